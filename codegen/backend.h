@@ -1,0 +1,69 @@
+/* Back ends: what turns a lowered module into bytes. Nothing here writes files: results are byte strings that the caller puts where it wants. */
+#ifndef TIRC_CODEGEN_BACKEND_H
+#define TIRC_CODEGEN_BACKEND_H
+
+#include "ir/stmt.h"
+
+typedef enum { EMIT_OBJECT, EMIT_ASSEMBLY, EMIT_LLVM_IR, EMIT_BITCODE, EMIT_KIND_COUNT } EmitKind;
+
+/* A row of the table of output kinds: its name in --emit= and the usual file ending, without the dot. */
+typedef struct {
+    const char *name, *suffix;
+} EmitKindInfo;
+const EmitKindInfo *emit_kind_info(EmitKind kind);
+/* The kind called NAME ("obj", "asm", "llvm-ir", "bc"); false when there is none. */
+bool emit_kind_find(const char *name, EmitKind *kind);
+
+typedef struct {
+    int opt_level;        /* 0 to 3 */
+    const char *target;   /* a triple, or NULL: this machine */
+    const char *cpu;      /* llc's name; NULL: the host's for this machine, else "generic"; "native": the host's */
+    const char *features; /* llc's spelling ("+avx2,-fma"), or NULL */
+    bool pic;
+    bool debug_info;   /* line table and function names */
+    bool fp_contract;  /* a * b + c may become one fused operation */
+    bool fast_math;    /* floats obey the laws of real numbers */
+    bool wide_math;    /* elementary functions (exp, tanh, ...) are computed in float64 and rounded, as the interpreter does */
+    bool no_heap;      /* an allocation that needs tirc_alloc is an error */
+    bool entry_points; /* also make jit_symbol(...) for each exported function: int (const uint64_t *slots), see driver/jit.h */
+    const char *const *extern_names; /* definitions of these names in imported LLVM IR stay visible to the linker */
+    int extern_count;
+    const char *source_name; /* as the object shall name its source; directories are cut off; NULL: none */
+    const char *import_dir;  /* relative paths of imported LLVM IR start here; NULL: the working directory */
+} CodegenOptions;
+/* -O2, this machine, PIC, contraction on, all else off. */
+CodegenOptions codegen_default_options(void);
+
+/* Seconds spent in each phase. */
+typedef struct {
+    double setup, translate, optimize, emit;
+} CodegenTimes;
+
+typedef struct {
+    const char *data; /* NULL for a kind not asked for; in ctx->arena */
+    size_t length;
+} CodegenBytes;
+
+typedef struct {
+    CodegenBytes bytes[EMIT_KIND_COUNT];
+    CodegenTimes times;
+    const char **imports; /* the files that were read for tirc.import_llvm, in the order of reading */
+    int import_count;
+} CodegenOutput;
+
+typedef struct {
+    const char *name, *description;
+    /* Compiles all functions of MODULE, which is at the lowered stage, into the kinds in the bit set KINDS (1 << EMIT_OBJECT | ...). False after diagnostics;
+       OUT then holds nothing. */
+    bool (*compile)(Context *ctx, const Module *module, const CodegenOptions *options, unsigned kinds, CodegenOutput *out);
+} Backend;
+/* The back end called NAME (NULL: the default one), or NULL. */
+const Backend *backend_find(const char *name);
+
+/* The name of the entry point that options.entry_points adds for the function exported as SYMBOL. */
+Str codegen_entry_symbol(Context *ctx, Str symbol);
+
+/* The C header that declares the exported functions of MODULE (any stage), in ctx->arena. HEADER_NAME (the output file, or NULL) gives the include guard. */
+const char *header_text(Context *ctx, const Module *module, const char *header_name);
+
+#endif

@@ -1,0 +1,80 @@
+/* Conversions between types. Floats convert to integers towards zero and saturate; NaN becomes 0. */
+#include "codegen/llvm_gen.h"
+
+static LLVMValueRef int_to_int(FuncGen *gen, LLVMValueRef value, DType from, DType to)
+{
+    LLVMTypeRef type = llvm_value_type(gen->build, to);
+    if (from.bits >= to.bits)
+        return from.bits == to.bits ? value : LLVMBuildTrunc(gen->builder, value, type, "");
+    return from.code == DT_INT ? LLVMBuildSExt(gen->builder, value, type, "") : LLVMBuildZExt(gen->builder, value, type, "");
+}
+
+static LLVMValueRef to_bool(FuncGen *gen, LLVMValueRef value, DType from)
+{
+    if (!dtype_is_float(from))
+        return LLVMBuildICmp(gen->builder, LLVMIntNE, value, llvm_const_zero(gen->build, from), "");
+    LLVMValueRef wide = emit_widen(gen, value, from);
+    return LLVMBuildFCmp(gen->builder, LLVMRealUNE, wide, LLVMConstNull(LLVMTypeOf(wide)), "");
+}
+
+/* A float64 as the float32 that rounds to 16 bits as the float64 itself would: towards zero, with the last bit set when that was not exact ("round to
+   odd"). Rounding to nearest twice could be off. */
+static LLVMValueRef double_to_odd_float(FuncGen *gen, LLVMValueRef value, int lanes)
+{
+    LLVMBuilderRef builder = gen->builder;
+    DType bits_type = dtype_with_lanes(DTYPE_INT32, lanes);
+    LLVMTypeRef i32 = llvm_value_type(gen->build, bits_type), f32 = llvm_with_lanes(gen->build->f32, lanes), f64 = LLVMTypeOf(value);
+    LLVMValueRef nearest = LLVMBuildFPTrunc(builder, value, f32, ""), back = LLVMBuildFPExt(builder, nearest, f64, "");
+    LLVMValueRef size = emit_intrinsic(gen, "llvm.fabs", f64, &value, 1), back_size = emit_intrinsic(gen, "llvm.fabs", f64, &back, 1);
+    LLVMValueRef too_large = LLVMBuildFCmp(builder, LLVMRealOGT, back_size, size, "");
+    LLVMValueRef inexact = LLVMBuildFCmp(builder, LLVMRealONE, back, value, "");
+    LLVMValueRef bits = LLVMBuildBitCast(builder, nearest, i32, "");
+    bits = LLVMBuildSub(builder, bits, LLVMBuildZExt(builder, too_large, i32, ""), "");
+    bits = LLVMBuildOr(builder, bits, LLVMBuildZExt(builder, inexact, i32, ""), "");
+    return LLVMBuildBitCast(builder, bits, f32, "");
+}
+
+static LLVMValueRef float_to_float(FuncGen *gen, LLVMValueRef value, DType from, DType to)
+{
+    LLVMValueRef wide = emit_widen(gen, value, from);
+    if (to.bits == 64)
+        return from.bits == 64 ? wide : LLVMBuildFPExt(gen->builder, wide, llvm_value_type(gen->build, to), "");
+    if (from.bits == 64 && to.bits == 16)
+        wide = double_to_odd_float(gen, wide, to.lanes);
+    else if (from.bits == 64)
+        wide = LLVMBuildFPTrunc(gen->builder, wide, llvm_value_type(gen->build, to), "");
+    return emit_narrow(gen, wide, to);
+}
+
+static LLVMValueRef int_to_float(FuncGen *gen, LLVMValueRef value, DType from, DType to)
+{
+    if (to.bits == 16) {
+        DType exact = dtype_with_lanes(from.bits <= 16 ? DTYPE_FLOAT32 : DTYPE_FLOAT64, to.lanes);
+        return float_to_float(gen, int_to_float(gen, value, from, exact), exact, to);
+    }
+    LLVMTypeRef type = llvm_value_type(gen->build, to);
+    return from.code == DT_INT ? LLVMBuildSIToFP(gen->builder, value, type, "") : LLVMBuildUIToFP(gen->builder, value, type, "");
+}
+
+static LLVMValueRef float_to_int(FuncGen *gen, LLVMValueRef value, DType from, DType to)
+{
+    LLVMValueRef wide = emit_widen(gen, value, from);
+    const char *name = to.code == DT_INT ? "llvm.fptosi.sat" : "llvm.fptoui.sat";
+    return emit_intrinsic2(gen, name, llvm_value_type(gen->build, to), LLVMTypeOf(wide), &wide, 1);
+}
+
+LLVMValueRef emit_cast(FuncGen *gen, LLVMValueRef value, DType from, DType to)
+{
+    LLVMTypeRef type = llvm_value_type(gen->build, to);
+    if (from.code == to.code && from.bits == to.bits)
+        return value;
+    if (to.code == DT_BOOL)
+        return to_bool(gen, value, from);
+    if (from.code == DT_HANDLE)
+        return LLVMBuildPtrToInt(gen->builder, value, type, "");
+    if (to.code == DT_HANDLE)
+        return LLVMBuildIntToPtr(gen->builder, value, type, "");
+    if (dtype_is_float(from))
+        return dtype_is_float(to) ? float_to_float(gen, value, from, to) : float_to_int(gen, value, from, to);
+    return dtype_is_float(to) ? int_to_float(gen, value, from, to) : int_to_int(gen, value, from, to);
+}

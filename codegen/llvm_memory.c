@@ -1,0 +1,110 @@
+/* Scratch memory. Buffers of constant size share STACK_LIMIT bytes of the function's frame; others come from tirc_alloc and go back on every way out. */
+#include "codegen/llvm_gen.h"
+#include "codegen/llvm_runtime.h"
+
+enum { STACK_LIMIT = 64 * 1024, SCRATCH_ALIGNMENT = 64 };
+
+/* --- The stack --- */
+
+/* The number of elements if it is constant and not absurd, else -1. */
+static int64_t constant_count(const Stmt *stmt)
+{
+    int64_t count = 1, extent;
+    for (int i = 0; i < stmt->as.allocate.extent_count; i++) {
+        if (!expr_const_int(stmt->as.allocate.extents[i], &extent) || extent < 0 || extent > STACK_LIMIT)
+            return -1;
+        count *= extent;
+        if (count > STACK_LIMIT)
+            return -1;
+    }
+    return count;
+}
+
+static LLVMValueRef take_stack(FuncGen *gen, DType dtype, int64_t count)
+{
+    int64_t bytes = (count * dtype.lanes * dtype_bytes(dtype) + SCRATCH_ALIGNMENT - 1) / SCRATCH_ALIGNMENT * SCRATCH_ALIGNMENT;
+    if (gen->stack_bytes + bytes > STACK_LIMIT)
+        return NULL;
+    gen->stack_bytes += bytes;
+    int64_t elements = count * dtype.lanes;
+    return emit_stack_slot(gen, LLVMArrayType2(llvm_memory_type(gen->build, dtype_scalar(dtype)), (uint64_t)(elements ? elements : 1)), 1, SCRATCH_ALIGNMENT);
+}
+
+/* --- The heap --- */
+
+static LLVMValueRef take_heap(FuncGen *gen, const Stmt *stmt)
+{
+    LLVMBuilderRef builder = gen->builder;
+    LLVMTypeRef i64 = gen->build->i64;
+    DType dtype = stmt->as.allocate.dtype;
+    uint64_t element = (uint64_t)dtype_bytes(dtype) * dtype.lanes;
+    LLVMValueRef count = LLVMConstInt(i64, 1, false);
+    for (int i = 0; i < stmt->as.allocate.extent_count; i++)
+        count = LLVMBuildMul(builder, count, emit_index(gen, stmt->as.allocate.extents[i]), "");
+    LLVMValueRef too_large = LLVMBuildICmp(builder, LLVMIntUGT, count, LLVMConstInt(i64, INT64_MAX / element, false), "");
+    LLVMValueRef size = LLVMBuildMul(builder, count, LLVMConstInt(i64, element, false), "bytes");
+    size = LLVMBuildSelect(builder, too_large, LLVMConstInt(i64, INT64_MAX, false), size, "");
+    return emit_runtime_alloc(gen, size, SCRATCH_ALIGNMENT);
+}
+
+void emit_free_heap(FuncGen *gen, int depth)
+{
+    for (int i = gen->heap_blocks.count - 1; i >= depth; i--)
+        emit_runtime_free(gen, gen->heap_blocks.data[i]);
+}
+
+static void emit_heap_scope(FuncGen *gen, const Stmt *stmt)
+{
+    if (gen->build->options->no_heap) {
+        diag_error(gen->ctx, stmt->span, "buffer '%s' needs memory from the heap, which --no-heap forbids", stmt->as.allocate.var->name);
+        diag_note(gen->ctx, stmt->span, "only buffers of constant size, up to %d bytes a function, live on the stack", STACK_LIMIT);
+        return;
+    }
+    LLVMValueRef block = take_heap(gen, stmt);
+    emit_fail_if(gen, LLVMBuildIsNull(gen->builder, block, ""), context_internf(gen->ctx, "%s: out of memory for '%s'", gen->symbol, stmt->as.allocate.var->name));
+    gen_bind(gen, stmt->as.allocate.var, block);
+    vec_push(gen->ctx->arena, &gen->heap_blocks, block);
+    emit_stmt(gen, stmt->as.allocate.body);
+    emit_free_heap(gen, gen->heap_blocks.count - 1);
+    gen->heap_blocks.count--;
+}
+
+void emit_allocate(FuncGen *gen, const Stmt *stmt)
+{
+    int64_t count = constant_count(stmt);
+    LLVMValueRef slot = count >= 0 ? take_stack(gen, stmt->as.allocate.dtype, count) : NULL;
+    if (!slot) {
+        emit_heap_scope(gen, stmt);
+        return;
+    }
+    gen_bind(gen, stmt->as.allocate.var, slot);
+    emit_stmt(gen, stmt->as.allocate.body);
+}
+
+/* --- Constants --- */
+
+static LLVMValueRef constant_element(FuncGen *gen, const Expr *item, DType dtype)
+{
+    if (dtype.code == DT_BOOL)
+        return LLVMConstInt(gen->build->i8, item->kind == EXPR_INT && item->value.integer != 0, false);
+    if (dtype_is_float(dtype))
+        return llvm_const_float(gen->build, dtype, item->kind == EXPR_FLOAT ? item->value.real : (double)item->value.integer);
+    return llvm_const_int(gen->build, dtype, item->value.integer);
+}
+
+void emit_allocate_const(FuncGen *gen, const Stmt *stmt)
+{
+    DType dtype = dtype_scalar(stmt->as.allocate_const.dtype);
+    int count = stmt->as.allocate_const.data_count;
+    LLVMValueRef *items = ARENA_ARRAY(gen->ctx->arena, LLVMValueRef, count);
+    for (int i = 0; i < count; i++)
+        items[i] = constant_element(gen, stmt->as.allocate_const.data[i], dtype);
+    LLVMTypeRef element = llvm_memory_type(gen->build, dtype);
+    LLVMValueRef global = LLVMAddGlobal(gen->unit->module, LLVMArrayType2(element, (uint64_t)count), stmt->as.allocate_const.var->name);
+    LLVMSetInitializer(global, LLVMConstArray2(element, items, (uint64_t)count));
+    LLVMSetLinkage(global, LLVMPrivateLinkage);
+    LLVMSetGlobalConstant(global, true);
+    LLVMSetAlignment(global, SCRATCH_ALIGNMENT);
+    gen_bind(gen, stmt->as.allocate_const.var, global);
+    emit_stmt(gen, stmt->as.allocate_const.body);
+}

@@ -1,0 +1,262 @@
+/* --interpret, --check and --time: running programs on random inputs, in the reference interpreter and compiled in this process. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "driver/driver.h"
+#include "driver/flops.h"
+#include "driver/jit.h"
+#include "ir/argdata.h"
+#include "ir/walk.h"
+#include "support/bug.h"
+#include "runtime/tirc_rt.h"
+
+/* The functions to run: the one that --func names, else all of the module. */
+static bool is_wanted(const Driver *driver, const Func *func)
+{
+    return !driver->options->func || !strcmp(driver->options->func, func->name);
+}
+
+static bool check_wanted(Driver *driver, const Module *module)
+{
+    const char *wanted = driver->options->func;
+    if (!wanted || module_find(module, wanted))
+        return module->func_count > 0 || driver_error(driver, "the program holds no function to run");
+    const char **names = ARENA_ARRAY(driver->ctx->arena, const char *, module->func_count);
+    for (int i = 0; i < module->func_count; i++)
+        names[i] = module->funcs[i]->name;
+    const char *near = diag_closest(wanted, names, module->func_count);
+    return driver_error(driver, "there is no function '%s'%s%s%s", wanted, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+/* Random arguments by --seed and --dim NAME=SIZE. */
+static ArgData *new_arguments(Driver *driver, const Func *func)
+{
+    const TextList *dims = &driver->options->dims;
+    ArgSize *sizes = ARENA_ARRAY(driver->ctx->arena, ArgSize, dims->count);
+    for (int i = 0; i < dims->count; i++) {
+        const char *equals = strchr(dims->data[i], '=');
+        char *end = NULL;
+        int64_t value = equals ? strtoll(equals + 1, &end, 10) : 0;
+        if (!equals || end == equals + 1 || *end || value < 0) {
+            driver_error(driver, "--dim takes NAME=SIZE, not '%s'", dims->data[i]);
+            return NULL;
+        }
+        sizes[i] = (ArgSize){arena_strndup(driver->ctx->arena, dims->data[i], (size_t)(equals - dims->data[i])), value};
+    }
+    ArgOptions options = {(uint64_t)driver->options->seed, sizes, dims->count};
+    return argdata_new(driver->ctx, func, &options);
+}
+
+/* Runs FUNC in the interpreter; false after a diagnostic. */
+static bool interpret(Driver *driver, const Func *func, const ArgData *data, bool checks)
+{
+    InterpOptions options = {.checks = checks};
+    InterpSymbol *symbols = ARENA_ARRAY(driver->ctx->arena, InterpSymbol, data->signature->dim_count);
+    for (int i = 0; i < data->signature->dim_count; i++)
+        symbols[i] = (InterpSymbol){data->signature->dims[i], data->dims[i]};
+    options.symbols = symbols;
+    options.symbol_count = data->signature->dim_count;
+    InterpResult result;
+    return interp_run(driver->ctx, func, argdata_interp_args(data), &options, &result);
+}
+
+int driver_interpret(Driver *driver)
+{
+    const Module *module = driver->scheduled;
+    if (!check_wanted(driver, module))
+        return EXIT_DIAGNOSED;
+    bool ok = true;
+    for (int i = 0; i < module->func_count; i++) {
+        const Func *func = module->funcs[i];
+        if (!is_wanted(driver, func))
+            continue;
+        ArgData *data = new_arguments(driver, func);
+        if (!data)
+            return EXIT_DIAGNOSED;
+        ok &= interpret(driver, func, data, true);
+        fprintf(driver->out, "%s(seed %ld)\n", func->name, driver->options->seed);
+        argdata_print(data, driver->out);
+        argdata_free(data);
+    }
+    return ok ? EXIT_OK : EXIT_DIAGNOSED;
+}
+
+/* --- compiled in this process --- */
+
+static bool uses_threads(const Stmt *stmt)
+{
+    if (stmt->kind == STMT_FOR && stmt->as.loop.kind == FOR_THREAD)
+        return true;
+    if (stmt->kind == STMT_ATTR && stmt->as.attr.thread)
+        return true;
+    if (stmt->kind == STMT_SEQ) {
+        for (int i = 0; i < stmt->as.seq.count; i++)
+            if (uses_threads(stmt->as.seq.items[i]))
+                return true;
+        return false;
+    }
+    if (stmt->kind == STMT_IF)
+        return uses_threads(stmt->as.branch.then_body) || (stmt->as.branch.else_body && uses_threads(stmt->as.branch.else_body));
+    return stmt_body(stmt) && uses_threads(stmt_body(stmt));
+}
+
+/* A process image with MODULE compiled; NULL after diagnostics. */
+static Jit *compile(Driver *driver, const Module *module)
+{
+    const Module *lowered = driver_lower(driver, module, false);
+    Jit *jit = lowered ? jit_open(driver->ctx) : NULL;
+    bool ok = jit != NULL;
+    for (int i = 0; ok && i < driver->options->load.count; i++)
+        ok = jit_load(jit, driver->options->load.data[i]);
+    if (ok && jit_add_module(jit, lowered, driver_codegen_options(driver), NULL))
+        return jit;
+    if (jit)
+        jit_close(jit);
+    return NULL;
+}
+
+static const JitArg *jit_arguments(Driver *driver, const ArgData *data)
+{
+    int count = data->func->param_count;
+    JitArg *args = ARENA_ARRAY(driver->ctx->arena, JitArg, count + data->signature->dim_count);
+    for (int i = 0; i < count; i++) {
+        const InterpArg *arg = &data->items[i].arg;
+        DType type = arg->scalar.dtype;
+        if (data->items[i].param->buffer || type.code == DT_HANDLE)
+            args[i].pointer = arg->data;
+        else
+            args[i] = dtype_is_float(type) ? jit_arg_real(type, arg->scalar.as.real) : jit_arg_integer(type, arg->scalar.as.integer);
+    }
+    for (int i = 0; i < data->signature->dim_count; i++)
+        args[count + i].integer = data->dims[i];
+    return args;
+}
+
+/* Calls the compiled function; false after a diagnostic with its message. */
+static bool call(Driver *driver, JitFunction function, const char *name, const ArgData *data)
+{
+    int code = function(jit_arguments(driver, data));
+    return code == 0 || driver_error(driver, "%s returned error code %d: %s", name, code, tirc_last_error());
+}
+
+/* Runs FUNC of MODULE on DATA: compiled in *JIT (made at the first need), or in the interpreter where it has threads. */
+static bool run_function(Driver *driver, const Module *module, const Func *func, const ArgData *data, Jit **jit)
+{
+    if (uses_threads(func->body))
+        return interpret(driver, func, data, false);
+    if (!*jit && !(*jit = compile(driver, module)))
+        return false;
+    JitFunction function = jit_find(*jit, func_signature(driver->ctx, func)->symbol);
+    return function && call(driver, function, func->name, data);
+}
+
+/* --- --check --- */
+
+static bool report_check(Driver *driver, const Func *func, const ArgData *expected, const ArgData *actual)
+{
+    int64_t length = argdata_reduction_length(expected, func);
+    ArgMismatch mismatch;
+    const Param *damaged = argdata_damaged(actual);
+    if (damaged)
+        return driver_error(driver, "%s: the scheduled program writes outside of '%s' (seed %ld)", func->name, damaged->buffer->name, driver->options->seed);
+    if (argdata_compare(expected, actual, length, &mismatch)) {
+        fprintf(driver->out, "%s: ok, scheduled and unscheduled agree (seed %ld, reductions of up to %" PRId64 " terms)\n", func->name, driver->options->seed, length);
+        return true;
+    }
+    return driver_error(driver, "%s: %s is %.9g, unscheduled %.9g (bound %.3g); %" PRId64 " elements differ (seed %ld)", func->name, mismatch.element, mismatch.actual, mismatch.expected,
+                        mismatch.bound, mismatch.count, driver->options->seed);
+}
+
+static bool check_function(Driver *driver, int index, const Module *const *compilable, Jit **jits)
+{
+    const Func *source = driver->source->funcs[index], *scheduled = driver->scheduled->funcs[index];
+    ArgData *expected = new_arguments(driver, source);
+    if (!expected)
+        return false;
+    ArgData *actual = argdata_copy(expected);
+    bool ok = run_function(driver, compilable[0], source, expected, &jits[0]) && run_function(driver, compilable[1], scheduled, actual, &jits[1]) &&
+              report_check(driver, source, expected, actual);
+    argdata_free(expected);
+    argdata_free(actual);
+    return ok;
+}
+
+/* Only functions that can be compiled are given to the JIT; those with threads run in the interpreter. */
+static const Module *without_threads(Driver *driver, const Module *module)
+{
+    Module *copy = arena_copy(driver->ctx->arena, module, sizeof *module);
+    copy->funcs = ARENA_ARRAY(driver->ctx->arena, const Func *, module->func_count);
+    copy->func_count = 0;
+    for (int i = 0; i < module->func_count; i++)
+        if (!uses_threads(module->funcs[i]->body) && is_wanted(driver, module->funcs[i]))
+            copy->funcs[copy->func_count++] = module->funcs[i];
+    return copy;
+}
+
+int driver_check(Driver *driver)
+{
+    Jit *jits[2] = {NULL, NULL};
+    bool ok = check_wanted(driver, driver->source);
+    const Module *modules[] = {without_threads(driver, driver->source), without_threads(driver, driver->scheduled)};
+    for (int i = 0; ok && i < driver->source->func_count; i++)
+        if (is_wanted(driver, driver->source->funcs[i]))
+            ok = check_function(driver, i, modules, jits);
+    for (int m = 0; m < 2; m++)
+        if (jits[m])
+            jit_close(jits[m]);
+    return ok ? EXIT_OK : EXIT_DIAGNOSED;
+}
+
+/* --- --time --- */
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+enum { LEAST_RUNS = 3, MOST_RUNS = 10000 };
+
+/* The shortest of several runs that together take about half a second. */
+static bool time_function(Driver *driver, const Func *source, JitFunction function)
+{
+    ArgData *data = new_arguments(driver, source);
+    if (!data)
+        return false;
+    double best = 1e30, start = seconds();
+    bool ok = true;
+    int runs = 0;
+    for (; ok && runs < MOST_RUNS && (runs < LEAST_RUNS || seconds() - start < 0.5); runs++) {
+        double before = seconds();
+        ok = call(driver, function, source->name, data);
+        double time = seconds() - before;
+        best = time < best ? time : best;
+    }
+    double flops = flops_count(data, source);
+    if (ok && flops > 0)
+        fprintf(driver->out, "%s: %.4f ms, %.2f GFLOP/s (best of %d runs)\n", source->name, best * 1e3, flops / best * 1e-9, runs);
+    else if (ok)
+        fprintf(driver->out, "%s: %.4f ms (best of %d runs)\n", source->name, best * 1e3, runs);
+    argdata_free(data);
+    return ok;
+}
+
+int driver_time(Driver *driver)
+{
+    if (!check_wanted(driver, driver->scheduled))
+        return EXIT_DIAGNOSED;
+    Jit *jit = compile(driver, driver->scheduled);
+    bool ok = jit != NULL;
+    for (int i = 0; ok && i < driver->scheduled->func_count; i++) {
+        if (!is_wanted(driver, driver->scheduled->funcs[i]))
+            continue;
+        JitFunction function = jit_find(jit, func_signature(driver->ctx, driver->scheduled->funcs[i])->symbol);
+        ok = function && time_function(driver, driver->source->funcs[i], function);
+    }
+    if (jit)
+        jit_close(jit);
+    return ok ? EXIT_OK : EXIT_DIAGNOSED;
+}

@@ -1,0 +1,68 @@
+/* Scalar and vector data types. */
+#ifndef TIRC_IR_DTYPE_H
+#define TIRC_IR_DTYPE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "support/context.h"
+
+typedef enum { DT_VOID, DT_BOOL, DT_INT, DT_UINT, DT_FLOAT, DT_BFLOAT, DT_HANDLE } DTypeCode;
+
+/* lanes is 1 for scalars. bool has 1 bit and is stored in one byte; a handle (pointer) has 64 bits. */
+typedef struct {
+    uint8_t code, bits;
+    uint16_t lanes;
+} DType;
+
+#define DTYPE(code, bits) ((DType){(code), (bits), 1})
+#define DTYPE_VOID DTYPE(DT_VOID, 0)
+#define DTYPE_BOOL DTYPE(DT_BOOL, 1)
+#define DTYPE_INT32 DTYPE(DT_INT, 32)
+#define DTYPE_INT64 DTYPE(DT_INT, 64)
+#define DTYPE_FLOAT32 DTYPE(DT_FLOAT, 32)
+#define DTYPE_FLOAT64 DTYPE(DT_FLOAT, 64)
+#define DTYPE_HANDLE DTYPE(DT_HANDLE, 64)
+
+static inline bool dtype_equal(DType a, DType b)
+{
+    return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes;
+}
+static inline bool dtype_is_float(DType t)
+{
+    return t.code == DT_FLOAT || t.code == DT_BFLOAT;
+}
+/* int or uint of any width; bool is not an integer here. */
+static inline bool dtype_is_integer(DType t)
+{
+    return t.code == DT_INT || t.code == DT_UINT;
+}
+static inline DType dtype_with_lanes(DType t, int lanes)
+{
+    t.lanes = (uint16_t)lanes;
+    return t;
+}
+static inline DType dtype_scalar(DType t)
+{
+    return dtype_with_lanes(t, 1);
+}
+/* Bytes that one element of the scalar type takes in memory. */
+int dtype_bytes(DType t);
+/* "float32", "int8x4", "bool", "handle", "void": the spelling in programs. */
+const char *dtype_name(Context *ctx, DType t);
+/* Reads such a spelling; false when it names no type that tirc knows. */
+bool dtype_parse(const char *text, DType *result);
+/* All known scalar type names, for suggestions; *COUNT of them. */
+const char *const *dtype_names(int *count);
+
+/* The least and the greatest value of an integer or bool type (the greatest of uint64 does not fit and gives INT64_MAX). */
+int64_t dtype_min_int(DType t);
+int64_t dtype_max_int(DType t);
+/* True when VALUE is a value of integer or bool type T. */
+bool dtype_holds(DType t, int64_t value);
+/* VALUE wrapped into integer type T as two's complement arithmetic does. uint64 values are carried as their int64 bit pattern. */
+int64_t dtype_wrap(DType t, int64_t value);
+/* VALUE rounded to the float type (float16, bfloat16 and float32 to nearest even). */
+double dtype_round_float(DType t, double value);
+
+#endif

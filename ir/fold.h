@@ -1,0 +1,25 @@
+/* Constant folding of single operations; exact, and silent where the result would overflow the type or divide by zero. */
+#ifndef TIRC_IR_FOLD_H
+#define TIRC_IR_FOLD_H
+
+#include "ir/expr.h"
+
+/* KIND applied to operands of one type: a constant or one of the operands where that is exact (x + 0, x * 1, 0 * x for integers, ...), or NULL. Float identities
+   that do not hold for NaN, infinities or -0.0 are not used. */
+const Expr *fold_binary(Context *ctx, ExprKind kind, const Expr *a, const Expr *b);
+/* Constant VALUE converted to DTYPE (of one lane), or NULL when it is no constant or does not fit. */
+const Expr *fold_cast(Context *ctx, DType dtype, const Expr *value);
+
+/* Floor division and modulo of int64 (b not 0, and not INT64_MIN / -1). */
+static inline int64_t floor_divide(int64_t a, int64_t b)
+{
+    int64_t q = a / b;
+    return q - (a % b != 0 && (a < 0) != (b < 0));
+}
+static inline int64_t floor_modulo(int64_t a, int64_t b)
+{
+    int64_t r = a % b;
+    return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+
+#endif

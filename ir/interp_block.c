@@ -1,0 +1,202 @@
+/* Executes blocks: axes, predicate, buffers of an instance, init, body; and watches for instances that are run again with another result. */
+#include <string.h>
+
+#include "ir/interp_internal.h"
+
+/* Instances of one block that are remembered at most; later ones are not compared. */
+enum { MOST_INSTANCES = 4000000 };
+
+/* --- Axes --- */
+static void check_axis(Thread *thread, const IterInfo *iter)
+{
+    int64_t value = thread->slots[iter->slot].integer, min = eval_integer(iter->min, thread), extent = eval_integer(iter->extent, thread);
+    if (value < min || value - min >= extent)
+        report_finding(thread, INTERP_BINDING, iter->source, iter->source->span, "binds %s to %lld, outside its domain [%lld, %lld)", iter->source->var->name, (long long)value, (long long)min, (long long)(min + extent));
+}
+
+/* Gives the axes their values; false when the predicate excludes the instance. */
+static bool bind_axes(Thread *thread, const BlockInfo *block)
+{
+    if (block->predicate && !block->predicate_uses_iters && !eval_integer(block->predicate, thread))
+        return false;
+    for (int i = 0; i < block->iter_count; i++)
+        thread->slots[block->iters[i].slot].integer = eval_integer(block->iters[i].binding, thread);
+    return !block->predicate || !block->predicate_uses_iters || eval_integer(block->predicate, thread);
+}
+
+/* --- Instances --- */
+/* The number of the instance that THREAD runs, in the block's table. */
+static void instance_begin(Thread *thread, const BlockInfo *block)
+{
+    BlockFrame *frame = &thread->frames[block->index];
+    TupleTable *instances = &thread->run->blocks[block->index].instances;
+    frame->digest = 0;
+    frame->first_buffer = NULL;
+    frame->rerun_reported = false;
+    frame->digesting = instances->count < MOST_INSTANCES;
+    frame->instance = -1;
+    if (!frame->digesting)
+        return;
+    int64_t key[instances->width];
+    int count = 0;
+    key[count++] = block->parent ? thread->frames[block->parent->index].instance : 0;
+    key[count++] = thread->index;
+    for (int i = 0; i < block->iter_count; i++)
+        key[count++] = thread->slots[block->iters[i].slot].integer;
+    for (int i = 0; i < block->identity_count; i++)
+        key[count++] = thread->slots[block->identity_slots[i]].integer;
+    bool added;
+    frame->instance = tuple_table_find(instances, key, &added);
+}
+
+static const char *value_text(Thread *thread, DType t, uint64_t bits)
+{
+    if (dtype_is_float(t))
+        return arena_printf(thread->run->arena, "%.9g", interp_read_real(t, &bits));
+    return arena_printf(thread->run->arena, "%lld", (long long)interp_read_integer(t, &bits));
+}
+
+static const char *axes_text(Thread *thread, const BlockInfo *block)
+{
+    const char *text = "";
+    for (int i = 0; i < block->iter_count; i++)
+        text = arena_printf(thread->run->arena, "%s%s%s = %lld", text, i ? ", " : " for ", block->iters[i].source->var->name, (long long)thread->slots[block->iters[i].slot].integer);
+    return text;
+}
+
+static void report_rerun(Thread *thread, const BlockInfo *block, const InstanceRecord *record)
+{
+    const BlockFrame *frame = &thread->frames[block->index];
+    const BufferInfo *buffer = frame->first_buffer;
+    const char *element = "nothing";
+    if (buffer) {
+        const Memory *memory = thread->bound[buffer->index].data.memory;
+        Access access = {.buffer = buffer};
+        element = memory ? report_element(thread, &access, memory, frame->first_byte) : buffer->buffer->name;
+    }
+    const void *place = block->source;
+    if (buffer && record->first_byte == frame->first_byte && record->first_bits != frame->first_bits)
+        report_finding(thread, INTERP_RERUN, place, block->source->block->span, "runs again%s with another result: %s was %s and becomes %s", axes_text(thread, block), element,
+                       value_text(thread, buffer->dtype, record->first_bits), value_text(thread, buffer->dtype, frame->first_bits));
+    else
+        report_finding(thread, INTERP_RERUN, place, block->source->block->span, "runs again%s with another result; it writes %s first", axes_text(thread, block), element);
+}
+
+/* One cause is reported once: not for the blocks around it too. */
+static void silence_outer_blocks(Thread *thread, const BlockInfo *block)
+{
+    for (block = block->parent; block; block = block->parent)
+        thread->frames[block->index].rerun_reported = true;
+}
+
+static void instance_end(Thread *thread, const BlockInfo *block)
+{
+    BlockFrame *frame = &thread->frames[block->index];
+    if (!frame->digesting)
+        return;
+    InstanceRecord *record = tuple_table_payload(&thread->run->blocks[block->index].instances, (int)frame->instance);
+    if (!record->ran) {
+        *record = (InstanceRecord){true, frame->digest, frame->first_byte, frame->first_bits};
+        return;
+    }
+    if (record->digest == frame->digest)
+        return;
+    if (!frame->rerun_reported)
+        report_rerun(thread, block, record);
+    silence_outer_blocks(thread, block);
+}
+
+/* --- Entering and leaving --- */
+/* The instances of a reduction across threads are atomic: what they access, all of those threads access. */
+static void merge_threads(Thread *thread, const BlockInfo *block)
+{
+    const Iteration *inner = thread->iteration;
+    if (!block->across_tags || !thread->launch)
+        return;
+    thread->across |= block->across_tags;
+    if (!thread->run->checks || inner->execution->kind != CONCURRENT_THREADS)
+        return;
+    Iteration *merged = ARENA_NEW(thread->run->arena, Iteration);
+    *merged = *inner;
+    merged->merged_tags |= block->across_tags;
+    thread->iteration = merged;
+}
+
+static bool block_enter(Thread *thread, const BlockInfo *block)
+{
+    if (!bind_axes(thread, block))
+        return false;
+    BlockFrame *frame = &thread->frames[block->index];
+    thread->block = block;
+    frame->start_time = thread->run->time;
+    frame->outer_iteration = thread->iteration;
+    frame->outer_across = thread->across;
+    frame->regions_known = false;
+    merge_threads(thread, block);
+    for (int i = 0; thread->run->checks && i < block->iter_count; i++)
+        check_axis(thread, &block->iters[i]);
+    return true;
+}
+
+static void block_leave(Thread *thread, const BlockInfo *block)
+{
+    const BlockFrame *frame = &thread->frames[block->index];
+    if (thread->run->checks)
+        instance_end(thread, block);
+    thread->block = block->parent;
+    thread->iteration = frame->outer_iteration;
+    thread->across = frame->outer_across;
+}
+
+void exec_block_buffers(Group group, const BlockInfo *block, bool init_only, Memory **memories)
+{
+    for (int i = 0; i < block->source->alloc_count; i++)
+        memory_allocate(group, &block->allocs[i], memories + i * group.count);
+    for (int i = 0; i < block->source->match_count; i++)
+        for (int k = 0; k < group.count && !(init_only && block->matches[i].uses_reduction); k++)
+            match_view(group.items[k], &block->matches[i]);
+}
+
+static void evaluate_regions(Thread *thread, const BlockInfo *block)
+{
+    for (int i = 0; block->check_reads && i < block->source->read_count; i++)
+        region_evaluate(thread, &block->reads[i]);
+    for (int i = 0; block->check_writes && i < block->source->write_count; i++)
+        region_evaluate(thread, &block->writes[i]);
+    thread->frames[block->index].regions_known = true;
+}
+
+/* Threads that reduce together run the body one after the other. */
+static void exec_block_body(Run *run, Group group, const BlockInfo *block)
+{
+    if (!group.items[0]->across) {
+        exec_node(run, group, block->body);
+        return;
+    }
+    for (int i = 0; i < group.count; i++)
+        exec_node(run, (Group){group.items + i, 1}, block->body);
+}
+
+void exec_block(Run *run, Group group, const ExecNode *node)
+{
+    const BlockInfo *block = node->as.block;
+    Thread *items[group.count];
+    Group inside = {items, 0};
+    for (int i = 0; i < group.count; i++)
+        if (block_enter(group.items[i], block))
+            items[inside.count++] = group.items[i];
+    if (!inside.count)
+        return;
+    Memory *memories[block->source->alloc_count * inside.count + 1];
+    exec_block_buffers(inside, block, false, memories);
+    for (int i = 0; run->checks && i < inside.count; i++) {
+        evaluate_regions(items[i], block);
+        instance_begin(items[i], block);
+    }
+    if (block->init)
+        exec_init(run, inside, block);
+    exec_block_body(run, inside, block);
+    for (int i = 0; i < inside.count; i++)
+        block_leave(items[i], block);
+    memory_release(memories, block->source->alloc_count * inside.count);
+}

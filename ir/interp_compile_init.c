@@ -1,0 +1,288 @@
+/* Works out when a block's init runs. The reduction of a block is one execution of the outermost loop that its non-spatial axes depend on; each point of the spatial axes has one init in it,
+   before its first update. Where the reduction loops certainly give every point an update, that is all. Else the points are visited first, by the loops that they depend on:
+
+     for k in range(n):                  a reduction over k; before it, for all i:
+         for i in range(16):                 init of vi = i
+             with T.block("C"):          unless the block has the predicate, say, i < m, which then holds for the inits too;
+                 vi, vk = ...            a predicate k < m empties reductions and does not count
+
+   A condition that mixes both kinds of loops excludes the points that have no update: then all loops and conditions are visited. */
+#include <string.h>
+
+#include "ir/interp_internal.h"
+#include "ir/walk.h"
+
+/* --- Dependences on what is around the block: marks by path entry --- */
+typedef struct {
+    Compiler *compiler;
+    bool *marks;
+} Marking;
+
+static void mark_expr(Compiler *compiler, const Expr *expr, bool *marks);
+
+/* An axis of the block at path entry INDEX depends on what its binding does. */
+static bool mark_axis(Compiler *compiler, int index, const Var *var, bool *marks)
+{
+    const BlockStmt *block = &compiler->path.data[index].source->as.block;
+    for (int i = 0; i < block->iter_count; i++)
+        if (block->iters[i].var == var) {
+            mark_expr(compiler, block->bindings[i], marks);
+            return true;
+        }
+    return false;
+}
+
+static bool mark_entry(Compiler *compiler, int index, const Var *var, bool *marks)
+{
+    const Stmt *source = compiler->path.data[index].source;
+    switch (compiler->path.data[index].kind) {
+    case PATH_BLOCK: return mark_axis(compiler, index, var, marks);
+    case PATH_LOOP:
+        if ((source->kind == STMT_FOR ? source->as.loop.var : source->as.attr.var) != var)
+            return false;
+        marks[index] = true;
+        return true;
+    case PATH_LET:
+        if (source->as.let.var != var)
+            return false;
+        if (!marks[index])
+            mark_expr(compiler, source->as.let.value, marks);
+        marks[index] = true;
+        return true;
+    default: return false;
+    }
+}
+
+/* What is read from memory may change with each iteration of a while. */
+static bool mark_in_expr(Visitor *visitor, const Expr *expr)
+{
+    Marking *marking = visitor->data;
+    Compiler *compiler = marking->compiler;
+    for (int i = compiler->path.count - 1; expr->kind == EXPR_VAR && i >= 0; i--)
+        if (mark_entry(compiler, i, expr->value.var, marking->marks))
+            break;
+    for (int i = 0; expr->kind == EXPR_LOAD && i < compiler->path.count; i++)
+        marking->marks[i] |= compiler->path.data[i].kind == PATH_WHILE;
+    return true;
+}
+
+static void mark_expr(Compiler *compiler, const Expr *expr, bool *marks)
+{
+    Marking marking = {compiler, marks};
+    Visitor visitor = {.expr = mark_in_expr, .data = &marking};
+    visit_expr(&visitor, expr);
+}
+
+static void mark_stmt(Compiler *compiler, const Stmt *stmt, bool *marks)
+{
+    Marking marking = {compiler, marks};
+    Visitor visitor = {.expr = mark_in_expr, .data = &marking};
+    visit_stmt(&visitor, stmt);
+}
+
+/* --- The reduction of one block --- */
+typedef struct {
+    Compiler *compiler;
+    BlockInfo *block;
+    const BlockStmt *source;
+    int count, first; /* path entries; the one of the loop where the reduction begins */
+    bool *reduction;  /* loops that the other axes depend on */
+    bool *spatial;    /* loops and lets that the spatial axes depend on */
+    bool *needed;     /* loops and lets that the visit of the points runs */
+    VEC(const Expr *) conditions;
+} Site;
+
+static bool is_reduction_only(const Site *site, int index)
+{
+    return site->reduction[index] && !site->spatial[index];
+}
+
+static void add_conjuncts(Site *site, const Expr *condition)
+{
+    if (condition->kind == EXPR_AND) {
+        add_conjuncts(site, condition->args[0]);
+        add_conjuncts(site, condition->args[1]);
+    } else if (expr_is_call(condition, OP_LIKELY))
+        add_conjuncts(site, condition->args[0]);
+    else
+        vec_push(site->compiler->arena, &site->conditions, condition);
+}
+
+static void find_conditions(Site *site)
+{
+    for (int i = site->first; i < site->count; i++) {
+        const PathEntry *entry = &site->compiler->path.data[i];
+        if (entry->kind == PATH_BLOCK)
+            add_conjuncts(site, entry->source->as.block.predicate);
+        else if (entry->kind == PATH_IF && entry->negated)
+            add_conjuncts(site, expr_not(site->compiler->ctx, entry->source->as.branch.condition));
+        else if (entry->kind == PATH_IF)
+            add_conjuncts(site, entry->source->as.branch.condition);
+    }
+}
+
+typedef struct {
+    bool reduction, spatial;
+} Dependence;
+
+static Dependence dependence_of(const Site *site, const Expr *expr)
+{
+    bool marks[site->count];
+    memset(marks, 0, sizeof marks);
+    mark_expr(site->compiler, expr, marks);
+    Dependence result = {false, false};
+    for (int i = 0; i < site->count; i++) {
+        if (!marks[i] || site->compiler->path.data[i].kind == PATH_LET)
+            continue;
+        result.reduction |= is_reduction_only(site, i);
+        result.spatial |= site->spatial[i] || (i >= site->first && !site->reduction[i]);
+    }
+    return result;
+}
+
+/* True when a point that the loops reach may have no update. */
+static bool points_may_lack_updates(const Site *site)
+{
+    for (int i = 0; i < site->conditions.count; i++)
+        if (dependence_of(site, site->conditions.data[i]).reduction)
+            return true;
+    for (int i = site->first; i < site->count; i++) {
+        const PathEntry *entry = &site->compiler->path.data[i];
+        if (entry->kind != PATH_LOOP || !is_reduction_only(site, i))
+            continue;
+        int64_t extent;
+        if (!expr_const_int(entry->source->kind == STMT_FOR ? entry->source->as.loop.extent : entry->source->as.attr.value, &extent) || extent <= 0)
+            return true;
+    }
+    return false;
+}
+
+static void find_kept_conditions(Site *site)
+{
+    InitPlan *plan = &site->block->plan;
+    bool mixed = false;
+    for (int i = 0; i < site->conditions.count; i++) {
+        Dependence dependence = dependence_of(site, site->conditions.data[i]);
+        mixed |= dependence.reduction && dependence.spatial;
+    }
+    plan->conditions = ARENA_ARRAY(site->compiler->arena, const EvalNode *, site->conditions.count);
+    for (int i = 0; i < site->conditions.count; i++) {
+        const Expr *condition = site->conditions.data[i];
+        if (!mixed && dependence_of(site, condition).reduction)
+            continue;
+        plan->conditions[plan->condition_count++] = compile_index(site->compiler, condition);
+        mark_expr(site->compiler, condition, site->needed);
+    }
+}
+
+static void find_needed(Site *site)
+{
+    memcpy(site->needed, site->spatial, sizeof *site->needed * (size_t)site->count);
+    mark_stmt(site->compiler, site->source->init, site->needed);
+    find_kept_conditions(site);
+    for (int i = site->count - 1; i >= site->first; i--) {
+        const PathEntry *entry = &site->compiler->path.data[i];
+        if (entry->kind != PATH_LOOP || !site->needed[i])
+            continue;
+        if (entry->source->kind == STMT_FOR)
+            mark_expr(site->compiler, entry->source->as.loop.min, site->needed);
+        mark_expr(site->compiler, entry->source->kind == STMT_FOR ? entry->source->as.loop.extent : entry->source->as.attr.value, site->needed);
+    }
+}
+
+/* --- The visit of the points --- */
+static bool depends_on_skipped(const Site *site, const Expr *expr)
+{
+    bool marks[site->count];
+    memset(marks, 0, sizeof marks);
+    mark_expr(site->compiler, expr, marks);
+    for (int i = site->first; i < site->count; i++)
+        if (marks[i] && !site->needed[i])
+            return true;
+    return false;
+}
+
+static InitStep block_step(const Site *site, const ExecNode *node)
+{
+    const BlockInfo *block = node->as.block;
+    InitStep step = {.node = node, .axes = ARENA_ARRAY(site->compiler->arena, Assignment, block->iter_count)};
+    for (int i = 0; i < block->iter_count; i++)
+        if (!depends_on_skipped(site, block->source->bindings[i]))
+            step.axes[step.axis_count++] = (Assignment){block->iters[i].slot, block->iters[i].binding};
+    return step;
+}
+
+/* False where the points cannot be visited without running the program between: then a point has its init with its first update. */
+static bool can_visit(const Site *site)
+{
+    for (int i = site->first; i < site->count - 1; i++) {
+        const PathEntry *entry = &site->compiler->path.data[i];
+        if (entry->kind == PATH_WHILE || entry->kind == PATH_ALLOCATE)
+            return false;
+        if (entry->kind == PATH_BLOCK && (entry->source->as.block.match_count || entry->source->as.block.alloc_count))
+            return false;
+    }
+    return true;
+}
+
+static void plan_visit(Site *site)
+{
+    InitPlan *plan = &site->block->plan;
+    find_needed(site);
+    plan->early = true;
+    plan->steps = ARENA_ARRAY(site->compiler->arena, InitStep, site->count - site->first);
+    for (int i = site->first; i < site->count; i++) {
+        const PathEntry *entry = &site->compiler->path.data[i];
+        if (entry->kind == PATH_BLOCK)
+            plan->steps[plan->step_count++] = block_step(site, entry->node);
+        else if (entry->kind != PATH_IF)
+            plan->steps[plan->step_count++] = (InitStep){.node = entry->node, .skip = entry->kind != PATH_DECLARE && !site->needed[i]};
+    }
+}
+
+/* --- What a block belongs to --- */
+static void add_reduction(Compiler *compiler, ExecNode *node, const BlockInfo *block)
+{
+    const BlockInfo **blocks = ARENA_ARRAY(compiler->arena, const BlockInfo *, node->reduction_count + 1);
+    for (int i = 0; i < node->reduction_count; i++)
+        blocks[i] = node->reductions[i];
+    blocks[node->reduction_count++] = block;
+    node->reductions = blocks;
+}
+
+/* The threadIdx tags that the reduction goes across. */
+static uint32_t find_across_tags(const Site *site)
+{
+    uint32_t tags = 0;
+    for (int i = 0; i < site->count; i++) {
+        const ExecNode *node = site->compiler->path.data[i].node;
+        bool is_thread_loop = node->kind == EXEC_THREAD_LOOP && !node->as.loop.kernel->tags[node->as.loop.tag].is_block;
+        if (site->reduction[i] && is_thread_loop && node->as.loop.tag < 32)
+            tags |= 1u << node->as.loop.tag;
+    }
+    return tags;
+}
+
+void compile_init_plan(Compiler *compiler, BlockInfo *block)
+{
+    const BlockStmt *source = block->source;
+    if (!source->init)
+        return;
+    int count = compiler->path.count;
+    Site site = {.compiler = compiler, .block = block, .source = source, .count = count, .first = 0};
+    site.reduction = ARENA_ARRAY(compiler->arena, bool, count);
+    site.spatial = ARENA_ARRAY(compiler->arena, bool, count);
+    site.needed = ARENA_ARRAY(compiler->arena, bool, count);
+    for (int i = 0; i < source->iter_count; i++)
+        mark_expr(compiler, source->bindings[i], source->iters[i].kind == ITER_SPATIAL ? site.spatial : site.reduction);
+    while (site.first < count && (!site.reduction[site.first] || compiler->path.data[site.first].kind == PATH_LET))
+        site.first++;
+    block->plan.every_time = site.first == count;
+    if (block->plan.every_time)
+        return;
+    block->across_tags = find_across_tags(&site);
+    add_reduction(compiler, compiler->path.data[site.first].node, block);
+    find_conditions(&site);
+    if (can_visit(&site) && points_may_lack_updates(&site))
+        plan_visit(&site);
+}

@@ -1,0 +1,194 @@
+/* See linear_sum.h. The sum is written positive terms first, then a positive constant, then what is subtracted: 60 - i, i * 16 + 3. */
+#include "ir/linear_sum.h"
+
+#include "ir/fold.h"
+
+static bool is_signed_scalar(const Expr *expr)
+{
+    return expr->dtype.code == DT_INT && expr->dtype.lanes == 1;
+}
+
+static const Expr *simplify_atom(Context *ctx, const Expr *expr);
+
+/* --- building a sum --- */
+
+static bool sum_add_constant(LinearSum *sum, int64_t value, int64_t scale)
+{
+    int64_t product;
+    return !__builtin_mul_overflow(value, scale, &product) && !__builtin_add_overflow(sum->constant, product, &sum->constant);
+}
+
+static bool sum_add_atom(Context *ctx, LinearSum *sum, const Expr *atom, int64_t scale)
+{
+    for (int i = 0; i < sum->terms.count; i++) {
+        LinearTerm *term = &sum->terms.data[i];
+        if (!expr_equal(term->atom, atom))
+            continue;
+        if (__builtin_add_overflow(term->coefficient, scale, &term->coefficient))
+            return false;
+        if (term->coefficient == 0) {
+            memmove(term, term + 1, sizeof *term * (size_t)(sum->terms.count - i - 1));
+            sum->terms.count--;
+        }
+        return true;
+    }
+    LinearTerm term = {atom, scale};
+    vec_push(ctx->arena, &sum->terms, term);
+    return true;
+}
+
+/* Adds SCALE * EXPR. DONE: its atoms are simplified already, and doing it again would cost twice the time at each level of nesting. */
+static bool sum_add(Context *ctx, LinearSum *sum, const Expr *expr, int64_t scale, bool done)
+{
+    int64_t product, factor;
+    switch (expr->kind) {
+    case EXPR_INT: return sum_add_constant(sum, expr->value.integer, scale);
+    case EXPR_ADD: return sum_add(ctx, sum, expr->args[0], scale, done) && sum_add(ctx, sum, expr->args[1], scale, done);
+    case EXPR_SUB:
+        return scale != INT64_MIN && sum_add(ctx, sum, expr->args[0], scale, done) && sum_add(ctx, sum, expr->args[1], -scale, done);
+    case EXPR_MUL:
+        for (int i = 0; i < 2; i++)
+            if (expr_const_int(expr->args[i], &factor))
+                return factor == 0 || (!__builtin_mul_overflow(scale, factor, &product) && sum_add(ctx, sum, expr->args[1 - i], product, done));
+        break;
+    default: break;
+    }
+    if (done)
+        return sum_add_atom(ctx, sum, expr, scale);
+    const Expr *atom = simplify_atom(ctx, expr);
+    return atom->kind >= EXPR_ADD && atom->kind <= EXPR_MUL && atom != expr ? sum_add(ctx, sum, atom, scale, true)
+                                                                            : sum_add_atom(ctx, sum, atom, scale);
+}
+
+/* --- writing a sum --- */
+
+static const Expr *scaled(Context *ctx, const Expr *atom, int64_t coefficient)
+{
+    return coefficient == 1 ? atom : op_mul_int(ctx, atom, coefficient);
+}
+
+/* SUM as an expression of DTYPE; NULL when a coefficient does not fit the type. */
+static const Expr *sum_to_expr(Context *ctx, const LinearSum *sum, DType dtype)
+{
+    const Expr *result = NULL;
+    for (int i = 0; i < sum->terms.count; i++) {
+        const LinearTerm *term = &sum->terms.data[i];
+        if (!dtype_holds(dtype, term->coefficient) || term->coefficient == dtype_min_int(dtype))
+            return NULL;
+        if (term->coefficient > 0) {
+            const Expr *value = scaled(ctx, term->atom, term->coefficient);
+            result = result ? op_add(ctx, result, value) : value;
+        }
+    }
+    if (!dtype_holds(dtype, sum->constant) || sum->constant == dtype_min_int(dtype))
+        return NULL;
+    if (sum->constant > 0 || !result)
+        result = result ? op_add_int(ctx, result, sum->constant) : expr_int(ctx, dtype, sum->constant > 0 ? sum->constant : 0);
+    for (int i = 0; i < sum->terms.count; i++)
+        if (sum->terms.data[i].coefficient < 0)
+            result = op_sub(ctx, result, scaled(ctx, sum->terms.data[i].atom, -sum->terms.data[i].coefficient));
+    return sum->constant < 0 ? op_sub(ctx, result, expr_int(ctx, dtype, -sum->constant)) : result;
+}
+
+/* --- division --- */
+
+/* Splits SUM into DIVISOR * *QUOTIENT + *REST by the terms that DIVISOR divides. */
+static void sum_split(Context *ctx, const LinearSum *sum, int64_t divisor, LinearSum *quotient, LinearSum *rest)
+{
+    for (int i = 0; i < sum->terms.count; i++) {
+        LinearTerm term = sum->terms.data[i];
+        if (term.coefficient % divisor != 0) {
+            vec_push(ctx->arena, &rest->terms, term);
+            continue;
+        }
+        term.coefficient /= divisor;
+        vec_push(ctx->arena, &quotient->terms, term);
+    }
+    if (rest->terms.count == 0 || sum->constant % divisor == 0) {
+        quotient->constant = floor_divide(sum->constant, divisor);
+        rest->constant = floor_modulo(sum->constant, divisor);
+    } else {
+        rest->constant = sum->constant;
+    }
+}
+
+/* Floor division or remainder of ARGS (simplified), or NULL when nothing is gained. */
+static const Expr *simplify_division(Context *ctx, ExprKind kind, const Expr *const *args)
+{
+    int64_t divisor;
+    LinearSum sum = {0}, quotient = {0}, rest = {0};
+    if (!expr_const_int(args[1], &divisor) || divisor <= 0 || !sum_add(ctx, &sum, args[0], 1, true))
+        return NULL;
+    DType dtype = args[0]->dtype;
+    sum_split(ctx, &sum, divisor, &quotient, &rest);
+    if (quotient.terms.count == 0 && quotient.constant == 0 && rest.terms.count > 0)
+        return NULL;
+    const Expr *whole = sum_to_expr(ctx, &quotient, dtype), *part = sum_to_expr(ctx, &rest, dtype);
+    if (!whole || !part)
+        return NULL;
+    if (kind == EXPR_FLOORMOD)
+        return op_floormod(ctx, part, args[1]);
+    return op_add(ctx, whole, op_floordiv(ctx, part, args[1]));
+}
+
+/* --- simplification --- */
+
+/* True when A - B, of one type and simplified, is the same for all values of the variables: *DIFFERENCE. */
+static bool simplified_difference(Context *ctx, const Expr *a, const Expr *b, int64_t *difference)
+{
+    LinearSum sum = {0};
+    if (!sum_add(ctx, &sum, a, 1, true) || !sum_add(ctx, &sum, b, -1, true) || sum.terms.count > 0)
+        return false;
+    *difference = sum.constant;
+    return true;
+}
+
+/* KIND over simplified ARGS: something simpler, or NULL. */
+static const Expr *simplify_binary(Context *ctx, ExprKind kind, const Expr *const *args)
+{
+    int64_t difference;
+    const Expr *folded = fold_binary(ctx, kind, args[0], args[1]);
+    if (folded)
+        return folded;
+    if (kind == EXPR_FLOORDIV || kind == EXPR_FLOORMOD)
+        return simplify_division(ctx, kind, args);
+    if ((kind == EXPR_MIN || kind == EXPR_MAX) && simplified_difference(ctx, args[0], args[1], &difference))
+        return args[(difference > 0) == (kind == EXPR_MIN)];
+    return NULL;
+}
+
+/* EXPR, which is no sum, with its operands simplified and constants folded. */
+static const Expr *simplify_atom(Context *ctx, const Expr *expr)
+{
+    if (expr->arg_count == 0)
+        return expr;
+    const Expr **args = ARENA_ARRAY(ctx->arena, const Expr *, expr->arg_count);
+    for (int i = 0; i < expr->arg_count; i++)
+        args[i] = linear_simplify(ctx, expr->args[i]);
+    const Expr *simpler = is_signed_scalar(expr) && expr_is_binary(expr) ? simplify_binary(ctx, (ExprKind)expr->kind, args) : NULL;
+    return simpler ? simpler : expr_with_args(ctx, expr, args);
+}
+
+const Expr *linear_simplify(Context *ctx, const Expr *expr)
+{
+    LinearSum sum = {0};
+    if (!is_signed_scalar(expr) || expr->kind < EXPR_ADD || expr->kind > EXPR_MUL)
+        return simplify_atom(ctx, expr);
+    const Expr *result = sum_add(ctx, &sum, expr, 1, false) ? sum_to_expr(ctx, &sum, expr->dtype) : NULL;
+    return result ? result : expr;
+}
+
+bool linear_sum_of(Context *ctx, const Expr *expr, LinearSum *sum)
+{
+    *sum = (LinearSum){0};
+    return is_signed_scalar(expr) && sum_add(ctx, sum, expr, 1, false);
+}
+
+bool linear_difference(Context *ctx, const Expr *a, const Expr *b, int64_t *difference)
+{
+    LinearSum sum = {0};
+    if (!is_signed_scalar(a) || !is_signed_scalar(b) || !sum_add(ctx, &sum, a, 1, false) || !sum_add(ctx, &sum, b, -1, false) || sum.terms.count > 0)
+        return false;
+    *difference = sum.constant;
+    return true;
+}

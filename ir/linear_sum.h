@@ -1,0 +1,29 @@
+/* Integer expressions as sums of coefficient * atom plus a constant. Equal atoms cancel; nothing is known of their ranges. It serves where ranges are not
+   at hand: extents of slices, regions found from a block's body. */
+#ifndef TIRC_IR_LINEAR_SUM_H
+#define TIRC_IR_LINEAR_SUM_H
+
+#include "ir/expr.h"
+
+/* An atom is an expression that is no sum, difference, or product with a constant. */
+typedef struct {
+    const Expr *atom;
+    int64_t coefficient; /* not 0 */
+} LinearTerm;
+
+typedef struct {
+    VEC(LinearTerm) terms; /* in the order of first appearance */
+    int64_t constant;
+} LinearSum;
+
+/* EXPR as a sum over simplified atoms; false when it is no signed scalar integer or a coefficient overflows. */
+bool linear_sum_of(Context *ctx, const Expr *expr, LinearSum *sum);
+
+/* EXPR with sums in it brought together, constants folded, and divisions and remainders by constants, minima and maxima reduced where the sums show it. The
+   value is the same for all values of the variables that do not overflow. */
+const Expr *linear_simplify(Context *ctx, const Expr *expr);
+
+/* True when A - B is the same for all values of the variables: *DIFFERENCE. */
+bool linear_difference(Context *ctx, const Expr *a, const Expr *b, int64_t *difference);
+
+#endif

@@ -1,0 +1,16 @@
+/* Printing programs as TVMScript. */
+#ifndef TIRC_IR_PRINT_H
+#define TIRC_IR_PRINT_H
+
+#include "ir/stmt.h"
+
+/* The text of a program, as --show prints it, newline at the end; allocated in ctx->arena. Two calls give the same bytes, and reading the text back gives
+   an equal program that prints the same bytes. */
+const char *print_module(Context *ctx, const Module *module);
+const char *print_func(Context *ctx, const Func *func);
+/* For messages: one expression, region or statement with the names that its symbols were given (not made unique). */
+const char *print_expr(Context *ctx, const Expr *expr);
+const char *print_region(Context *ctx, const Region *region);
+const char *print_stmt(Context *ctx, const Stmt *stmt);
+
+#endif

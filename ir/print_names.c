@@ -1,0 +1,181 @@
+/* Names and lines of printed programs: which spelling each symbol has in its scope, and the text written so far. Names follow the reference: a name that is
+   taken gets the first free of _1, _2, ...; siblings reuse names. */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ir/print_internal.h"
+
+enum { INDENT_WIDTH = 4 };
+
+Printer printer_new(Context *ctx, bool for_message)
+{
+    /* names with a meaning of their own in the text */
+    static const char *const reserved[] = {"T", "I", "R", "cls", "range"};
+    Printer printer = {.ctx = ctx, .out = {.arena = ctx->arena}, .for_message = for_message};
+    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
+        printer_reserve(&printer, reserved[i]);
+    return printer;
+}
+
+static NameEntry *name_entry(Printer *printer, Str name)
+{
+    NameEntry *entry = map_get(&printer->names, name);
+    if (!entry) {
+        entry = ARENA_NEW(printer->ctx->arena, NameEntry);
+        entry->next_suffix = 1;
+        map_set(printer->ctx->arena, &printer->names, name, entry);
+    }
+    return entry;
+}
+
+void printer_reserve(Printer *printer, const char *name)
+{
+    name_entry(printer, context_intern(printer->ctx, name))->taken = true;
+}
+
+int printer_begin_scope(Printer *printer)
+{
+    return printer->definitions.count;
+}
+
+void printer_end_scope(Printer *printer, int mark)
+{
+    while (printer->definitions.count > mark) {
+        Definition undone = vec_pop(&printer->definitions);
+        map_set(printer->ctx->arena, &printer->texts, undone.symbol, (void *)undone.old_text);
+        if (undone.name) {
+            undone.name->taken = false;
+            undone.base->next_suffix = undone.old_next_suffix;
+        }
+    }
+}
+
+/* HINT with every character that no name can hold made an underscore, interned. */
+static Str legal_name(Printer *printer, Str hint, const char *fallback)
+{
+    if (!hint || !*hint)
+        return context_intern(printer->ctx, fallback);
+    char *copy = NULL;
+    for (size_t i = 0; hint[i]; i++) {
+        if (hint[i] == '_' || isalnum((unsigned char)hint[i]))
+            continue;
+        if (!copy)
+            copy = arena_strndup(printer->ctx->arena, hint, strlen(hint));
+        copy[i] = '_';
+    }
+    return copy ? context_intern(printer->ctx, copy) : hint;
+}
+
+static void record_definition(Printer *printer, Definition definition, const char *text)
+{
+    definition.old_text = map_get(&printer->texts, definition.symbol);
+    vec_push(printer->ctx->arena, &printer->definitions, definition);
+    map_set(printer->ctx->arena, &printer->texts, definition.symbol, (void *)text);
+}
+
+const char *printer_define(Printer *printer, const void *symbol, Str hint, const char *fallback)
+{
+    Str name = legal_name(printer, hint, fallback), base_name = name;
+    if (printer->for_message) {
+        record_definition(printer, (Definition){.symbol = symbol}, name);
+        return name;
+    }
+    NameEntry *base = name_entry(printer, name), *entry = base;
+    int old_next_suffix = base->next_suffix;
+    while (entry->taken) {
+        name = context_internf(printer->ctx, "%s_%d", base_name, base->next_suffix++);
+        entry = name_entry(printer, name);
+    }
+    entry->taken = true;
+    record_definition(printer, (Definition){.symbol = symbol, .name = entry, .base = base, .old_next_suffix = old_next_suffix}, name);
+    return name;
+}
+
+const char *printer_define_var(Printer *printer, const Var *var)
+{
+    return printer_define(printer, var, var->name, "v");
+}
+
+const char *printer_define_buffer(Printer *printer, const Buffer *buffer)
+{
+    return printer_define(printer, buffer, buffer->name, "buffer");
+}
+
+void printer_define_as(Printer *printer, const void *symbol, const char *text)
+{
+    record_definition(printer, (Definition){.symbol = symbol}, text);
+}
+
+bool printer_knows(const Printer *printer, const void *symbol)
+{
+    return map_get(&printer->texts, symbol) != NULL;
+}
+
+const char *printer_var(Printer *printer, const Var *var)
+{
+    const char *text = map_get(&printer->texts, var);
+    if (text)
+        return text;
+    if (printer->for_message)
+        return var->name && *var->name ? var->name : "v";
+    text = printer_define_var(printer, var);
+    print_insert_assignment(printer, text, printer_var_creation(printer, var));
+    return text;
+}
+
+const char *printer_buffer(const Printer *printer, const Buffer *buffer)
+{
+    const char *text = map_get(&printer->texts, buffer);
+    return text ? text : buffer->name && *buffer->name ? buffer->name : "buffer";
+}
+
+/* --- lines --- */
+
+static void print_indent(StrBuf *out, int indent)
+{
+    static const char spaces[] = "                                                                ";
+    for (int left = indent * INDENT_WIDTH; left > 0; left -= (int)sizeof spaces - 1)
+        strbuf_add_bytes(out, spaces, left < (int)sizeof spaces ? (size_t)left : sizeof spaces - 1);
+}
+
+void print_begin_line(Printer *printer)
+{
+    printer->line_start = printer->out.length;
+    print_indent(&printer->out, printer->indent);
+}
+
+void print_end_line(Printer *printer)
+{
+    strbuf_add_bytes(&printer->out, "\n", 1);
+}
+
+void print_line(Printer *printer, const char *text)
+{
+    print_begin_line(printer);
+    print_text(printer, text);
+    print_end_line(printer);
+}
+
+void print_insert_assignment(Printer *printer, const char *lhs, const char *rhs)
+{
+    StrBuf *out = &printer->out;
+    size_t start = printer->line_start, begun = out->length - start;
+    char *unfinished = begun ? arena_strndup(out->arena, out->text + start, begun) : "";
+    out->length = start;
+    print_indent(out, printer->indent);
+    strbuf_printf(out, "%s = %s\n", lhs, rhs);
+    printer->line_start = out->length;
+    strbuf_add_bytes(out, unfinished, begun);
+}
+
+void print_text(Printer *printer, const char *text)
+{
+    strbuf_add(&printer->out, text);
+}
+
+void print_separator(Printer *printer, int index)
+{
+    if (index)
+        strbuf_add_bytes(&printer->out, ", ", 2);
+}

@@ -1,0 +1,111 @@
+/* See signature.h. */
+#include "ir/signature.h"
+
+#include <string.h>
+
+#include "ir/walk.h"
+
+typedef struct {
+    Context *ctx;
+    Signature *signature;
+    Map params; /* data Var of a parameter buffer or of a view of one -> index + 1 */
+} AccessFinder;
+
+static void mark(AccessFinder *finder, const Var *data, bool read, bool write)
+{
+    intptr_t index = (intptr_t)map_get(&finder->params, data) - 1;
+    if (index < 0)
+        return;
+    finder->signature->read[index] |= read;
+    finder->signature->written[index] |= write;
+}
+
+/* A bare mention of a data pointer escapes into a call, which may do anything; the access mask of tvm_access_ptr says what (1 read, 2 write). */
+static bool find_in_expr(Visitor *visitor, const Expr *expr)
+{
+    AccessFinder *finder = visitor->data;
+    if (expr->kind == EXPR_LOAD)
+        mark(finder, expr->value.buffer->data, true, false);
+    if (expr->kind == EXPR_VAR)
+        mark(finder, expr->value.var, true, true);
+    if (expr_is_call(expr, OP_ADDRESS_OF) && expr->args[0]->kind == EXPR_LOAD)
+        mark(finder, expr->args[0]->value.buffer->data, true, true);
+    int64_t mask;
+    if (expr_is_call(expr, OP_TVM_ACCESS_PTR) && expr->args[1]->kind == EXPR_VAR && expr_const_int(expr->args[4], &mask) && mask == 1) {
+        mark(finder, expr->args[1]->value.var, true, false);
+        visit_expr(visitor, expr->args[2]);
+        return false;
+    }
+    return true;
+}
+
+static bool find_in_stmt(Visitor *visitor, const Stmt *stmt)
+{
+    AccessFinder *finder = visitor->data;
+    if (stmt->kind == STMT_STORE)
+        mark(finder, stmt->as.store.buffer->data, false, true);
+    for (int i = 0; stmt->kind == STMT_BLOCK && i < stmt->as.block.match_count; i++) {
+        const MatchBuffer *match = &stmt->as.block.matches[i];
+        map_set(finder->ctx->arena, &finder->params, match->target->data, map_get(&finder->params, match->source.buffer->data));
+    }
+    return true;
+}
+
+typedef struct {
+    Map seen;
+    VEC(Var *) dims;
+    VEC(int) params;
+} DimList;
+
+static void add_dim(Context *ctx, DimList *list, const Expr *expr, int param)
+{
+    if (expr->kind != EXPR_VAR || map_has(&list->seen, expr->value.var))
+        return;
+    map_set(ctx->arena, &list->seen, expr->value.var, expr->value.var);
+    vec_push(ctx->arena, &list->dims, expr->value.var);
+    vec_push(ctx->arena, &list->params, param);
+}
+
+static void collect_dims(Context *ctx, const Func *func, Signature *signature)
+{
+    DimList list = {0};
+    for (int i = 0; i < func->param_count; i++)
+        if (!func->params[i].buffer)
+            map_set(ctx->arena, &list.seen, func->params[i].param, func->params[i].param);
+    for (int i = 0; i < func->param_count; i++) {
+        const Buffer *buffer = func->params[i].buffer;
+        if (!buffer)
+            continue;
+        for (int d = 0; d < buffer->ndim; d++)
+            add_dim(ctx, &list, buffer->shape[d], i);
+        for (int d = 0; buffer->strides && d < buffer->ndim; d++)
+            add_dim(ctx, &list, buffer->strides[d], i);
+        add_dim(ctx, &list, buffer->elem_offset, i);
+    }
+    signature->dims = list.dims.data;
+    signature->dim_params = list.params.data;
+    signature->dim_count = list.dims.count;
+}
+
+static Str exported_symbol(Context *ctx, const Func *func)
+{
+    const AttrValue *value = attrs_get(func->attrs, "global_symbol");
+    Str symbol = value && value->kind == ATTR_EXPR && value->expr->kind == EXPR_STRING ? value->expr->value.text : func->name;
+    return strcmp(symbol, "main") ? symbol : context_intern(ctx, "tir_main");
+}
+
+const Signature *func_signature(Context *ctx, const Func *func)
+{
+    Signature *signature = ARENA_NEW(ctx->arena, Signature);
+    *signature = (Signature){.symbol = exported_symbol(ctx, func), .param_count = func->param_count};
+    signature->read = ARENA_ARRAY(ctx->arena, bool, func->param_count);
+    signature->written = ARENA_ARRAY(ctx->arena, bool, func->param_count);
+    AccessFinder finder = {.ctx = ctx, .signature = signature};
+    for (intptr_t i = 0; i < func->param_count; i++)
+        if (func->params[i].buffer)
+            map_set(ctx->arena, &finder.params, func->params[i].buffer->data, (void *)(i + 1));
+    Visitor visitor = {.expr = find_in_expr, .stmt = find_in_stmt, .data = &finder};
+    visit_stmt(&visitor, func->body);
+    collect_dims(ctx, func, signature);
+    return signature;
+}

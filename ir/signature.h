@@ -1,0 +1,22 @@
+/* The C interface of a function: what its object exports and in which order the arguments come. */
+#ifndef TIRC_IR_SIGNATURE_H
+#define TIRC_IR_SIGNATURE_H
+
+#include "ir/stmt.h"
+
+/* How an exported function is called: int SYMBOL(parameters in their declared order..., int64_t for each of dims). */
+typedef struct {
+    Str symbol;      /* the global_symbol attribute, else the function's name; "tir_main" for "main", which C owns */
+    int param_count; /* func->params: a buffer is a pointer, a scalar goes by value */
+    bool *written;   /* param_count: true for a buffer that the body writes or passes to an extern call (its pointer is not const) */
+    bool *read;      /* param_count: true for a buffer whose elements the body may read */
+    Var **dims;      /* symbolic dimensions, then strides, then offsets that the declarations define, parameter by parameter, each once; a variable that
+                        is already a scalar parameter is not repeated */
+    int *dim_params; /* for each of dims: the index of the parameter whose declaration defines it */
+    int dim_count;
+} Signature;
+
+/* The signature of FUNC (any stage), allocated in ctx->arena. */
+const Signature *func_signature(Context *ctx, const Func *func);
+
+#endif

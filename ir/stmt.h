@@ -1,0 +1,262 @@
+/* Statements, functions and modules: immutable nodes. */
+#ifndef TIRC_IR_STMT_H
+#define TIRC_IR_STMT_H
+
+#include "ir/expr.h"
+
+typedef struct Stmt Stmt;
+
+/* The integers from min up to, not including, min + extent. */
+typedef struct {
+    const Expr *min, *extent;
+} Range;
+
+/* A box of a buffer: one range per dimension. A point has extents 1. */
+typedef struct {
+    Buffer *buffer;
+    Range *ranges; /* buffer->ndim */
+    Span span;
+} Region;
+
+/* A value in an annotation or attribute: a list or dictionary of values, or an expression (numbers, bools and strings are constants). */
+typedef enum { ATTR_EXPR, ATTR_LIST, ATTR_DICT, ATTR_NONE } AttrKind;
+typedef struct AttrValue AttrValue;
+typedef struct {
+    Str key;
+    const AttrValue *value;
+} Attr;
+struct AttrValue {
+    AttrKind kind;
+    const Expr *expr;        /* ATTR_EXPR */
+    const AttrValue **items; /* ATTR_LIST */
+    Attr *entries;           /* ATTR_DICT */
+    int count;
+};
+/* Key-value pairs in the order of writing. */
+typedef struct {
+    Attr *entries;
+    int count;
+} Attrs;
+/* The value under KEY, or NULL. */
+const AttrValue *attrs_get(Attrs attrs, const char *key);
+/* ATTRS with KEY set to VALUE (replaced in place or appended), or with KEY removed. */
+Attrs attrs_set(Context *ctx, Attrs attrs, Str key, const AttrValue *value);
+Attrs attrs_remove(Context *ctx, Attrs attrs, const char *key);
+const AttrValue *attr_expr(Context *ctx, const Expr *expr);
+
+typedef enum { ITER_SPATIAL, ITER_REDUCE, ITER_SCAN, ITER_OPAQUE } IterKind;
+
+/* A block iterator (axis): its variable, domain and kind. */
+typedef struct {
+    Var *var;
+    Range domain;
+    IterKind kind;
+    Span span;
+} Iter;
+
+/* match_buffer of a region inside a block: TARGET is a view of SOURCE. */
+typedef struct {
+    Buffer *target;
+    Region source;
+} MatchBuffer;
+
+/* A block together with the values it is bound to. */
+typedef struct {
+    Block *block;
+    int iter_count;
+    Iter *iters;
+    const Expr **bindings;  /* iter_count values for the iterators */
+    const Expr *predicate;  /* T.where; never NULL, constant true when absent */
+    Region *reads, *writes;
+    int read_count, write_count;
+    bool reads_inferred, writes_inferred; /* not stated in the text: filled by region inference */
+    Buffer **allocs;
+    int alloc_count;
+    MatchBuffer *matches;
+    int match_count;
+    Attrs annotations;
+    const Stmt *init; /* NULL when absent */
+    const Stmt *body;
+} BlockStmt;
+
+typedef enum { FOR_SERIAL, FOR_PARALLEL, FOR_VECTORIZED, FOR_UNROLLED, FOR_THREAD } ForKind;
+
+typedef struct {
+    Var *var;
+    const Expr *min, *extent;
+    ForKind kind;
+    Str thread; /* FOR_THREAD: "threadIdx.x"; else NULL */
+    Attrs annotations;
+    const Stmt *body;
+} ForStmt;
+
+typedef enum {
+    STMT_SEQ,
+    STMT_FOR,
+    STMT_WHILE,
+    STMT_BLOCK,
+    STMT_IF,
+    STMT_LET,
+    STMT_STORE,
+    STMT_EVALUATE,
+    STMT_ALLOCATE,
+    STMT_ALLOCATE_CONST,
+    STMT_DECL_BUFFER,
+    STMT_ATTR,
+    STMT_ASSERT,
+    STMT_REALIZE,
+} StmtKind;
+
+struct Stmt {
+    StmtKind kind;
+    Span span;
+    union {
+        struct {
+            int count; /* never 1; 0 is the empty statement (pass) */
+            const Stmt **items; /* none of them a STMT_SEQ */
+        } seq;
+        ForStmt loop;
+        struct {
+            const Expr *condition;
+            const Stmt *body;
+        } while_loop;
+        BlockStmt block;
+        struct {
+            const Expr *condition;
+            const Stmt *then_body, *else_body; /* else_body may be NULL */
+        } branch;
+        struct {
+            Var *var;
+            const Expr *value;
+            const Stmt *body;
+        } let;
+        struct {
+            Buffer *buffer;
+            const Expr **indices;
+            int index_count;
+            const Expr *value, *mask; /* mask: lanes to write, or NULL */
+        } store;
+        const Expr *evaluate;
+        struct { /* raw memory: COUNT = product of extents elements of DTYPE behind handle VAR */
+            Var *var;
+            DType dtype;
+            const Expr **extents;
+            int extent_count;
+            Str scope;
+            const Expr *condition; /* never NULL */
+            Attrs annotations;
+            const Stmt *body;
+        } allocate;
+        struct {
+            Var *var;
+            DType dtype;
+            const Expr **extents;
+            int extent_count;
+            const Expr **data; /* constants */
+            int data_count;
+            Attrs annotations;
+            const Stmt *body;
+        } allocate_const;
+        struct { /* a buffer over memory that exists (T.decl_buffer, or T.Buffer(..., data=...) in a body: !explicit_declaration) */
+            Buffer *buffer;
+            bool explicit_declaration;
+            const Stmt *body;
+        } declare;
+        struct { /* T.attr(node, key, value); launch_thread: key "thread_extent", VAR and THREAD set, NODE NULL */
+            const Expr *node;
+            Var *var;
+            Str thread;
+            Str key;
+            const Expr *value;
+            const Stmt *body;
+        } attr;
+        struct {
+            const Expr *condition, *message;
+            const Stmt *body; /* may be the empty sequence */
+        } assertion;
+        struct { /* T.realize(region, scope, condition) */
+            Region region;
+            Str scope;
+            const Expr *condition;
+            const Stmt *body;
+        } realize;
+    } as;
+};
+
+/* --- Constructors. Arrays are copied. --- */
+const Stmt *stmt_seq(Context *ctx, const Stmt *const *items, int count); /* flattens; a single item is itself */
+const Stmt *stmt_empty(Context *ctx);
+bool stmt_is_empty(const Stmt *stmt);
+const Stmt *stmt_for(Context *ctx, ForStmt loop, Span span);
+/* A plain serial loop from MIN (NULL: 0 of the variable's type) over EXTENT. */
+const Stmt *stmt_for_serial(Context *ctx, Var *var, const Expr *min, const Expr *extent, const Stmt *body, Span span);
+const Stmt *stmt_while(Context *ctx, const Expr *condition, const Stmt *body, Span span);
+const Stmt *stmt_block(Context *ctx, BlockStmt block, Span span);
+const Stmt *stmt_if(Context *ctx, const Expr *condition, const Stmt *then_body, const Stmt *else_body, Span span);
+const Stmt *stmt_let(Context *ctx, Var *var, const Expr *value, const Stmt *body, Span span);
+const Stmt *stmt_store(Context *ctx, Buffer *buffer, const Expr *const *indices, int index_count, const Expr *value, const Expr *mask, Span span);
+const Stmt *stmt_evaluate(Context *ctx, const Expr *value, Span span);
+/* Any other kind: a copy of TEMPLATE. */
+const Stmt *stmt_new(Context *ctx, const Stmt *template);
+/* STMT again with another body (for kinds that have exactly one body). */
+const Stmt *stmt_with_body(Context *ctx, const Stmt *stmt, const Stmt *body);
+/* The one body of STMT, or NULL for a kind without one (or with several: SEQ, IF; a block gives its body, not its init). */
+const Stmt *stmt_body(const Stmt *stmt);
+
+static inline Range range_point(Context *ctx, const Expr *index)
+{
+    return (Range){index, expr_int(ctx, dtype_scalar(index->dtype), 1)};
+}
+/* The whole of BUFFER as a region. */
+Region region_whole(Context *ctx, Buffer *buffer);
+/* The single element INDICES. */
+Region region_point(Context *ctx, Buffer *buffer, const Expr *const *indices);
+
+/* A function. Where its text holds blocks or alloc_buffers, body is a STMT_BLOCK named "root" without iterators (the root block). */
+typedef struct {
+    Var *param;
+    Buffer *buffer; /* NULL for a scalar parameter */
+    bool matched;   /* declared with T.handle and T.match_buffer (else T.Buffer in the signature or a scalar) */
+} Param;
+typedef struct Func {
+    Str name;
+    Param *params;
+    int param_count;
+    Attrs attrs; /* as in the text; global_symbol included where stated */
+    DType return_type;
+    bool is_private;
+    const Stmt *body;
+    Span span, name_span;
+} Func;
+
+/* A tensor intrinsic: what it computes and how it is done. */
+typedef struct {
+    Str name;
+    const Func *description, *implementation;
+    Span span;
+} TensorIntrin;
+
+typedef struct Module {
+    bool bare; /* no class around the functions: prints without one */
+    Str name;
+    const Func **funcs;
+    int func_count;
+    TensorIntrin *intrins;
+    int intrin_count;
+    Attrs attrs;
+} Module;
+
+const Func *func_with_body(Context *ctx, const Func *func, const Stmt *body);
+/* The function called NAME, or NULL. */
+const Func *module_find(const Module *module, const char *name);
+/* MODULE with the function at INDEX replaced. */
+const Module *module_with_func(Context *ctx, const Module *module, int index, const Func *func);
+const TensorIntrin *module_intrin(const Module *module, const char *name);
+
+/* Structural equality up to a consistent renaming of the symbols that are bound inside (equal.c): places and names of variables do not count; names of
+   blocks, functions, annotations do. On false *WHY (may be NULL) gets a short description of the first difference, allocated in ctx->arena. */
+bool func_equal(Context *ctx, const Func *a, const Func *b, const char **why);
+bool module_equal(Context *ctx, const Module *a, const Module *b, const char **why);
+bool stmt_equal(Context *ctx, const Stmt *a, const Stmt *b, const char **why);
+
+#endif

@@ -1,0 +1,71 @@
+/* Making symbols; see sym.h. */
+#include "ir/sym.h"
+
+#include "ir/expr.h"
+#include "support/bug.h"
+
+Var *var_new(Context *ctx, Str name, DType dtype, Span span)
+{
+    Var *var = ARENA_NEW(ctx->arena, Var);
+    *var = (Var){.name = name, .dtype = dtype, .id = ++ctx->next_symbol, .span = span, .pointee = DTYPE_VOID};
+    return var;
+}
+
+Var *var_new_pointer(Context *ctx, Str name, DType pointee, Str scope, Span span)
+{
+    Var *var = var_new(ctx, name, DTYPE_HANDLE, span);
+    var->pointee = pointee;
+    var->pointee_scope = scope;
+    return var;
+}
+
+Var *var_clone(Context *ctx, const Var *var, Str name)
+{
+    Var *clone = ARENA_NEW(ctx->arena, Var);
+    *clone = *var;
+    clone->name = name;
+    clone->id = ++ctx->next_symbol;
+    return clone;
+}
+
+Block *block_new(Context *ctx, Str name, Span span)
+{
+    Block *block = ARENA_NEW(ctx->arena, Block);
+    *block = (Block){name, ++ctx->next_symbol, span};
+    return block;
+}
+
+Buffer *buffer_new(Context *ctx, Str name, DType dtype, int ndim, const Expr *const *shape, Str scope, Span span)
+{
+    Buffer *buffer = ARENA_NEW(ctx->arena, Buffer);
+    if (!scope)
+        scope = context_intern(ctx, "global");
+    *buffer = (Buffer){.name = name, .dtype = dtype, .id = ++ctx->next_symbol, .span = span, .ndim = ndim, .scope = scope};
+    buffer->data = var_new_pointer(ctx, name, dtype, scope, span);
+    buffer->shape = arena_copy(ctx->arena, shape, sizeof *shape * (size_t)ndim);
+    buffer->elem_offset = expr_int(ctx, buffer_index_dtype(buffer), 0);
+    buffer->data_alignment = DEFAULT_DATA_ALIGNMENT;
+    return buffer;
+}
+
+Buffer *buffer_clone(Context *ctx, const Buffer *buffer)
+{
+    Buffer *clone = ARENA_NEW(ctx->arena, Buffer);
+    *clone = *buffer;
+    clone->id = ++ctx->next_symbol;
+    return clone;
+}
+
+Buffer *buffer_clone_fresh(Context *ctx, const Buffer *buffer, Str name, Str scope)
+{
+    Buffer *clone = buffer_clone(ctx, buffer);
+    clone->name = name;
+    clone->scope = scope;
+    clone->data = var_new_pointer(ctx, name, buffer->dtype, scope, buffer->span);
+    return clone;
+}
+
+DType buffer_index_dtype(const Buffer *buffer)
+{
+    return buffer->ndim ? dtype_scalar(buffer->shape[0]->dtype) : DTYPE_INT32;
+}

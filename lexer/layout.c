@@ -1,0 +1,282 @@
+/* The layout filter; see layout.h. It reads one raw token at a time and keeps what has to come out before it in a small queue.
+
+   Brackets: inside them line ends and indentation mean nothing. A bracket that is never closed would swallow the rest of the text, so a keyword that
+   can only begin a statement ends the search, and the bracket is reported where it was opened. */
+#include "lexer/layout.h"
+
+#include "lexer/scan.h"
+
+#include "lexer/lexer.h"
+#include "parser/tir.tab.h"
+
+enum { DEEPEST_BRACKETS = 200, DEEPEST_BLOCKS = 100, QUEUE_SIZE = DEEPEST_BRACKETS + DEEPEST_BLOCKS + 4 };
+
+typedef struct {
+    int wide, narrow;
+} Indent;
+
+typedef struct {
+    char opener;
+    Span span;
+} Bracket;
+
+typedef struct {
+    int number;
+    Span span;
+    bool repair;
+    TIR_STYPE value;
+} Token;
+
+struct TokenStream {
+    ScanState scan;
+    yyscan_t scanner;
+    const SourceFile *source;
+    Indent indents[DEEPEST_BLOCKS + 1];
+    int indent_count;
+    Bracket brackets[DEEPEST_BRACKETS];
+    Token queue[QUEUE_SIZE]; /* tokens to give before the next raw one is read */
+    int queue_begin, queue_end;
+    bool line_open; /* a NEWLINE is due before a block or the text may end */
+    bool ended, repaired;
+};
+
+static int byte_order_mark_length(const SourceFile *source)
+{
+    return source->length >= 3 && memcmp(source->text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
+
+TokenStream *token_stream_new(Context *ctx, uint32_t file)
+{
+    TokenStream *stream = ARENA_NEW(ctx->arena, TokenStream);
+    stream->source = source_file(ctx->sources, file);
+    uint32_t skipped = (uint32_t)byte_order_mark_length(stream->source);
+    stream->scan = (ScanState){.ctx = ctx, .file = file, .begin = skipped, .end = skipped};
+    stream->indent_count = 1;
+    tir_scan_lex_init_extra(&stream->scan, &stream->scanner);
+    tir_scan__scan_bytes(stream->source->text + skipped, (int)(stream->source->length - skipped), stream->scanner);
+    return stream;
+}
+
+void token_stream_free(TokenStream *stream)
+{
+    tir_scan_lex_destroy(stream->scanner);
+}
+
+bool token_stream_repaired(const TokenStream *stream)
+{
+    return stream->repaired;
+}
+
+/* --- the queue --- */
+
+static void queue_token(TokenStream *stream, Token token)
+{
+    CHECK(stream->queue_end < QUEUE_SIZE);
+    stream->queue[stream->queue_end++] = token;
+    stream->line_open = token.number != TOKEN_NEWLINE && token.number != TOKEN_INDENT && token.number != TOKEN_DEDENT;
+}
+
+/* Queues a token without text at SPAN's begin. */
+static void queue_mark(TokenStream *stream, int number, Span span, bool repair)
+{
+    queue_token(stream, (Token){.number = number, .span = {span.file, span.begin, span.begin}, .repair = repair});
+}
+
+/* --- brackets --- */
+
+static char closer_of(char opener)
+{
+    return opener == '(' ? ')' : opener == '[' ? ']' : '}';
+}
+
+static void report_never_closed(TokenStream *stream, const Bracket *bracket)
+{
+    diag_error(stream->scan.ctx, bracket->span, "'%c' was never closed", bracket->opener);
+}
+
+/* Ends everything that is open: the text is over, or is given up. */
+static void queue_end(TokenStream *stream, Span span, bool repair)
+{
+    if (stream->line_open)
+        queue_mark(stream, TOKEN_NEWLINE, span, repair);
+    for (; stream->indent_count > 1; stream->indent_count--)
+        queue_mark(stream, TOKEN_DEDENT, span, repair);
+    queue_mark(stream, TOKEN_END, span, repair);
+    stream->ended = true;
+}
+
+static void open_bracket(TokenStream *stream, Token token)
+{
+    if (stream->scan.bracket_depth == DEEPEST_BRACKETS) {
+        diag_error(stream->scan.ctx, token.span, "more than %d brackets are open at once", DEEPEST_BRACKETS);
+        queue_end(stream, token.span, true);
+        return;
+    }
+    stream->brackets[stream->scan.bracket_depth++] = (Bracket){(char)token.number, token.span};
+    queue_token(stream, token);
+}
+
+static void close_bracket(TokenStream *stream, Token token)
+{
+    int depth = stream->scan.bracket_depth;
+    if (depth == 0) {
+        diag_error(stream->scan.ctx, token.span, "'%c' closes no bracket", token.number);
+        return;
+    }
+    int match = depth - 1;
+    while (match >= 0 && closer_of(stream->brackets[match].opener) != token.number)
+        match--;
+    if (match < 0) {
+        const Bracket *open = &stream->brackets[depth - 1];
+        diag_error(stream->scan.ctx, token.span, "'%c' does not close '%c'", token.number, open->opener);
+        diag_note(stream->scan.ctx, open->span, "'%c' is opened here", open->opener);
+        token.number = closer_of(open->opener);
+        match = depth - 1;
+    }
+    for (int i = depth - 1; i > match; i--) {
+        report_never_closed(stream, &stream->brackets[i]);
+        queue_mark(stream, closer_of(stream->brackets[i].opener), token.span, true);
+    }
+    stream->scan.bracket_depth = match;
+    queue_token(stream, token);
+}
+
+/* --- indentation --- */
+
+static void queue_indent(TokenStream *stream, Indent indent, Span span)
+{
+    if (stream->indent_count > DEEPEST_BLOCKS) {
+        diag_error(stream->scan.ctx, span, "blocks are nested more than %d deep", DEEPEST_BLOCKS);
+        queue_end(stream, span, true);
+        return;
+    }
+    stream->indents[stream->indent_count++] = indent;
+    queue_mark(stream, TOKEN_INDENT, span, false);
+}
+
+/* Compares the indentation of a line that begins at SPAN with the open blocks. */
+static void change_indent(TokenStream *stream, Indent indent, Span span)
+{
+    const Indent *top = &stream->indents[stream->indent_count - 1];
+    if ((indent.wide > top->wide) != (indent.narrow > top->narrow) || (indent.wide < top->wide) != (indent.narrow < top->narrow)) {
+        diag_error(stream->scan.ctx, span, "the indentation mixes tabs and spaces so that its depth depends on the tab width");
+        return;
+    }
+    if (indent.wide > top->wide) {
+        queue_indent(stream, indent, span);
+        return;
+    }
+    while (stream->indent_count > 1 && stream->indents[stream->indent_count - 1].wide > indent.wide) {
+        stream->indent_count--;
+        queue_mark(stream, TOKEN_DEDENT, span, false);
+    }
+    if (stream->indents[stream->indent_count - 1].wide != indent.wide)
+        diag_error(stream->scan.ctx, span, "the indentation matches no enclosing block");
+}
+
+/* True when only white space stands before SPAN on its line; *INDENT is its width then. */
+static bool starts_line(TokenStream *stream, Span span, Indent *indent)
+{
+    const char *text = stream->source->text;
+    uint32_t begin = span.begin;
+    while (begin > 0 && (text[begin - 1] == ' ' || text[begin - 1] == '\t' || text[begin - 1] == '\f'))
+        begin--;
+    if (begin > 0 && text[begin - 1] != '\n' && text[begin - 1] != '\r')
+        return false;
+    scan_measure_indent(&stream->scan, text + begin, (int)(span.begin - begin));
+    *indent = (Indent){stream->scan.indent, stream->scan.narrow_indent};
+    return true;
+}
+
+/* True when TOKEN, inside brackets, can only be the first of the next statement, whose indentation is then in *INDENT. A `for`, `if` or `else` may belong
+   to an expression, but hardly when it stands no deeper than the statement itself. */
+static bool begins_statement(TokenStream *stream, const Token *token, Indent *indent)
+{
+    switch (token->number) {
+    case TOKEN_DEF:
+    case TOKEN_CLASS:
+    case TOKEN_WITH:
+    case TOKEN_WHILE:
+    case TOKEN_RETURN:
+    case TOKEN_PASS:
+    case TOKEN_ASSERT:
+    case TOKEN_IMPORT:
+    case TOKEN_BREAK:
+    case TOKEN_CONTINUE:
+        return starts_line(stream, token->span, indent);
+    case TOKEN_FOR:
+    case TOKEN_IF:
+    case TOKEN_ELSE:
+        return starts_line(stream, token->span, indent) && indent->wide <= stream->indents[stream->indent_count - 1].wide;
+    default:
+        return false;
+    }
+}
+
+/* Gives up the open brackets before TOKEN, a statement's first. */
+static void abandon_brackets(TokenStream *stream, Token token, Indent indent)
+{
+    report_never_closed(stream, &stream->brackets[stream->scan.bracket_depth - 1]);
+    stream->scan.bracket_depth = 0;
+    queue_mark(stream, TOKEN_NEWLINE, token.span, true);
+    change_indent(stream, indent, token.span);
+    if (!stream->ended)
+        queue_token(stream, token);
+}
+
+/* --- the stream --- */
+
+static Token read_raw(TokenStream *stream)
+{
+    Token token = {0};
+    stream->scan.value = &token.value;
+    token.number = tir_scan_lex(stream->scanner);
+    token.span = scan_span(&stream->scan);
+    stream->scan.value = NULL;
+    return token;
+}
+
+/* TOKEN is the first of a line. */
+static void accept_line_start(TokenStream *stream, Token *token)
+{
+    Indent indent = {stream->scan.indent, stream->scan.narrow_indent};
+    *token = read_raw(stream);
+    if (token->number != TOKEN_END && token->number != TOKEN_NEWLINE)
+        change_indent(stream, indent, token->span);
+}
+
+static void accept_raw(TokenStream *stream, Token token)
+{
+    Indent indent;
+    if (token.number == RAW_LINE_START)
+        accept_line_start(stream, &token);
+    if (stream->ended)
+        return;
+    if (token.number == TOKEN_END) {
+        if (stream->scan.bracket_depth > 0)
+            report_never_closed(stream, &stream->brackets[stream->scan.bracket_depth - 1]);
+        queue_end(stream, token.span, stream->scan.bracket_depth > 0);
+    } else if (token.number == '(' || token.number == '[' || token.number == '{') {
+        open_bracket(stream, token);
+    } else if (token.number == ')' || token.number == ']' || token.number == '}') {
+        close_bracket(stream, token);
+    } else if (stream->scan.bracket_depth > 0 && begins_statement(stream, &token, &indent)) {
+        abandon_brackets(stream, token, indent);
+    } else if (token.number != TOKEN_NEWLINE || stream->line_open) {
+        queue_token(stream, token);
+    }
+}
+
+int token_stream_next(TokenStream *stream, TIR_STYPE *value, Span *span)
+{
+    while (stream->queue_begin == stream->queue_end && !stream->ended) {
+        stream->queue_begin = stream->queue_end = 0;
+        accept_raw(stream, read_raw(stream));
+    }
+    bool at_end = stream->queue_begin == stream->queue_end;
+    Token token = stream->queue[at_end ? stream->queue_end - 1 : stream->queue_begin++];
+    *value = token.value;
+    *span = token.span;
+    stream->repaired = token.repair;
+    return token.number;
+}

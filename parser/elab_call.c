@@ -1,0 +1,242 @@
+/* Calls: the table of builtins, their namespaces, and how arguments find their parameters; see elab.h. */
+#include "parser/elab.h"
+
+static const Builtin builtins[] = {
+#define X(name, act, params, variant) {name, builtin_##act, params, variant},
+#include "parser/builtins.def"
+#undef X
+};
+enum { BUILTIN_COUNT = sizeof builtins / sizeof *builtins };
+
+void elab_register_builtins(Elab *elab)
+{
+    Context *ctx = elab->ctx;
+    for (int i = 0; i < BUILTIN_COUNT; i++)
+        map_set(ctx->arena, &elab->builtins, context_intern(ctx, builtins[i].name), (void *)&builtins[i]);
+}
+
+/* --- namespaces --- */
+
+/* Other paths that lead to the names of the table. */
+static const char *const aliases[][2] = {
+    {"tvm.script.tir", "T"},
+    {"tvm.script.ir", "I"},
+    {"tvm.script.ir_module", "I.ir_module"},
+    {"ir_module", "I.ir_module"},
+    {"prim_func", "T.prim_func"},
+    {"tir", "tvm.tir"},
+    {"TensorIntrin", "tvm.tir.TensorIntrin"},
+};
+
+static bool is_namespace(const char *path)
+{
+    static const char *const paths[] = {"T", "T.axis", "I", "tvm", "tvm.script", "tvm.tir", "tvm.tir.TensorIntrin"};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+        if (!strcmp(paths[i], path))
+            return true;
+    return false;
+}
+
+Value elab_known_path(Elab *elab, Str path, Span span)
+{
+    for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
+        if (!strcmp(aliases[i][0], path))
+            path = context_intern(elab->ctx, aliases[i][1]);
+    const Builtin *builtin = map_get(&elab->builtins, path);
+    if (builtin)
+        return (Value){.kind = VALUE_BUILTIN, .span = span, .as.builtin = builtin};
+    if (is_namespace(path))
+        return (Value){.kind = VALUE_NAMESPACE, .span = span, .as.text = path};
+    return (Value){.kind = VALUE_ABSENT};
+}
+
+/* The name in namespace PATH that WRONG may stand for, or NULL. */
+static const char *closest_name(Elab *elab, Str path, Str wrong)
+{
+    VEC(const char *) names = {0};
+    size_t prefix = strlen(path);
+    for (int i = 0; i < BUILTIN_COUNT; i++)
+        if (!strncmp(builtins[i].name, path, prefix) && builtins[i].name[prefix] == '.')
+            vec_push(elab->ctx->arena, &names, builtins[i].name + prefix + 1);
+    if (!strcmp(path, "T")) {
+        for (int op = 0; op < OP_COUNT; op++)
+            vec_push(elab->ctx->arena, &names, op_info((Op)op)->name);
+        int count;
+        const char *const *types = dtype_names(&count);
+        for (int i = 0; i < count; i++)
+            vec_push(elab->ctx->arena, &names, types[i]);
+    }
+    return diag_closest(wrong, names.data, names.count);
+}
+
+Value elab_namespace_name(Elab *elab, Str path, Str name, Span span)
+{
+    Op op;
+    DType dtype;
+    Value value = elab_known_path(elab, context_internf(elab->ctx, "%s.%s", path, name), span);
+    if (value.kind != VALUE_ABSENT)
+        return value;
+    if (!strcmp(path, "T") && op_find(name, &op))
+        return (Value){.kind = VALUE_INTRINSIC, .span = span, .as.op = op};
+    if (!strcmp(path, "T") && dtype_parse(name, &dtype))
+        return value_dtype(dtype, span);
+    const char *closest = closest_name(elab, path, name);
+    if (closest)
+        diag_error(elab->ctx, span, "unknown name '%s.%s'; did you mean '%s.%s'?", path, name, path, closest);
+    else
+        diag_error(elab->ctx, span, "unknown name '%s.%s'", path, name);
+    return value_error();
+}
+
+/* --- arguments --- */
+
+const Value *call_arg(const Call *call, const char *name)
+{
+    static const Value absent = {.kind = VALUE_ABSENT};
+    for (int i = 0; i < call->param_count; i++)
+        if (!strcmp(call->params[i].name, name))
+            return &call->values[i];
+    return &absent;
+}
+
+bool call_has(const Call *call, const char *name)
+{
+    const Value *value = call_arg(call, name);
+    return value->kind != VALUE_ABSENT && value->kind != VALUE_NONE;
+}
+
+/* Reads the parameters of the row into CALL. */
+static void read_params(Elab *elab, Call *call)
+{
+    const char *text = call->builtin->params;
+    while (*text) {
+        size_t length = strcspn(text, " ");
+        bool rest = *text == '*', optional = text[length - 1] == '?';
+        if (!rest) {
+            CallParam param = {arena_strndup(elab->ctx->arena, text, length - optional), optional};
+            call->params[call->param_count++] = param;
+        }
+        call->takes_rest |= rest;
+        text += length + (text[length] == ' ');
+    }
+}
+
+static bool bind_positional(Elab *elab, Call *call, ValueList args)
+{
+    int bound = call->takes_rest ? 0 : call->param_count;
+    if (args.count > bound && !call->takes_rest) {
+        diag_error(elab->ctx, call->span, "%s takes at most %d argument%s, but %d are given", call->builtin->name, bound, bound == 1 ? "" : "s", args.count);
+        return false;
+    }
+    for (int i = 0; i < args.count; i++) {
+        if (args.items[i].kind == VALUE_ERROR)
+            return false;
+        if (i < bound)
+            call->values[i] = args.items[i];
+    }
+    if (call->takes_rest)
+        call->rest = args;
+    return true;
+}
+
+static bool bind_keyword(Elab *elab, Call *call, const AstKeyword *keyword)
+{
+    const char *names[MOST_PARAMS];
+    if (!keyword->name) {
+        diag_error(elab->ctx, keyword->span, "'**' is not supported here");
+        return false;
+    }
+    for (int i = 0; i < call->param_count; i++) {
+        names[i] = call->params[i].name;
+        if (strcmp(names[i], keyword->name))
+            continue;
+        if (call->values[i].kind != VALUE_ABSENT) {
+            diag_error(elab->ctx, keyword->span, "the argument '%s' of %s is given twice", keyword->name, call->builtin->name);
+            return false;
+        }
+        call->values[i] = elab_expr(elab, keyword->value);
+        return call->values[i].kind != VALUE_ERROR;
+    }
+    const char *closest = diag_closest(keyword->name, names, call->param_count);
+    if (closest)
+        diag_error(elab->ctx, keyword->span, "%s has no argument '%s'; did you mean '%s'?", call->builtin->name, keyword->name, closest);
+    else
+        diag_error(elab->ctx, keyword->span, "%s has no argument '%s'", call->builtin->name, keyword->name);
+    return false;
+}
+
+static bool bind_arguments(Elab *elab, Call *call, ValueList args, const AstKeyword *keywords, int keyword_count)
+{
+    read_params(elab, call);
+    for (int i = 0; i < call->param_count; i++)
+        call->values[i] = (Value){.kind = VALUE_ABSENT};
+    bool good = bind_positional(elab, call, args);
+    for (int i = 0; i < keyword_count; i++)
+        good &= bind_keyword(elab, call, &keywords[i]);
+    for (int i = 0; good && i < call->param_count; i++)
+        if (call->values[i].kind == VALUE_ABSENT && !call->params[i].optional) {
+            diag_error(elab->ctx, call->span, "%s misses the argument '%s'", call->builtin->name, call->params[i].name);
+            return false;
+        }
+    return good;
+}
+
+/* --- calls --- */
+
+static Value call_builtin(Elab *elab, const Builtin *builtin, const Value *object, ValueList args, const AstNode *node)
+{
+    Call *call = ARENA_NEW(elab->ctx->arena, Call);
+    *call = (Call){.builtin = builtin, .object = object, .span = node->span};
+    bool is_call = node->kind == AST_CALL;
+    if (!bind_arguments(elab, call, args, is_call ? node->as.call.keywords : NULL, is_call ? node->as.call.keyword_count : 0))
+        return value_error();
+    return builtin->act(elab, call);
+}
+
+static Value call_intrinsic(Elab *elab, Op op, ValueList args, const AstNode *node)
+{
+    for (int i = 0; i < args.count; i++)
+        if (args.items[i].kind == VALUE_ERROR)
+            return value_error();
+    if (node->as.call.keyword_count > 0) {
+        diag_error(elab->ctx, node->as.call.keywords[0].span, "T.%s takes no keyword arguments", op_info(op)->name);
+        return value_error();
+    }
+    return elab_intrinsic(elab, op, args.items, args.count, node->span);
+}
+
+Value elab_call(Elab *elab, const AstNode *node)
+{
+    Value callee = elab_expr(elab, node->as.call.callee);
+    if (callee.kind == VALUE_ERROR)
+        return callee;
+    ValueList args = elab_expr_list(elab, node->as.call.args);
+    switch (callee.kind) {
+    case VALUE_BUILTIN: return call_builtin(elab, callee.as.builtin, NULL, args, node);
+    case VALUE_METHOD: return call_builtin(elab, callee.as.method.builtin, callee.as.method.object, args, node);
+    case VALUE_INTRINSIC: return call_intrinsic(elab, callee.as.op, args, node);
+    case VALUE_DTYPE: return elab_dtype_call(elab, callee.as.dtype, args, node);
+    case VALUE_FUNC:
+        diag_error(elab->ctx, node->span, "calls of other functions of the program are not supported; use T.call_extern");
+        return value_error();
+    default: diag_error(elab->ctx, node->span, "%s cannot be called", value_kind_name(callee.kind)); return value_error();
+    }
+}
+
+/* T.Buffer[(16, 16), "float32"], T.Buffer[16], T.Buffer[16, 16]; T.let[T.int32] is its type alone. */
+Value elab_builtin_subscript(Elab *elab, const Value *base, const AstNode *node)
+{
+    const AstNode *index = node->as.subscript.index;
+    const char *name = base->as.builtin->name;
+    if (!strcmp(name, "T.let"))
+        return elab_expr(elab, index);
+    if (base->as.builtin->act != builtin_buffer && base->as.builtin->act != builtin_pointer) {
+        diag_error(elab->ctx, node->span, "%s is called with parentheses, not brackets", name);
+        return value_error();
+    }
+    bool is_arguments = index->kind == AST_TUPLE && index->as.list.count >= 2 && index->as.list.items[1]->kind == AST_STRING;
+    if (is_arguments)
+        return call_builtin(elab, base->as.builtin, NULL, elab_expr_list(elab, index->as.list), node);
+    Value single = elab_expr(elab, index);
+    return call_builtin(elab, base->as.builtin, NULL, (ValueList){&single, 1}, node);
+}

@@ -1,0 +1,296 @@
+/* Values of expressions: literals, names, displays and operators; see elab.h. Calls are in elab_call.c, subscripts and attributes in elab_access.c. */
+#include "ir/fold.h"
+#include "parser/elab.h"
+
+/* --- operators on expressions --- */
+
+/* Constants folded where the result is exact; NULL otherwise. */
+static const Expr *fold_bits(Context *ctx, Op op, const Expr *a, const Expr *b)
+{
+    int64_t x, y;
+    DType dtype = a->dtype;
+    if (!expr_const_int(a, &x) || !expr_const_int(b, &y))
+        return NULL;
+    bool shifts = op == OP_SHIFT_LEFT || op == OP_SHIFT_RIGHT;
+    if (shifts && (y < 0 || y >= dtype.bits || (dtype.code == DT_UINT && dtype.bits == 64)))
+        return NULL;
+    switch (op) {
+    case OP_BITWISE_AND: return expr_int(ctx, dtype, x & y);
+    case OP_BITWISE_OR: return expr_int(ctx, dtype, x | y);
+    case OP_BITWISE_XOR: return expr_int(ctx, dtype, x ^ y);
+    case OP_SHIFT_LEFT: return expr_int(ctx, dtype, dtype_wrap(dtype, (int64_t)((uint64_t)x << y)));
+    case OP_SHIFT_RIGHT: return expr_int(ctx, dtype, x >> y);
+    default: return NULL;
+    }
+}
+
+Value elab_bit_operation(Elab *elab, Op op, const Value *a, const Value *b, Span span)
+{
+    const Expr *args[2];
+    if (!value_pair_to_exprs(elab, a, b, &args[0], &args[1]) || !op_match_types(elab->ctx, &args[0], &args[1], span))
+        return value_error();
+    bool shifts = op == OP_SHIFT_LEFT || op == OP_SHIFT_RIGHT;
+    if (!dtype_is_integer(args[0]->dtype) && (shifts || args[0]->dtype.code != DT_BOOL)) {
+        diag_error(elab->ctx, span, "T.%s needs integers, not %s", op_info(op)->name, dtype_name(elab->ctx, args[0]->dtype));
+        return value_error();
+    }
+    const Expr *folded = fold_bits(elab->ctx, op, args[0], args[1]);
+    return value_expr(folded ? folded : expr_call(elab->ctx, args[0]->dtype, op, args, 2, span), span);
+}
+
+static Value divide(Elab *elab, const Value *a, const Value *b, Span span)
+{
+    const Expr *x, *y;
+    if (!value_pair_to_exprs(elab, a, b, &x, &y) || !op_match_types(elab->ctx, &x, &y, span))
+        return value_error();
+    if (!dtype_is_float(x->dtype)) {
+        diag_error(elab->ctx, span, "'/' of %s is ambiguous; write '//' to round down or T.truncdiv to round towards zero", dtype_name(elab->ctx, x->dtype));
+        return value_error();
+    }
+    return value_expr(op_binary(elab->ctx, EXPR_DIV, x, y, span), span);
+}
+
+static Value arithmetic(Elab *elab, ExprKind kind, const Value *a, const Value *b, Span span)
+{
+    const Expr *x, *y;
+    if (!value_pair_to_exprs(elab, a, b, &x, &y))
+        return value_error();
+    return value_expr(op_binary(elab->ctx, kind, x, y, span), span);
+}
+
+/* True where Python itself computes the result. */
+static bool is_python(const Value *value)
+{
+    return value_is_number(value) || value->kind == VALUE_STRING || value_is_sequence(value) || value->kind == VALUE_NONE;
+}
+
+Value elab_binary(Elab *elab, AstOp op, const Value *a, const Value *b, Span span)
+{
+    if (a->kind == VALUE_ERROR || b->kind == VALUE_ERROR)
+        return value_error();
+    if (is_python(a) && is_python(b))
+        return python_binary(elab, op, a, b, span);
+    switch (op) {
+    case AST_OP_ADD: return arithmetic(elab, EXPR_ADD, a, b, span);
+    case AST_OP_SUB: return arithmetic(elab, EXPR_SUB, a, b, span);
+    case AST_OP_MUL: return arithmetic(elab, EXPR_MUL, a, b, span);
+    case AST_OP_FLOORDIV: return arithmetic(elab, EXPR_FLOORDIV, a, b, span);
+    case AST_OP_MOD: return arithmetic(elab, EXPR_FLOORMOD, a, b, span);
+    case AST_OP_DIV: return divide(elab, a, b, span);
+    case AST_OP_SHIFT_LEFT: return elab_bit_operation(elab, OP_SHIFT_LEFT, a, b, span);
+    case AST_OP_SHIFT_RIGHT: return elab_bit_operation(elab, OP_SHIFT_RIGHT, a, b, span);
+    case AST_OP_BIT_AND: return elab_bit_operation(elab, OP_BITWISE_AND, a, b, span);
+    case AST_OP_BIT_OR: return elab_bit_operation(elab, OP_BITWISE_OR, a, b, span);
+    case AST_OP_BIT_XOR: return elab_bit_operation(elab, OP_BITWISE_XOR, a, b, span);
+    case AST_OP_POWER: diag_error(elab->ctx, span, "'**' takes constants only; use T.pow"); return value_error();
+    default: diag_error(elab->ctx, span, "'%s' has no meaning here", ast_op_text(op)); return value_error();
+    }
+}
+
+static Value elab_unary(Elab *elab, const AstNode *node)
+{
+    AstOp op = node->as.unary.op;
+    Value value = elab_expr(elab, node->as.unary.operand);
+    if (value_is_number(&value))
+        return python_unary(elab, op, &value, node->span);
+    const Expr *expr = op == AST_OP_NOT ? value_to_condition(elab, &value) : value_to_expr(elab, &value);
+    if (!expr)
+        return value_error();
+    switch (op) {
+    case AST_OP_NOT: return value_expr(op_not(elab->ctx, expr, node->span), node->span);
+    case AST_OP_NEGATIVE: return value_expr(op_negate(elab->ctx, expr, node->span), node->span);
+    case AST_OP_INVERT:
+        if (!dtype_is_integer(expr->dtype)) {
+            diag_error(elab->ctx, node->span, "'~' needs an integer, not %s", dtype_name(elab->ctx, expr->dtype));
+            return value_error();
+        }
+        return value_expr(expr_call(elab->ctx, expr->dtype, OP_BITWISE_NOT, &expr, 1, node->span), node->span);
+    default: return value_expr(expr, node->span);
+    }
+}
+
+/* --- comparisons and logic --- */
+
+static Value compare_pair(Elab *elab, AstOp op, const Value *a, const Value *b, Span span)
+{
+    static const ExprKind kinds[] = {[AST_OP_EQ] = EXPR_EQ, [AST_OP_NE] = EXPR_NE, [AST_OP_LT] = EXPR_LT,
+                                     [AST_OP_LE] = EXPR_LE, [AST_OP_GT] = EXPR_GT, [AST_OP_GE] = EXPR_GE};
+    if (a->kind == VALUE_ERROR || b->kind == VALUE_ERROR)
+        return value_error();
+    if (is_python(a) && is_python(b))
+        return python_compare(elab, op, a, b, span);
+    if (op > AST_OP_GE) {
+        diag_error(elab->ctx, span, "'%s' takes constants only", ast_op_text(op));
+        return value_error();
+    }
+    return arithmetic(elab, kinds[op], a, b, span);
+}
+
+/* A and B, which hold for a Python constant or an expression each. */
+static Value logic_pair(Elab *elab, AstOp op, const Value *a, const Value *b, Span span)
+{
+    if (a->kind == VALUE_ERROR || b->kind == VALUE_ERROR)
+        return value_error();
+    if (is_python(a)) {
+        bool holds = a->kind == VALUE_BOOL && a->as.boolean;
+        if (a->kind == VALUE_BOOL)
+            return holds == (op == AST_OP_AND) ? *b : *a;
+    }
+    const Expr *x = value_to_condition(elab, a), *y = x ? value_to_condition(elab, b) : NULL;
+    if (!y)
+        return value_error();
+    return value_expr(op_binary(elab->ctx, op == AST_OP_AND ? EXPR_AND : EXPR_OR, x, y, span), span);
+}
+
+static Value elab_compare(Elab *elab, const AstNode *node)
+{
+    Value left = elab_expr(elab, node->as.compare.first), result = value_error();
+    for (int i = 0; i < node->as.compare.rest.count; i++) {
+        Value right = elab_expr(elab, node->as.compare.rest.items[i]);
+        Value pair = compare_pair(elab, node->as.compare.ops[i], &left, &right, node->span);
+        result = i == 0 ? pair : logic_pair(elab, AST_OP_AND, &result, &pair, node->span);
+        left = right;
+    }
+    return result;
+}
+
+static Value elab_bool_op(Elab *elab, const AstNode *node)
+{
+    AstList operands = node->as.bool_op.operands;
+    Value result = elab_expr(elab, operands.items[0]);
+    for (int i = 1; i < operands.count; i++) {
+        Value operand = elab_expr(elab, operands.items[i]);
+        result = logic_pair(elab, node->as.bool_op.op, &result, &operand, node->span);
+    }
+    return result;
+}
+
+/* A constant condition chooses now, another makes an if_then_else. */
+static Value elab_conditional(Elab *elab, const AstNode *node)
+{
+    Value condition = elab_expr(elab, node->as.conditional.condition);
+    if (condition.kind == VALUE_BOOL)
+        return elab_expr(elab, condition.as.boolean ? node->as.conditional.if_true : node->as.conditional.if_false);
+    Value if_true = elab_expr(elab, node->as.conditional.if_true), if_false = elab_expr(elab, node->as.conditional.if_false);
+    const Expr *test = value_to_condition(elab, &condition), *x, *y;
+    if (!test || if_true.kind == VALUE_ERROR || if_false.kind == VALUE_ERROR || !value_pair_to_exprs(elab, &if_true, &if_false, &x, &y))
+        return value_error();
+    return value_expr(op_if_then_else(elab->ctx, test, x, y, node->span), node->span);
+}
+
+/* --- names and displays --- */
+
+static Value elab_name(Elab *elab, const AstNode *node)
+{
+    Str name = node->as.name;
+    const Binding *binding = scope_find(elab, name);
+    if (binding) {
+        Value value = binding->value;
+        value.span = node->span;
+        if (value.kind == VALUE_EXPR && value.as.expr->kind == EXPR_VAR)
+            value.as.expr = expr_var_at(elab->ctx, value.as.expr->value.var, node->span);
+        return value;
+    }
+    Value known = elab_known_path(elab, name, node->span);
+    if (known.kind != VALUE_ABSENT)
+        return known;
+    const char *closest = scope_closest(elab, name);
+    if (closest)
+        diag_error(elab->ctx, node->span, "'%s' is not defined; did you mean '%s'?", name, closest);
+    else
+        diag_error(elab->ctx, node->span, "'%s' is not defined", name);
+    return value_error();
+}
+
+ValueList elab_expr_list(Elab *elab, AstList list)
+{
+    VEC(Value) values = {0};
+    for (int i = 0; i < list.count; i++) {
+        const AstNode *node = list.items[i];
+        if (node->kind != AST_STARRED) {
+            vec_push(elab->ctx->arena, &values, elab_expr(elab, node));
+            continue;
+        }
+        Value starred = elab_expr(elab, node->as.operand);
+        if (starred.kind != VALUE_ERROR && !value_is_sequence(&starred))
+            diag_error(elab->ctx, node->span, "only a tuple or list can be unpacked, not %s", value_kind_name(starred.kind));
+        ValueList items = value_is_sequence(&starred) ? starred.as.list : (ValueList){0};
+        for (int j = 0; j < items.count; j++)
+            vec_push(elab->ctx->arena, &values, items.items[j]);
+    }
+    return (ValueList){values.data, values.count};
+}
+
+static Value elab_display(Elab *elab, const AstNode *node)
+{
+    ValueList items = elab_expr_list(elab, node->as.list);
+    Value value = {.kind = node->kind == AST_LIST ? VALUE_LIST : VALUE_TUPLE, .span = node->span, .as.list = items};
+    for (int i = 0; i < items.count; i++)
+        if (items.items[i].kind == VALUE_ERROR)
+            return value_error();
+    return value;
+}
+
+static Value elab_dict(Elab *elab, const AstNode *node)
+{
+    int count = node->as.dict.keys.count;
+    Value value = {.kind = VALUE_DICT, .span = node->span};
+    value.as.dict.keys = ARENA_ARRAY(elab->ctx->arena, Value, count);
+    value.as.dict.values = ARENA_ARRAY(elab->ctx->arena, Value, count);
+    value.as.dict.count = count;
+    bool failed = false;
+    for (int i = 0; i < count; i++) {
+        if (!node->as.dict.keys.items[i]) {
+            diag_error(elab->ctx, node->as.dict.values.items[i]->span, "'**' is not supported here");
+            return value_error();
+        }
+        value.as.dict.keys[i] = elab_expr(elab, node->as.dict.keys.items[i]);
+        value.as.dict.values[i] = elab_expr(elab, node->as.dict.values.items[i]);
+        failed |= value.as.dict.keys[i].kind == VALUE_ERROR || value.as.dict.values[i].kind == VALUE_ERROR;
+    }
+    return failed ? value_error() : value;
+}
+
+static Value elab_literal(Elab *elab, const AstNode *node)
+{
+    (void)elab;
+    switch (node->kind) {
+    case AST_INT: {
+        Value value = value_int((int64_t)node->as.integer, node->span);
+        value.huge = node->as.integer > INT64_MAX;
+        return value;
+    }
+    case AST_FLOAT: return value_float(node->as.real, node->span);
+    case AST_STRING: return value_string(node->as.text, node->span);
+    case AST_BOOL: return value_bool(node->as.boolean, node->span);
+    default: return value_none(node->span);
+    }
+}
+
+Value elab_expr(Elab *elab, const AstNode *node)
+{
+    switch (node->kind) {
+    case AST_INT:
+    case AST_FLOAT:
+    case AST_STRING:
+    case AST_BOOL:
+    case AST_NONE: return elab_literal(elab, node);
+    case AST_NAME: return elab_name(elab, node);
+    case AST_TUPLE:
+    case AST_LIST: return elab_display(elab, node);
+    case AST_DICT: return elab_dict(elab, node);
+    case AST_CALL: return elab_call(elab, node);
+    case AST_ATTRIBUTE: return elab_attribute(elab, node);
+    case AST_SUBSCRIPT: return elab_subscript(elab, node);
+    case AST_UNARY: return elab_unary(elab, node);
+    case AST_BINARY: {
+        Value left = elab_expr(elab, node->as.binary.left), right = elab_expr(elab, node->as.binary.right);
+        return elab_binary(elab, node->as.binary.op, &left, &right, node->span);
+    }
+    case AST_COMPARE: return elab_compare(elab, node);
+    case AST_BOOL_OP: return elab_bool_op(elab, node);
+    case AST_CONDITIONAL: return elab_conditional(elab, node);
+    case AST_LAMBDA: return (Value){.kind = VALUE_LAMBDA, .span = node->span, .as.lambda = node};
+    default: diag_error(elab->ctx, node->span, "%s is not supported here", ast_kind_name(node->kind)); return value_error();
+    }
+}

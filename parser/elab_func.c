@@ -1,0 +1,192 @@
+/* Functions: parameters, result, attributes, and the root block around their bodies; see elab.h. */
+#include "parser/elab.h"
+
+/* --- parameters --- */
+
+static void add_param(Elab *elab, const AstParam *node, Var *var, Buffer *buffer)
+{
+    Param param = {var, buffer, false};
+    vec_push(elab->ctx->arena, &elab->func->params, param);
+    Value value = buffer ? value_buffer(buffer, node->span) : value_expr(expr_var_at(elab->ctx, var, node->span), node->span);
+    scope_bind(elab, node->name, value, node->span);
+}
+
+/* T.int32, T.handle, or a fresh variable such as T.handle("float32") and T.var("int32"). */
+static void add_scalar_param(Elab *elab, const AstParam *node, const Value *annotation)
+{
+    if (annotation->kind == VALUE_DTYPE) {
+        add_param(elab, node, var_new(elab->ctx, node->name, annotation->as.dtype, node->span), NULL);
+        return;
+    }
+    Var *var = annotation->as.expr->value.var;
+    var->name = node->name;
+    map_set(elab->ctx->arena, &elab->symbols, var, NULL);
+    add_param(elab, node, var, NULL);
+}
+
+static void elab_param(Elab *elab, const AstParam *node)
+{
+    Context *ctx = elab->ctx;
+    if (node->stars || !node->name || node->default_value) {
+        diag_error(ctx, node->span, node->default_value ? "a parameter cannot have a default value" : "'*' is not supported in the parameters");
+        return;
+    }
+    if (!node->annotation) {
+        diag_error(ctx, node->span, "the parameter '%s' needs a type, such as T.handle, T.int32 or T.Buffer((16,), \"float32\")", node->name);
+        scope_bind(elab, node->name, value_error(), node->span);
+        return;
+    }
+    Value annotation = elab_expr(elab, node->annotation);
+    if (annotation.kind == VALUE_BUFFER && annotation.fresh) {
+        Buffer *buffer = annotation.as.buffer;
+        elab_name_value(elab, &annotation, node->name);
+        buffer->span = node->span;
+        elab_declare_buffer(elab, buffer);
+        add_param(elab, node, var_new(ctx, context_internf(ctx, "%s_handle", node->name), DTYPE_HANDLE, node->span), buffer);
+    } else if (annotation.kind == VALUE_DTYPE || (annotation.kind == VALUE_EXPR && annotation.fresh)) {
+        add_scalar_param(elab, node, &annotation);
+    } else {
+        if (annotation.kind != VALUE_ERROR)
+            diag_error(ctx, node->annotation->span, "the type of a parameter must be T.handle, T.Buffer(...) or a type such as T.int32, not %s",
+                       value_kind_name(annotation.kind));
+        scope_bind(elab, node->name, value_error(), node->span);
+    }
+}
+
+static DType elab_return_type(Elab *elab, const AstNode *returns)
+{
+    DType dtype = DTYPE_VOID;
+    if (!returns)
+        return dtype;
+    Value value = elab_expr(elab, returns);
+    if (value.kind == VALUE_DTYPE)
+        return value.as.dtype;
+    if (value.kind == VALUE_EXPR && value.fresh)
+        return value.as.expr->dtype;
+    if (value.kind != VALUE_NONE && value.kind != VALUE_ERROR)
+        diag_error(elab->ctx, returns->span, "the result must be None or a type such as T.int32, not %s", value_kind_name(value.kind));
+    return dtype;
+}
+
+/* --- decorators --- */
+
+/* @T.prim_func, @T.prim_func(private=True). */
+static bool read_decorator(Elab *elab, const AstNode *node, bool *is_private)
+{
+    const AstNode *callee = node->kind == AST_CALL ? node->as.call.callee : node;
+    Value value = elab_expr(elab, callee);
+    if (value.kind == VALUE_ERROR)
+        return false;
+    if (value.kind != VALUE_BUILTIN || strcmp(value.as.builtin->name, "T.prim_func")) {
+        diag_error(elab->ctx, node->span, "only @T.prim_func is supported here");
+        return false;
+    }
+    for (int i = 0; node->kind == AST_CALL && i < node->as.call.keyword_count; i++) {
+        const AstKeyword *keyword = &node->as.call.keywords[i];
+        bool ignored, is_known = keyword->name && (!strcmp(keyword->name, "check_well_formed") || !strcmp(keyword->name, "private"));
+        if (!is_known) {
+            diag_error(elab->ctx, keyword->span, "T.prim_func has no argument '%s'", keyword->name ? keyword->name : "**");
+            return false;
+        }
+        Value flag = elab_expr(elab, keyword->value);
+        if (!value_to_bool(elab, &flag, keyword->name, strcmp(keyword->name, "private") ? &ignored : is_private))
+            return false;
+    }
+    return true;
+}
+
+static bool read_decorators(Elab *elab, const AstNode *node, bool *is_private)
+{
+    *is_private = false;
+    if (node->as.def.decorators.count == 0) {
+        diag_error(elab->ctx, node->as.def.name_span, "the function '%s' has no @T.prim_func before it", node->as.def.name);
+        return false;
+    }
+    for (int i = 0; i < node->as.def.decorators.count; i++)
+        if (!read_decorator(elab, node->as.def.decorators.items[i], is_private))
+            return false;
+    return true;
+}
+
+/* --- attributes --- */
+
+Value builtin_func_attr(Elab *elab, const Call *call)
+{
+    if (!elab->frame || elab->frame->kind != FRAME_FUNC) {
+        diag_error(elab->ctx, call->span, "T.func_attr must stand at the top of a function");
+        return value_error();
+    }
+    if (elab->func->has_attrs) {
+        diag_error(elab->ctx, call->span, "the function has a T.func_attr already");
+        return value_error();
+    }
+    elab->func->has_attrs = true;
+    return value_to_attrs(elab, call_arg(call, "attrs"), "the attributes of a function", &elab->func->attrs) ? value_none(call->span) : value_error();
+}
+
+/* --- bodies --- */
+
+/* Functions that hold blocks or allocations have one block around everything, whether the text says so or not. */
+static const Stmt *add_root(Elab *elab, const FuncState *func, const Stmt *body)
+{
+    bool is_block = body->kind == STMT_BLOCK, allocates = func->root_allocs.count > 0;
+    if (!func->holds_blocks && !allocates)
+        return body;
+    if (is_block && body->as.block.iter_count == 0 && !allocates)
+        return body;
+    BlockStmt root = {
+        .block = block_new(elab->ctx, context_intern(elab->ctx, "root"), func->node->span),
+        .predicate = expr_bool(elab->ctx, true),
+        .allocs = func->root_allocs.data,
+        .alloc_count = func->root_allocs.count,
+        .reads_inferred = true,
+        .writes_inferred = true,
+        .body = body,
+    };
+    return stmt_block(elab->ctx, root, func->node->span);
+}
+
+static const Stmt *elab_function_body(Elab *elab, AstList body)
+{
+    Frame frame = {.kind = FRAME_FUNC};
+    elab->frame = &frame;
+    elab_statements(elab, body);
+    elab->frame = NULL;
+    return add_root(elab, elab->func, frame_finish(elab, &frame));
+}
+
+static const Func *build_function(Elab *elab, const AstNode *node, DType return_type, bool is_private, const Stmt *body)
+{
+    Func *func = ARENA_NEW(elab->ctx->arena, Func);
+    *func = (Func){
+        .name = node->as.def.name,
+        .params = elab->func->params.data,
+        .param_count = elab->func->params.count,
+        .attrs = elab->func->attrs,
+        .return_type = return_type,
+        .is_private = is_private,
+        .body = body,
+        .span = node->span,
+        .name_span = node->as.def.name_span,
+    };
+    return func;
+}
+
+const Func *elab_function(Elab *elab, const AstNode *node)
+{
+    FuncState state = {.node = node};
+    bool is_private;
+    int errors = diag_error_count(elab->ctx);
+    if (!read_decorators(elab, node, &is_private))
+        return NULL;
+    elab->func = &state;
+    scope_push(elab);
+    for (int i = 0; i < node->as.def.param_count; i++)
+        elab_param(elab, &node->as.def.params[i]);
+    DType return_type = elab_return_type(elab, node->as.def.returns);
+    const Stmt *body = elab_function_body(elab, node->as.def.body);
+    scope_pop(elab);
+    const Func *func = build_function(elab, node, return_type, is_private, body);
+    elab->func = NULL;
+    return diag_error_count(elab->ctx) == errors && elab_check_function(elab, func) ? func : NULL;
+}

@@ -1,0 +1,157 @@
+/* `for` loops over range, T.serial, T.grid and the like; see elab.h. */
+#include "ir/linear_sum.h"
+#include "parser/elab.h"
+
+/* --- what is looped over --- */
+
+/* The integers from BEGIN (may be absent: 0) to END. */
+static bool read_range(Elab *elab, const Value *begin, const Value *end, Range *range)
+{
+    Context *ctx = elab->ctx;
+    Value zero = value_int(0, end->span);
+    const Expr *first, *last;
+    int64_t extent;
+    if (begin->kind == VALUE_ABSENT)
+        begin = &zero;
+    if (!value_pair_to_exprs(elab, begin, end, &first, &last))
+        return false;
+    Value ends[2] = {value_expr(first, begin->span), value_expr(last, end->span)};
+    if (!value_to_integer(elab, &ends[0], "the start of a loop") || !value_to_integer(elab, &ends[1], "the extent of a loop") ||
+        !op_match_types(ctx, &first, &last, end->span))
+        return false;
+    *range = (Range){first, expr_is_int(first, 0) ? last : linear_simplify(ctx, op_sub(ctx, last, first))};
+    if (expr_const_int(range->extent, &extent) && extent < 0 && range->extent->dtype.code == DT_INT) {
+        diag_error(ctx, end->span, "the loop has the negative extent %lld", (long long)extent);
+        return false;
+    }
+    return true;
+}
+
+static Value loop_value(Elab *elab, LoopSpec spec, Span span)
+{
+    Value value = {.kind = VALUE_LOOP, .span = span};
+    value.as.loop = arena_copy(elab->ctx->arena, &spec, sizeof spec);
+    return value;
+}
+
+static bool read_loop(Elab *elab, const Call *call, const Value *start, const Value *stop, LoopSpec *spec)
+{
+    static const Value absent = {.kind = VALUE_ABSENT};
+    bool single = stop->kind == VALUE_ABSENT || stop->kind == VALUE_NONE;
+    spec->count = 1;
+    spec->domains = ARENA_NEW(elab->ctx->arena, Range);
+    return read_range(elab, single ? &absent : start, single ? start : stop, spec->domains) &&
+           value_to_attrs(elab, call_arg(call, "annotations"), "the annotations of a loop", &spec->annotations);
+}
+
+Value builtin_loop(Elab *elab, const Call *call)
+{
+    LoopSpec spec = {.kind = (ForKind)call->builtin->variant};
+    if (!read_loop(elab, call, call_arg(call, "start"), call_arg(call, "stop"), &spec))
+        return value_error();
+    return loop_value(elab, spec, call->span);
+}
+
+/* T.thread_binding(16, thread="threadIdx.x"), T.thread_binding(16, "threadIdx.x"), T.thread_binding(0, 16, "threadIdx.x"). */
+Value builtin_thread_binding(Elab *elab, const Call *call)
+{
+    static const Value absent = {.kind = VALUE_ABSENT};
+    const Value *stop = call_arg(call, "stop"), *thread = call_arg(call, "thread");
+    LoopSpec spec = {.kind = FOR_THREAD};
+    if (!call_has(call, "thread") && stop->kind == VALUE_STRING) {
+        thread = stop;
+        stop = &absent;
+    }
+    if (thread->kind == VALUE_ABSENT || thread->kind == VALUE_NONE) {
+        diag_error(elab->ctx, call->span, "T.thread_binding misses the argument 'thread', such as \"threadIdx.x\"");
+        return value_error();
+    }
+    spec.thread = value_to_string(elab, thread, "the thread");
+    if (!spec.thread || !read_loop(elab, call, call_arg(call, "start"), stop, &spec))
+        return value_error();
+    return loop_value(elab, spec, call->span);
+}
+
+Value builtin_grid(Elab *elab, const Call *call)
+{
+    static const Value absent = {.kind = VALUE_ABSENT};
+    LoopSpec spec = {.kind = FOR_SERIAL, .count = call->rest.count, .domains = ARENA_ARRAY(elab->ctx->arena, Range, call->rest.count)};
+    if (spec.count == 0) {
+        diag_error(elab->ctx, call->span, "T.grid needs at least one extent");
+        return value_error();
+    }
+    for (int i = 0; i < spec.count; i++) {
+        const Value *extent = &call->rest.items[i];
+        bool pair = value_is_sequence(extent);
+        if (pair && extent->as.list.count != 2) {
+            diag_error(elab->ctx, extent->span, "an extent of T.grid is an integer or a pair (first, end)");
+            return value_error();
+        }
+        const Value *begin = pair ? &extent->as.list.items[0] : &absent, *end = pair ? &extent->as.list.items[1] : extent;
+        if (!read_range(elab, begin, end, &spec.domains[i]))
+            return value_error();
+    }
+    return loop_value(elab, spec, call->span);
+}
+
+/* --- statements --- */
+
+/* Makes the loop variables and binds TARGET to them. */
+static Var **bind_loop_vars(Elab *elab, const LoopSpec *spec, const AstNode *target)
+{
+    Context *ctx = elab->ctx;
+    Var **vars = ARENA_ARRAY(ctx->arena, Var *, spec->count);
+    Value *values = ARENA_ARRAY(ctx->arena, Value, spec->count);
+    bool each = target->kind == AST_TUPLE && target->as.list.count == spec->count;
+    for (int i = 0; i < spec->count; i++) {
+        Span span = each ? target->as.list.items[i]->span : target->span;
+        vars[i] = var_new(ctx, context_intern(ctx, ""), spec->domains[i].extent->dtype, span);
+        values[i] = value_fresh_var(elab, vars[i], span);
+        map_set(ctx->arena, &elab->loop_domains, vars[i], &spec->domains[i]);
+    }
+    bool single = spec->count == 1 && target->kind == AST_NAME;
+    elab_bind_target(elab, target, single ? values[0] : value_tuple(elab, values, spec->count, target->span));
+    return vars;
+}
+
+static void build_loops(Elab *elab, const LoopSpec *spec, Var **vars, const Stmt *body, Span span)
+{
+    for (int i = spec->count - 1; i >= 0; i--) {
+        ForStmt loop = {
+            .var = vars[i],
+            .min = spec->domains[i].min,
+            .extent = spec->domains[i].extent,
+            .kind = spec->kind,
+            .thread = spec->thread,
+            .annotations = spec->annotations,
+            .body = body,
+        };
+        body = stmt_for(elab->ctx, loop, span);
+    }
+    frame_add(elab, body);
+}
+
+void elab_for(Elab *elab, const AstNode *node)
+{
+    Value iterable = elab_expr(elab, node->as.for_loop.iterable);
+    if (node->as.for_loop.else_body.count > 0)
+        diag_error(elab->ctx, node->span, "a loop with 'else' is not supported");
+    if (iterable.kind != VALUE_LOOP && iterable.kind != VALUE_ERROR)
+        diag_error(elab->ctx, iterable.span,
+                   "cannot loop over %s; use range, T.serial, T.grid, T.parallel, T.vectorized, T.unroll or T.thread_binding",
+                   value_kind_name(iterable.kind));
+    scope_push(elab);
+    if (iterable.kind == VALUE_LOOP) {
+        const LoopSpec *spec = iterable.as.loop;
+        Var **vars = bind_loop_vars(elab, spec, node->as.for_loop.target);
+        if (frame_allows(elab, spec->count, node->span)) {
+            elab->frame->depth += spec->count - 1;
+            build_loops(elab, spec, vars, elab_body(elab, FRAME_LOOP, node->as.for_loop.body), node->span);
+            elab->frame->depth -= spec->count - 1;
+        }
+    } else {
+        elab_bind_target(elab, node->as.for_loop.target, value_error());
+        elab_body(elab, FRAME_LOOP, node->as.for_loop.body);
+    }
+    scope_pop(elab);
+}

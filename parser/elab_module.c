@@ -1,0 +1,208 @@
+/* Programs: the top level of the texts, classes, imports, constants, tensor intrinsics; see elab.h. */
+#include "parser/elab.h"
+
+/* --- functions --- */
+
+static void add_function(Elab *elab, const AstNode *node)
+{
+    const Func *func = elab_function(elab, node);
+    if (!func) {
+        scope_bind(elab, node->as.def.name, value_error(), node->as.def.name_span);
+        return;
+    }
+    FuncEntry entry = {func, elab->in_class};
+    vec_push(elab->ctx->arena, &elab->funcs, entry);
+    Value value = {.kind = VALUE_FUNC, .span = node->as.def.name_span, .as.func = func};
+    scope_bind(elab, func->name, value, node->as.def.name_span);
+}
+
+/* --- tensor intrinsics --- */
+
+static const Func *value_to_func(Elab *elab, const Value *value, const char *what)
+{
+    if (value->kind == VALUE_FUNC)
+        return value->as.func;
+    if (value->kind != VALUE_ERROR)
+        diag_error(elab->ctx, value->span, "%s must be a function, not %s", what, value_kind_name(value->kind));
+    return NULL;
+}
+
+/* What a tensor intrinsic computes and how it is done must take the same buffers. */
+static bool check_intrin(Elab *elab, const Func *description, const Func *implementation, Span span)
+{
+    const Func *both[] = {description, implementation};
+    if (description->param_count != implementation->param_count) {
+        diag_error(elab->ctx, span, "'%s' has %d parameters, but '%s' %d", description->name, description->param_count, implementation->name,
+                   implementation->param_count);
+        return false;
+    }
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < both[i]->param_count; j++)
+            if (!both[i]->params[j].buffer) {
+                diag_error(elab->ctx, span, "parameter %d of '%s' is no buffer; tensor intrinsics take buffers only", j + 1, both[i]->name);
+                return false;
+            }
+    return true;
+}
+
+Value builtin_register_intrin(Elab *elab, const Call *call)
+{
+    bool replaces = false;
+    Str name = value_to_string(elab, call_arg(call, "name"), "the name of a tensor intrinsic");
+    const Func *description = value_to_func(elab, call_arg(call, "desc"), "the description");
+    const Func *implementation = value_to_func(elab, call_arg(call, "impl"), "the implementation");
+    if (!name || !description || !implementation || !check_intrin(elab, description, implementation, call->span))
+        return value_error();
+    if (call_has(call, "override") && !value_to_bool(elab, call_arg(call, "override"), "override", &replaces))
+        return value_error();
+    TensorIntrin intrin = {name, description, implementation, call->span};
+    for (int i = 0; i < elab->intrins.count; i++) {
+        if (elab->intrins.data[i].name != name)
+            continue;
+        if (!replaces) {
+            diag_error(elab->ctx, call->span, "the tensor intrinsic '%s' is registered twice", name);
+            diag_note(elab->ctx, elab->intrins.data[i].span, "it is registered here; override=True replaces it");
+        }
+        elab->intrins.data[i] = intrin;
+        return value_none(call->span);
+    }
+    vec_push(elab->ctx->arena, &elab->intrins, intrin);
+    return value_none(call->span);
+}
+
+Value builtin_module_attrs(Elab *elab, const Call *call)
+{
+    if (!elab->in_class || elab->func) {
+        diag_error(elab->ctx, call->span, "I.module_attrs must stand directly in the class of a module");
+        return value_error();
+    }
+    return value_to_attrs(elab, call_arg(call, "attrs"), "the attributes of a module", &elab->module_attrs) ? value_none(call->span) : value_error();
+}
+
+/* --- statements outside of functions --- */
+
+/* Imports are only looked at for the names that they give to what is known here. */
+static void elab_import(Elab *elab, const AstNode *node)
+{
+    for (int i = 0; i < node->as.import.count; i++) {
+        const AstImportItem *item = &node->as.import.items[i];
+        Str path = item->name ? context_internf(elab->ctx, "%s.%s", item->module, item->name) : item->module;
+        Str name = item->alias ? item->alias : item->name;
+        Value value = elab_known_path(elab, path, item->span);
+        if (name && value.kind != VALUE_ABSENT)
+            scope_bind(elab, name, value, item->span);
+    }
+}
+
+static void elab_constant(Elab *elab, const AstNode *node)
+{
+    Value value = elab_expr(elab, node->as.assign.value);
+    for (int i = 0; i < node->as.assign.targets.count; i++)
+        elab_bind_target(elab, node->as.assign.targets.items[i], value);
+}
+
+static void elab_top_level(Elab *elab, const AstNode *node);
+
+static bool is_module_decorator(Elab *elab, const AstNode *node)
+{
+    Value value = elab_expr(elab, node->kind == AST_CALL ? node->as.call.callee : node);
+    if (value.kind == VALUE_ERROR)
+        return false;
+    bool known = value.kind == VALUE_BUILTIN && !strcmp(value.as.builtin->name, "I.ir_module");
+    if (!known)
+        diag_error(elab->ctx, node->span, "a class can only be decorated with @I.ir_module");
+    return known;
+}
+
+static void elab_class(Elab *elab, const AstNode *node)
+{
+    AstList decorators = node->as.class_def.decorators;
+    if (decorators.count == 0)
+        diag_error(elab->ctx, node->as.class_def.name_span, "the class '%s' has no @I.ir_module before it", node->as.class_def.name);
+    for (int i = 0; i < decorators.count; i++)
+        is_module_decorator(elab, decorators.items[i]);
+    if (elab->in_class) {
+        diag_error(elab->ctx, node->span, "a class inside a class is not supported");
+        return;
+    }
+    if (!elab->module_name)
+        elab->module_name = node->as.class_def.name;
+    elab->in_class = true;
+    scope_push(elab);
+    for (int i = 0; i < node->as.class_def.body.count; i++)
+        elab_top_level(elab, node->as.class_def.body.items[i]);
+    scope_pop(elab);
+    elab->in_class = false;
+}
+
+static void elab_top_level(Elab *elab, const AstNode *node)
+{
+    switch (node->kind) {
+    case AST_IMPORT: elab_import(elab, node); return;
+    case AST_CLASS: elab_class(elab, node); return;
+    case AST_DEF: add_function(elab, node); return;
+    case AST_ASSIGN: elab_constant(elab, node); return;
+    case AST_ANN_ASSIGN: elab_ann_assign(elab, node); return;
+    case AST_PASS: return;
+    case AST_EXPR_STMT: {
+        Value value = elab_expr(elab, node->as.operand);
+        if (value.kind != VALUE_ERROR && value.kind != VALUE_NONE && value.kind != VALUE_STRING)
+            diag_error(elab->ctx, node->span, "%s has no effect here", value_kind_name(value.kind));
+        return;
+    }
+    default: diag_error(elab->ctx, node->span, "%s is not supported outside of functions", ast_kind_name(node->kind)); return;
+    }
+}
+
+/* --- the program --- */
+
+static bool is_intrin_part(const Elab *elab, const Func *func)
+{
+    for (int i = 0; i < elab->intrins.count; i++)
+        if (elab->intrins.data[i].description == func || elab->intrins.data[i].implementation == func)
+            return true;
+    return false;
+}
+
+/* Functions that only serve tensor intrinsics are no part of the module. */
+static Module *build_module(Elab *elab)
+{
+    Context *ctx = elab->ctx;
+    Module *module = ARENA_NEW(ctx->arena, Module);
+    module->funcs = ARENA_ARRAY(ctx->arena, const Func *, elab->funcs.count);
+    for (int i = 0; i < elab->funcs.count; i++) {
+        const Func *func = elab->funcs.data[i].func, *other = module_find(module, func->name);
+        if (is_intrin_part(elab, func))
+            continue;
+        if (other) {
+            diag_error(ctx, func->name_span, "the function '%s' is defined twice", func->name);
+            diag_note(ctx, other->name_span, "'%s' is defined here", func->name);
+            continue;
+        }
+        module->funcs[module->func_count++] = func;
+    }
+    module->intrins = elab->intrins.data;
+    module->intrin_count = elab->intrins.count;
+    module->attrs = elab->module_attrs;
+    module->bare = !elab->module_name && module->func_count == 1;
+    module->name = elab->module_name ? elab->module_name : context_intern(ctx, "Module");
+    return module;
+}
+
+bool elaborate(Context *ctx, const AstNode *const *files, int count, Module **module)
+{
+    Elab elab = {.ctx = ctx};
+    int errors = diag_error_count(ctx);
+    elab_register_builtins(&elab);
+    scope_push(&elab);
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j < files[i]->as.list.count; j++)
+            elab_top_level(&elab, files[i]->as.list.items[j]);
+    if (elab.funcs.count == 0 && !elab.module_name && diag_error_count(ctx) == errors && count > 0)
+        diag_error(ctx, (Span){files[0]->span.file, 0, 0}, "the program defines no function; expected @T.prim_func and a definition");
+    Module *built = build_module(&elab);
+    if (diag_error_count(ctx) != errors)
+        return false;
+    *module = built;
+    return true;
+}

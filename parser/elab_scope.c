@@ -1,0 +1,182 @@
+/* Names: scopes, suggestions, and what an assignment does to its targets; see elab.h. */
+#include "parser/elab.h"
+
+void scope_push(Elab *elab)
+{
+    Scope *scope = ARENA_NEW(elab->ctx->arena, Scope);
+    scope->parent = elab->scope;
+    elab->scope = scope;
+}
+
+void scope_pop(Elab *elab)
+{
+    elab->scope = elab->scope->parent;
+}
+
+const Binding *scope_find(const Elab *elab, Str name)
+{
+    for (const Scope *scope = elab->scope; scope; scope = scope->parent) {
+        const Binding *binding = map_get(&scope->bindings, name);
+        if (binding)
+            return binding;
+    }
+    return NULL;
+}
+
+const char *scope_closest(Elab *elab, Str name)
+{
+    VEC(const char *) names = {0};
+    for (const Scope *scope = elab->scope; scope; scope = scope->parent)
+        for (int i = 0; i < scope->bindings.count; i++)
+            vec_push(elab->ctx->arena, &names, scope->bindings.entries[i].key);
+    return diag_closest(name, names.data, names.count);
+}
+
+void scope_bind(Elab *elab, Str name, Value value, Span span)
+{
+    const Binding *old = map_get(&elab->scope->bindings, name);
+    if (old && elab->func && old->value.kind != VALUE_ERROR && value.kind != VALUE_ERROR) {
+        diag_error(elab->ctx, span, "'%s' is already defined here", name);
+        diag_note(elab->ctx, old->span, "'%s' is defined here", name);
+        return;
+    }
+    Binding *binding = ARENA_NEW(elab->ctx->arena, Binding);
+    value.fresh = false;
+    *binding = (Binding){value, span};
+    map_set(elab->ctx->arena, &elab->scope->bindings, name, binding);
+}
+
+/* --- naming --- */
+
+/* A buffer's own data pointer is named like it, a stride variable after the dimension. */
+static void name_buffer(Elab *elab, Buffer *buffer, Str name)
+{
+    if (buffer->data->name == buffer->name)
+        buffer->data->name = name;
+    buffer->name = name;
+    for (int i = 0; buffer->strides && i < buffer->ndim; i++)
+        if (buffer->strides[i]->kind == EXPR_VAR && !map_has(&elab->named_strides, buffer->strides[i]->value.var))
+            buffer->strides[i]->value.var->name = context_internf(elab->ctx, "%s_s%d", name, i);
+}
+
+void elab_name_value(Elab *elab, Value *value, Str name)
+{
+    if (value_is_sequence(value)) {
+        for (int i = 0; i < value->as.list.count; i++)
+            elab_name_value(elab, &value->as.list.items[i], context_internf(elab->ctx, "%s_%d", name, i));
+        return;
+    }
+    if (!value->fresh)
+        return;
+    value->fresh = false;
+    if (value->kind == VALUE_BUFFER)
+        name_buffer(elab, value->as.buffer, name);
+    else if (value->kind == VALUE_EXPR && value->as.expr->kind == EXPR_VAR)
+        value->as.expr->value.var->name = name;
+}
+
+/* --- assignment --- */
+
+/* NAME = VALUE where VALUE is computed by the program: a let around the rest of the body. */
+static void bind_let(Elab *elab, Str name, const Value *value, Span span)
+{
+    const Expr *expr = value_to_expr(elab, value);
+    if (!expr) {
+        scope_bind(elab, name, value_error(), span);
+        return;
+    }
+    Var *var = var_new(elab->ctx, name, expr->dtype, span);
+    Stmt let = {.kind = STMT_LET, .span = span, .as.let = {.var = var, .value = expr}};
+    scope_bind(elab, name, value_expr(expr_var_at(elab->ctx, var, span), span), span);
+    frame_enclose(elab, &(WrapperSpec){&let, 1, NULL}, span);
+}
+
+/* A Python constant at the head of a function, before any statement, stays one: it may size the parameters. Later on it is a let. */
+static bool is_head_constant(const Elab *elab, const Value *value)
+{
+    return value_is_number(value) && (!elab->frame || (elab->frame->kind == FRAME_FUNC && elab->frame->items.count == 0));
+}
+
+void elab_bind_name(Elab *elab, Str name, Value value, Span span)
+{
+    switch (value.kind) {
+    case VALUE_WRAPPER: {
+        Value result = *value.as.wrapper->result;
+        elab_name_value(elab, &result, name);
+        scope_bind(elab, name, result, span);
+        frame_enclose(elab, value.as.wrapper, value.span);
+        return;
+    }
+    case VALUE_LOOP: diag_error(elab->ctx, value.span, "a loop can only be used in a 'for' statement"); return;
+    case VALUE_BLOCK:
+    case VALUE_INIT: diag_error(elab->ctx, value.span, "%s can only be used in a 'with' statement", value_kind_name(value.kind)); return;
+    case VALUE_BOOL:
+    case VALUE_INT:
+    case VALUE_FLOAT:
+    case VALUE_EXPR:
+    case VALUE_REGION:
+        if (value.fresh || value.meta || is_head_constant(elab, &value) || !elab->frame)
+            break;
+        bind_let(elab, name, &value, span);
+        return;
+    default: break;
+    }
+    elab_name_value(elab, &value, name);
+    scope_bind(elab, name, value, span);
+}
+
+/* The names in TARGET become errors, so that their uses are silent. */
+static void bind_errors(Elab *elab, const AstNode *target)
+{
+    if (target->kind == AST_NAME)
+        scope_bind(elab, target->as.name, value_error(), target->span);
+    else if (target->kind == AST_STARRED)
+        bind_errors(elab, target->as.operand);
+    else if (target->kind == AST_TUPLE || target->kind == AST_LIST)
+        for (int i = 0; i < target->as.list.count; i++)
+            bind_errors(elab, target->as.list.items[i]);
+}
+
+static int starred_index(AstList targets)
+{
+    for (int i = 0; i < targets.count; i++)
+        if (targets.items[i]->kind == AST_STARRED)
+            return i;
+    return -1;
+}
+
+static void bind_items(Elab *elab, const AstNode *target, const Value *value)
+{
+    AstList targets = target->as.list;
+    ValueList items = value_items(value);
+    int starred = starred_index(targets), taken = starred < 0 ? 0 : items.count - targets.count + 1;
+    if (starred < 0 ? items.count != targets.count : taken < 0) {
+        diag_error(elab->ctx, target->span, "cannot unpack %d value%s into %d name%s", items.count, items.count == 1 ? "" : "s", targets.count,
+                   targets.count == 1 ? "" : "s");
+        bind_errors(elab, target);
+        return;
+    }
+    for (int i = 0, from = 0; i < targets.count; i++) {
+        if (i != starred) {
+            elab_bind_target(elab, targets.items[i], items.items[from++]);
+            continue;
+        }
+        elab_bind_target(elab, targets.items[i]->as.operand, value_tuple(elab, items.items + from, taken, target->span));
+        from += taken;
+    }
+}
+
+void elab_bind_target(Elab *elab, const AstNode *target, Value value)
+{
+    if (value.kind == VALUE_ERROR) {
+        bind_errors(elab, target);
+        return;
+    }
+    switch (target->kind) {
+    case AST_NAME: elab_bind_name(elab, target->as.name, value, target->span); return;
+    case AST_TUPLE:
+    case AST_LIST: bind_items(elab, target, &value); return;
+    default:
+        diag_error(elab->ctx, target->span, "cannot assign to %s here", ast_kind_name(target->kind));
+    }
+}

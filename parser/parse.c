@@ -1,0 +1,22 @@
+/* From a source text to its syntax tree. */
+#include "parser/parser.h"
+
+#include "parser/ast_build.h"
+#include "parser/tir.tab.h"
+
+const AstNode *parse_python(Context *ctx, uint32_t file)
+{
+    Parse parse = {.ctx = ctx, .tokens = token_stream_new(ctx, file)};
+    tir_parse(&parse);
+    token_stream_free(parse.tokens);
+    return parse.file ? parse.file : ast_list(&parse, AST_FILE, NULL, (Span){file, 0, 0});
+}
+
+const Module *parse_module_text(Context *ctx, const char *name, const char *text, size_t length)
+{
+    int errors = diag_error_count(ctx);
+    const AstNode *file = parse_python(ctx, source_add(ctx->sources, name, text, length));
+    Module *module;
+    bool parsed = diag_error_count(ctx) == errors;
+    return parsed && elaborate(ctx, &file, 1, &module) ? module : NULL;
+}

@@ -1,0 +1,65 @@
+/* Every access to memory of a part of a program, with all that is known of when it runs and what it touches. */
+#ifndef TIRC_PASSES_ANALYSIS_ACCESS_H
+#define TIRC_PASSES_ANALYSIS_ACCESS_H
+
+#include "passes/analysis/affine.h"
+
+/* One step on the way from the function's body to an access. Ways share their beginnings, so that equal frames are equal pointers. */
+typedef enum {
+    FRAME_LOOP,      /* var over range */
+    FRAME_CONDITION, /* value holds (negated: does not) */
+    FRAME_BIND,      /* var stands for value: a block iterator or let */
+    FRAME_POSITION,  /* the position-th of statements that run one after the other */
+    FRAME_BLOCK,     /* inside a block; its bindings and predicate follow */
+} FrameKind;
+
+typedef struct Frame {
+    const struct Frame *outer;
+    int depth;
+    FrameKind kind;
+    Var *var;
+    Range range;      /* FRAME_LOOP; FRAME_BIND of a block iterator: its domain; else NULLs */
+    const Expr *value;
+    bool negated;
+    int position;
+    const Stmt *stmt; /* FRAME_LOOP, FRAME_BLOCK: the statement */
+    bool identity;    /* FRAME_LOOP inside a block, FRAME_BIND of a block's iterator: part of what names the instance when the loops around blocks change */
+} Frame;
+
+typedef struct {
+    const Frame *frame; /* innermost */
+    Var *data;          /* the memory: the data variable of the root buffer */
+    Buffer *buffer;     /* the root buffer, in whose coordinates REGION is */
+    Region region;
+    bool whole;         /* may touch any element: REGION says nothing */
+    bool write;
+    Block *group;       /* of an access to the target of a recognized reduction: its block. Accesses of one group commute. Else NULL */
+    bool initialized;   /* the group's block has an init, which runs before any update */
+    bool fence;         /* an opaque effect without declared regions: conflicts with everything */
+    int order;          /* among accesses of one statement: what is read comes before what is written */
+    Block *block;       /* the innermost block around, or NULL */
+    const Stmt *stmt;
+    Span span;
+} Access;
+typedef VEC(Access) AccessList;
+
+/* All accesses of FUNC's body in program order, allocated in ctx->arena. */
+AccessList access_collect(Context *ctx, const Func *func);
+
+/* True when FRAME is OUTER or lies inside it. */
+bool frame_within(const Frame *frame, const Frame *outer);
+/* The frame of the loop over VAR around ACCESS, or NULL. */
+const Frame *access_loop(const Access *access, const Var *var);
+/* The innermost frame that both ways share. */
+const Frame *frame_common(const Frame *a, const Frame *b);
+
+/* The loops from the root to FRAME, outermost first; *COUNT of them. */
+const Frame **frame_loops(Context *ctx, const Frame *frame, int *count);
+/* An environment in which the loops of FRAME are the dimensions from FIRST_DIM on, in the order of frame_loops, and bindings are expanded. */
+const AffineEnv *frame_env(Context *ctx, const Frame *frame, int first_dim);
+/* Restricts SPACE to the iterations in which the access at FRAME runs. */
+void frame_assume(AffineSpace *space, const Frame *frame, const AffineEnv *env);
+/* The sizes that FUNC's declarations define, known to be >= 0. */
+Map func_sizes(Context *ctx, const Func *func);
+
+#endif

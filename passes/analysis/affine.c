@@ -1,0 +1,358 @@
+/* See affine.h. */
+#include "passes/analysis/affine.h"
+
+#include <isl/id.h>
+#include <isl/local_space.h>
+#include <isl/options.h>
+#include <isl/point.h>
+#include <isl/space.h>
+#include <isl/val.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/strbuf.h"
+
+/* isl counts its elementary operations; a question that takes more is answered with "unknown". A count, never a time: verdicts are the same everywhere. */
+enum { OPERATION_QUOTA = 200 * 1000, DEEPEST_EXPR = 200 };
+
+static void release_isl(void *handle)
+{
+    isl_ctx_free(handle);
+}
+
+isl_ctx *affine_isl(Context *ctx)
+{
+    if (!ctx->isl.handle) {
+        isl_ctx *isl = isl_ctx_alloc();
+        isl_options_set_on_error(isl, ISL_ON_ERROR_CONTINUE);
+        isl_ctx_set_max_operations(isl, OPERATION_QUOTA);
+        ctx->isl = (Resource){isl, release_isl};
+    }
+    return ctx->isl.handle;
+}
+
+AffineSpace affine_universe(Context *ctx, int dims, const Map *sizes)
+{
+    isl_ctx *isl = affine_isl(ctx);
+    isl_ctx_reset_error(isl);
+    isl_ctx_reset_operations(isl);
+    AffineSpace space = {.ctx = ctx, .set = isl_set_universe(isl_space_set_alloc(isl, 0, (unsigned)dims))};
+    if (sizes)
+        space.sizes = *sizes;
+    return space;
+}
+
+void affine_free(AffineSpace *space)
+{
+    isl_set_free(space->set);
+    space->set = NULL;
+}
+
+AffineSpace affine_copy(const AffineSpace *space)
+{
+    AffineSpace copy = *space;
+    copy.set = isl_set_copy(space->set);
+    return copy;
+}
+
+static const AffineEnv *lookup(const AffineEnv *env, const Var *var)
+{
+    while (env && env->var != var)
+        env = env->outer;
+    return env;
+}
+
+static isl_pw_aff *constant(const AffineSpace *space, int64_t value)
+{
+    isl_local_space *local = isl_local_space_from_space(isl_set_get_space(space->set));
+    isl_val *number = isl_val_int_from_si(affine_isl(space->ctx), value);
+    return isl_pw_aff_from_aff(isl_aff_val_on_domain(local, number));
+}
+
+static isl_pw_aff *dimension(const AffineSpace *space, int dim)
+{
+    isl_local_space *local = isl_local_space_from_space(isl_set_get_space(space->set));
+    return isl_pw_aff_from_aff(isl_aff_var_on_domain(local, isl_dim_set, (unsigned)dim));
+}
+
+/* A symbolic size or other free variable. Its id carries the Var, so equal names of different variables stay apart. */
+static isl_pw_aff *parameter(const AffineSpace *space, Var *var)
+{
+    isl_id *id = isl_id_alloc(affine_isl(space->ctx), var->name, var);
+    isl_space *with = isl_set_get_space(space->set);
+    int position = isl_space_find_dim_by_id(with, isl_dim_param, id);
+    if (position < 0) {
+        position = (int)isl_space_dim(with, isl_dim_param);
+        with = isl_space_add_dims(with, isl_dim_param, 1);
+        with = isl_space_set_dim_id(with, isl_dim_param, (unsigned)position, id);
+    } else {
+        isl_id_free(id);
+    }
+    return isl_pw_aff_from_aff(isl_aff_var_on_domain(isl_local_space_from_space(with), isl_dim_param, (unsigned)position));
+}
+
+static isl_pw_aff *affine_at(const AffineSpace *space, const AffineEnv *env, const Expr *expr, int depth);
+static isl_set *condition_at(const AffineSpace *space, const AffineEnv *env, const Expr *expr, int depth);
+
+static isl_pw_aff *affine_var(const AffineSpace *space, const AffineEnv *env, const Expr *expr, int depth)
+{
+    const AffineEnv *found = lookup(env, expr->value.var);
+    if (!found)
+        return parameter(space, expr->value.var);
+    return found->dim >= 0 ? dimension(space, found->dim) : affine_at(space, found->outer, found->value, depth + 1);
+}
+
+static isl_pw_aff *affine_product(isl_pw_aff *a, isl_pw_aff *b)
+{
+    if (isl_pw_aff_is_cst(a) == isl_bool_true || isl_pw_aff_is_cst(b) == isl_bool_true)
+        return isl_pw_aff_mul(a, b);
+    isl_pw_aff_free(a);
+    isl_pw_aff_free(b);
+    return NULL;
+}
+
+/* Division and modulo by a positive constant. */
+static isl_pw_aff *affine_division(ExprKind kind, isl_pw_aff *a, const Expr *divisor, const AffineSpace *space)
+{
+    int64_t d;
+    if (!expr_const_int(divisor, &d) || d <= 0) {
+        isl_pw_aff_free(a);
+        return NULL;
+    }
+    isl_val *value = isl_val_int_from_si(affine_isl(space->ctx), d);
+    switch (kind) {
+    case EXPR_FLOORDIV: return isl_pw_aff_floor(isl_pw_aff_scale_down_val(a, value));
+    case EXPR_FLOORMOD: return isl_pw_aff_mod_val(a, value);
+    default: isl_val_free(value); break;
+    }
+    isl_pw_aff *b = constant(space, d);
+    return kind == EXPR_DIV ? isl_pw_aff_tdiv_q(a, b) : isl_pw_aff_tdiv_r(a, b);
+}
+
+static isl_pw_aff *affine_binary(const AffineSpace *space, const AffineEnv *env, const Expr *expr, int depth)
+{
+    isl_pw_aff *a = affine_at(space, env, expr->args[0], depth + 1);
+    if (!a)
+        return NULL;
+    if (expr->kind >= EXPR_DIV && expr->kind <= EXPR_FLOORMOD)
+        return affine_division(expr->kind, a, expr->args[1], space);
+    isl_pw_aff *b = affine_at(space, env, expr->args[1], depth + 1);
+    if (!b) {
+        isl_pw_aff_free(a);
+        return NULL;
+    }
+    switch ((ExprKind)expr->kind) {
+    case EXPR_ADD: return isl_pw_aff_add(a, b);
+    case EXPR_SUB: return isl_pw_aff_sub(a, b);
+    case EXPR_MUL: return affine_product(a, b);
+    case EXPR_MIN: return isl_pw_aff_min(a, b);
+    default: return isl_pw_aff_max(a, b);
+    }
+}
+
+static isl_pw_aff *affine_choice(const AffineSpace *space, const AffineEnv *env, const Expr *expr, int depth)
+{
+    isl_set *condition = condition_at(space, env, expr->args[0], depth + 1);
+    isl_pw_aff *a = condition ? affine_at(space, env, expr->args[1], depth + 1) : NULL;
+    isl_pw_aff *b = a ? affine_at(space, env, expr->args[2], depth + 1) : NULL;
+    if (!b) {
+        isl_set_free(condition);
+        isl_pw_aff_free(a);
+        return NULL;
+    }
+    return isl_pw_aff_cond(isl_set_indicator_function(condition), a, b);
+}
+
+static isl_pw_aff *affine_at(const AffineSpace *space, const AffineEnv *env, const Expr *expr, int depth)
+{
+    if (!space->set || depth > DEEPEST_EXPR || expr->dtype.lanes != 1)
+        return NULL;
+    switch ((ExprKind)expr->kind) {
+    case EXPR_INT: return constant(space, expr->value.integer);
+    case EXPR_VAR: return dtype_is_integer(expr->dtype) || expr->dtype.code == DT_BOOL ? affine_var(space, env, expr, depth) : NULL;
+    case EXPR_CAST: return dtype_is_integer(expr->dtype) && dtype_is_integer(expr->args[0]->dtype) && expr->dtype.bits >= 32 ? affine_at(space, env, expr->args[0], depth + 1) : NULL;
+    case EXPR_ADD:
+    case EXPR_SUB:
+    case EXPR_MUL:
+    case EXPR_DIV:
+    case EXPR_MOD:
+    case EXPR_FLOORDIV:
+    case EXPR_FLOORMOD:
+    case EXPR_MIN:
+    case EXPR_MAX: return dtype_is_integer(expr->dtype) ? affine_binary(space, env, expr, depth) : NULL;
+    case EXPR_SELECT: return affine_choice(space, env, expr, depth);
+    case EXPR_LET: {
+        AffineEnv inner = {env, expr->value.var, -1, expr->args[0]};
+        return affine_at(space, &inner, expr->args[1], depth + 1);
+    }
+    case EXPR_CALL:
+        if (expr->value.op == OP_LIKELY)
+            return affine_at(space, env, expr->args[0], depth + 1);
+        return expr->value.op == OP_IF_THEN_ELSE ? affine_choice(space, env, expr, depth) : NULL;
+    default: return NULL;
+    }
+}
+
+isl_pw_aff *affine_expr(const AffineSpace *space, const AffineEnv *env, const Expr *expr)
+{
+    return affine_at(space, env, expr, 0);
+}
+
+/* The set where A KIND B; takes both. */
+static isl_set *comparison(ExprKind kind, isl_pw_aff *a, isl_pw_aff *b)
+{
+    switch (kind) {
+    case EXPR_EQ: return isl_pw_aff_eq_set(a, b);
+    case EXPR_NE: return isl_pw_aff_ne_set(a, b);
+    case EXPR_LT: return isl_pw_aff_lt_set(a, b);
+    case EXPR_LE: return isl_pw_aff_le_set(a, b);
+    case EXPR_GT: return isl_pw_aff_gt_set(a, b);
+    default: return isl_pw_aff_ge_set(a, b);
+    }
+}
+
+/* The set where EXPR holds, exactly; NULL when it is not affine. */
+static isl_set *condition_at(const AffineSpace *space, const AffineEnv *env, const Expr *expr, int depth)
+{
+    if (!space->set || depth > DEEPEST_EXPR)
+        return NULL;
+    if (expr->kind == EXPR_INT) {
+        isl_space *shape = isl_set_get_space(space->set);
+        return expr->value.integer ? isl_set_universe(shape) : isl_set_empty(shape);
+    }
+    if (expr_is_call(expr, OP_LIKELY))
+        return condition_at(space, env, expr->args[0], depth + 1);
+    if (expr->kind == EXPR_NOT) {
+        isl_set *inner = condition_at(space, env, expr->args[0], depth + 1);
+        return inner ? isl_set_complement(inner) : NULL;
+    }
+    if (expr->kind == EXPR_AND || expr->kind == EXPR_OR) {
+        isl_set *a = condition_at(space, env, expr->args[0], depth + 1);
+        isl_set *b = a ? condition_at(space, env, expr->args[1], depth + 1) : NULL;
+        if (!b) {
+            isl_set_free(a);
+            return NULL;
+        }
+        return expr->kind == EXPR_AND ? isl_set_intersect(a, b) : isl_set_union(a, b);
+    }
+    if (!expr_is_compare(expr) || !dtype_is_integer(expr->args[0]->dtype))
+        return NULL;
+    isl_pw_aff *a = affine_at(space, env, expr->args[0], depth + 1);
+    isl_pw_aff *b = a ? affine_at(space, env, expr->args[1], depth + 1) : NULL;
+    if (!b) {
+        isl_pw_aff_free(a);
+        return NULL;
+    }
+    return comparison(expr->kind, a, b);
+}
+
+/* Intersects with LIMIT (taken); NULL leaves it out. */
+static void restrict_to(AffineSpace *space, isl_set *limit)
+{
+    if (limit)
+        space->set = isl_set_intersect(space->set, limit);
+    else
+        space->approximate = true;
+}
+
+/* Of a conjunction each side helps alone. */
+void affine_assume(AffineSpace *space, const AffineEnv *env, const Expr *condition, bool negated)
+{
+    if (!space->set)
+        return;
+    if (condition->kind == EXPR_NOT) {
+        affine_assume(space, env, condition->args[0], !negated);
+        return;
+    }
+    if (condition->kind == (negated ? EXPR_OR : EXPR_AND)) {
+        affine_assume(space, env, condition->args[0], negated);
+        affine_assume(space, env, condition->args[1], negated);
+        return;
+    }
+    isl_set *set = condition_at(space, env, condition, 0);
+    restrict_to(space, set && negated ? isl_set_complement(set) : set);
+}
+
+void affine_assume_compare(AffineSpace *space, ExprKind kind, const AffineEnv *env_a, const Expr *a, const AffineEnv *env_b, const Expr *b)
+{
+    isl_pw_aff *left = affine_expr(space, env_a, a);
+    isl_pw_aff *right = left ? affine_expr(space, env_b, b) : NULL;
+    if (!right)
+        isl_pw_aff_free(left);
+    restrict_to(space, right ? comparison(kind, left, right) : NULL);
+}
+
+void affine_assume_range(AffineSpace *space, const AffineEnv *env, int dim, Range range)
+{
+    isl_pw_aff *min = affine_expr(space, env, range.min);
+    isl_pw_aff *extent = affine_expr(space, env, range.extent);
+    if (min)
+        restrict_to(space, isl_pw_aff_ge_set(dimension(space, dim), isl_pw_aff_copy(min)));
+    if (min && extent) {
+        restrict_to(space, isl_pw_aff_lt_set(dimension(space, dim), isl_pw_aff_add(min, extent)));
+        return;
+    }
+    isl_pw_aff_free(min);
+    isl_pw_aff_free(extent);
+    space->approximate = true;
+}
+
+void affine_assume_dims(AffineSpace *space, ExprKind kind, int a, int b)
+{
+    if (space->set)
+        restrict_to(space, comparison(kind, dimension(space, a), dimension(space, b)));
+}
+
+/* The set with its sizes at least 0. */
+static isl_set *with_sizes(const AffineSpace *space)
+{
+    isl_set *set = isl_set_copy(space->set);
+    for (int i = 0; set && i < (int)isl_set_dim(set, isl_dim_param); i++) {
+        isl_id *id = isl_set_get_dim_id(set, isl_dim_param, (unsigned)i);
+        if (map_has(&space->sizes, isl_id_get_user(id)))
+            set = isl_set_lower_bound_si(set, isl_dim_param, (unsigned)i, 0);
+        isl_id_free(id);
+    }
+    return set;
+}
+
+SetVerdict affine_verdict(const AffineSpace *space)
+{
+    if (!space->set)
+        return SET_UNKNOWN;
+    isl_set *set = with_sizes(space);
+    isl_bool empty = isl_set_is_empty(set);
+    isl_set_free(set);
+    return empty == isl_bool_true ? SET_EMPTY : empty == isl_bool_false ? SET_HAS_POINT : SET_UNKNOWN;
+}
+
+static int64_t coordinate(isl_point *point, enum isl_dim_type type, int position)
+{
+    isl_val *value = isl_point_get_coordinate_val(point, type, position);
+    int64_t number = value ? isl_val_get_num_si(value) : 0;
+    isl_val_free(value);
+    return number;
+}
+
+bool affine_sample(const AffineSpace *space, int64_t *values, const char **params)
+{
+    isl_set *set = space->set ? with_sizes(space) : NULL;
+    isl_set *least = set ? isl_set_lexmin(isl_set_copy(set)) : NULL;
+    isl_point *point = least && isl_set_is_empty(least) == isl_bool_false ? isl_set_sample_point(isl_set_copy(least)) : NULL;
+    isl_set_free(least);
+    if (!point || isl_point_is_void(point) == isl_bool_true) {
+        isl_point_free(point);
+        point = set ? isl_set_sample_point(isl_set_copy(set)) : NULL;
+    }
+    StrBuf text = {.arena = space->ctx->arena};
+    bool found = point && isl_point_is_void(point) == isl_bool_false;
+    int dims = found ? (int)isl_set_dim(set, isl_dim_set) : 0, count = found ? (int)isl_set_dim(set, isl_dim_param) : 0;
+    for (int i = 0; i < dims; i++)
+        values[i] = coordinate(point, isl_dim_set, i);
+    for (int i = 0; i < count; i++)
+        strbuf_printf(&text, "%s%s = %lld", i ? ", " : "", isl_set_get_dim_name(set, isl_dim_param, (unsigned)i), (long long)coordinate(point, isl_dim_param, i));
+    *params = strbuf_text(&text);
+    isl_point_free(point);
+    isl_set_free(set);
+    return found;
+}

@@ -1,0 +1,55 @@
+/* Integer sets over loop iterations, by isl: IR expressions and conditions become affine ones where they can.
+
+   A space has dimensions that stand for variables (loop iterations); every other variable is a parameter (a symbolic size). What is not affine is left out,
+   which only makes a set larger: an empty set is a proof, and a point of a set is a witness only when nothing was left out. */
+#ifndef TIRC_PASSES_ANALYSIS_AFFINE_H
+#define TIRC_PASSES_ANALYSIS_AFFINE_H
+
+#include <isl/aff.h>
+#include <isl/ctx.h>
+#include <isl/set.h>
+
+#include "ir/stmt.h"
+
+/* The isl context of CTX, made at first use. Errors and an exhausted quota make results NULL; nothing is printed. */
+isl_ctx *affine_isl(Context *ctx);
+
+/* What variables mean in a space: a dimension, or an expression to be used in their place. */
+typedef struct AffineEnv {
+    const struct AffineEnv *outer; /* searched where a variable is not found here */
+    const Var *var;
+    int dim;            /* position of the dimension, or -1: VALUE stands for the variable */
+    const Expr *value;
+} AffineEnv;
+
+typedef struct {
+    Context *ctx;
+    isl_set *set;    /* owned; NULL after an error or when the quota is exhausted: nothing is known */
+    bool approximate; /* something was left out, the set may be too large */
+    Map sizes;        /* parameters known to be >= 0: Var -> Var */
+} AffineSpace;
+
+/* The universe of DIMS dimensions. SIZES: variables (parameters of the space) that are sizes, hence >= 0; may be NULL. */
+AffineSpace affine_universe(Context *ctx, int dims, const Map *sizes);
+void affine_free(AffineSpace *space);
+
+/* EXPR (integer or bool) over the space as an isl expression that the caller owns; NULL when it is not affine. */
+isl_pw_aff *affine_expr(const AffineSpace *space, const AffineEnv *env, const Expr *expr);
+/* Intersects the space with CONDITION (NEGATED: with its opposite). */
+void affine_assume(AffineSpace *space, const AffineEnv *env, const Expr *condition, bool negated);
+/* Intersects with min <= dimension DIM < min + extent. */
+void affine_assume_range(AffineSpace *space, const AffineEnv *env, int dim, Range range);
+/* Intersects with A (in ENV_A) KIND B (in ENV_B); KIND is EXPR_EQ, EXPR_NE, EXPR_LT or EXPR_LE. */
+void affine_assume_compare(AffineSpace *space, ExprKind kind, const AffineEnv *env_a, const Expr *a, const AffineEnv *env_b, const Expr *b);
+/* Intersects with dimension A KIND dimension B. */
+void affine_assume_dims(AffineSpace *space, ExprKind kind, int a, int b);
+/* A copy with a set of its own. */
+AffineSpace affine_copy(const AffineSpace *space);
+
+typedef enum { SET_EMPTY, SET_HAS_POINT, SET_UNKNOWN } SetVerdict;
+/* Whether the set has a point. SET_UNKNOWN after errors and when the quota is exhausted. */
+SetVerdict affine_verdict(const AffineSpace *space);
+/* Coordinates of a point: VALUES gets one per dimension. Parameters get small values; *PARAMS lists them as "n = 3, m = 1" (empty: none). False when there is none. */
+bool affine_sample(const AffineSpace *space, int64_t *values, const char **params);
+
+#endif

@@ -1,0 +1,216 @@
+/* May the iterations of one loop run at once? See dependence_carried in dependence.h. */
+#include <string.h>
+
+#include "ir/walk.h"
+#include "passes/analysis/pair.h"
+
+/* The number of the loop over VAR among the loops around ACCESS, or -1. */
+static int loop_level(const Pair *pair, const Var *var)
+{
+    for (int i = 0; i < pair->common; i++)
+        if (pair->loops_a[i]->var == var)
+            return i;
+    return -1;
+}
+
+static bool pair_shares_memory(const Access *a, const Access *b)
+{
+    return a->fence || b->fence || a->data == b->data;
+}
+
+/* Does A in one iteration of loop LEVEL meet B in a later one? */
+static bool meets_later(Context *ctx, const Access *a, const Access *b, const Map *sizes, const Var *var, Conflict *conflict)
+{
+    Pair pair = pair_new(ctx, a, b);
+    int level = loop_level(&pair, var);
+    if (pair_is_disjoint(&pair, level))
+        return false;
+    pair_build(&pair, sizes, 0);
+    pair_assume_equal(&pair, &pair.space, level);
+    affine_assume_dims(&pair.space, EXPR_LT, level, pair.count_a + level);
+    return pair_conflicts(&pair, pair.space, conflict);
+}
+
+/* --- private scratch --- */
+
+/* The elements that ACCESS touches in one iteration of its first COUNT loops: a set over those loops and the element. NULL when unknown; *EXACT false when it may be
+   too large. */
+static isl_set *touched_elements(Context *ctx, const Access *access, int count, const Map *sizes, bool *exact)
+{
+    Pair pair = pair_new(ctx, access, access);
+    pair_build(&pair, sizes, 0);
+    pair_assume_equal(&pair, &pair.space, pair.count_a);
+    *exact = !pair.space.approximate;
+    for (int i = 0; i < access->buffer->ndim; i++) { /* no program touches elements out of bounds */
+        Range whole = {expr_int(ctx, access->buffer->shape[i]->dtype, 0), access->buffer->shape[i]};
+        affine_assume_range(&pair.space, NULL, pair.element + i, whole);
+    }
+    isl_set *set = pair.space.set;
+    if (set) /* the second copy of the iteration and the inner loops go; the first COUNT loops and the element stay */
+        set = isl_set_project_out(set, isl_dim_set, (unsigned)count, (unsigned)(pair.element - count));
+    return set;
+}
+
+bool access_covers(Context *ctx, const Access *write, const Access *read, const Map *sizes)
+{
+    int count_write, count_read, common = 0;
+    const Frame **loops_write = frame_loops(ctx, write->frame, &count_write), **loops_read = frame_loops(ctx, read->frame, &count_read);
+    while (common < count_write && common < count_read && loops_write[common] == loops_read[common])
+        common++;
+    bool exact_write, exact_read;
+    isl_set *written = touched_elements(ctx, write, common, sizes, &exact_write);
+    isl_set *needed = touched_elements(ctx, read, common, sizes, &exact_read);
+    isl_bool covers = exact_write && written && needed ? isl_set_is_subset(needed, written) : isl_bool_false;
+    isl_set_free(written);
+    isl_set_free(needed);
+    return covers == isl_bool_true;
+}
+
+static bool read_is_covered(Context *ctx, const AccessList *accesses, const Map *sizes, const Access *read, const Var *var)
+{
+    if (read->initialized)
+        return true;
+    for (int i = 0; i < accesses->count; i++) {
+        const Access *write = &accesses->data[i];
+        const Frame *common = frame_common(write->frame, read->frame);
+        bool inside = common && access_loop(&(Access){.frame = common}, var);
+        if (write->write && write->data == read->data && !write->whole && !read->whole && inside && write->stmt != read->stmt && access_precedes(write, read) &&
+            access_covers(ctx, write, read, sizes))
+            return true;
+    }
+    return false;
+}
+
+bool dependence_is_private(Context *ctx, const AccessList *accesses, const Map *sizes, const Var *data, const Var *var)
+{
+    for (int i = 0; i < accesses->count; i++) {
+        const Access *access = &accesses->data[i];
+        if (access->fence || access->data != data)
+            continue;
+        if (!access_loop(access, var) || access->whole)
+            return false;
+        if (!access->write && !read_is_covered(ctx, accesses, sizes, access, var))
+            return false;
+    }
+    return true;
+}
+
+/* Buffers that the program itself allocates: only they can be private, and those allocated inside of the loop are. */
+typedef struct {
+    Context *ctx;
+    const Var *var;
+    int inside;       /* > 0: the visit is inside the loop over VAR */
+    Map data, inner;  /* data variables of all allocations, and of those inside of the loop */
+} Allocations;
+
+static void note_allocation(Allocations *allocations, Var *data)
+{
+    map_set(allocations->ctx->arena, &allocations->data, data, data);
+    if (allocations->inside)
+        map_set(allocations->ctx->arena, &allocations->inner, data, data);
+}
+
+static bool enter_stmt(Visitor *visitor, const Stmt *stmt)
+{
+    Allocations *allocations = visitor->data;
+    allocations->inside += stmt->kind == STMT_FOR && stmt->as.loop.var == allocations->var;
+    for (int i = 0; stmt->kind == STMT_BLOCK && i < stmt->as.block.alloc_count; i++)
+        note_allocation(allocations, stmt->as.block.allocs[i]->data);
+    if (stmt->kind == STMT_ALLOCATE)
+        note_allocation(allocations, stmt->as.allocate.var);
+    return true;
+}
+
+static void leave_stmt(Visitor *visitor, const Stmt *stmt)
+{
+    Allocations *allocations = visitor->data;
+    allocations->inside -= stmt->kind == STMT_FOR && stmt->as.loop.var == allocations->var;
+}
+
+/* --- threads --- */
+
+static bool is_shared(const Access *access)
+{
+    return access->buffer && !strncmp(access->buffer->scope, "shared", 6);
+}
+
+/* True when the stored value and place of a write do not depend on VAR: all iterations write the same. */
+static bool writes_same(const Access *write, const Var *var)
+{
+    const Stmt *stmt = write->stmt;
+    if (stmt->kind != STMT_STORE)
+        return false;
+    /* follow bindings outwards: what the store mentions, what that is bound to, and so on */
+    const Expr *roots[64];
+    int count = 0;
+    roots[count++] = stmt->as.store.value;
+    for (int i = 0; i < stmt->as.store.index_count && count < 64; i++)
+        roots[count++] = stmt->as.store.indices[i];
+    for (const Frame *frame = write->frame; frame; frame = frame->outer) {
+        if (frame->kind == FRAME_CONDITION && count < 64)
+            roots[count++] = frame->value;
+        if (frame->kind != FRAME_BIND)
+            continue;
+        for (int i = 0; i < count; i++)
+            if (expr_uses_var(roots[i], frame->var)) {
+                if (count == 64)
+                    return false;
+                roots[count++] = frame->value;
+                break;
+            }
+    }
+    for (int i = 0; i < count; i++)
+        if (expr_uses_var(roots[i], var))
+            return false;
+    return true;
+}
+
+/* Pairs that threads may run at once although they touch one element: the same value written by all, and a write to shared memory that a barrier separates from the read. */
+static bool threads_allow(const Access *a, const Access *b, const Var *var)
+{
+    if (!is_shared(a) || !is_shared(b))
+        return false;
+    if (a->write && b->write)
+        return a == b && writes_same(a, var);
+    return a->stmt != b->stmt && access_precedes(a, b) != access_precedes(b, a);
+}
+
+/* --- the question --- */
+
+static bool in_loop(const Access *access, const Var *var)
+{
+    return access_loop(access, var) != NULL;
+}
+
+bool dependence_carried(Context *ctx, const Func *func, const Var *var, RunMode mode, Conflict *conflict)
+{
+    AccessList accesses = access_collect(ctx, func);
+    Map sizes = func_sizes(ctx, func);
+    Allocations allocations = {.ctx = ctx, .var = var};
+    Visitor visitor = {.stmt = enter_stmt, .leave_stmt = leave_stmt, .data = &allocations};
+    visit_stmt(&visitor, func->body);
+    Map private_data = {0}; /* data Var -> allocations (private) or NULL */
+    for (int i = 0; i < accesses.count; i++) {
+        const Access *a = &accesses.data[i];
+        if (!in_loop(a, var))
+            continue;
+        for (int j = 0; j < accesses.count; j++) {
+            const Access *b = &accesses.data[j];
+            if (a->data && map_has(&allocations.inner, a->data))
+                break;
+            if (!in_loop(b, var) || !pair_shares_memory(a, b) || pair_is_harmless(a, b, false) || (mode == RUN_AS_THREADS && threads_allow(a, b, var)))
+                continue;
+            Conflict found;
+            if (!meets_later(ctx, a, b, &sizes, var, &found))
+                continue;
+            bool scratch = a->data && map_has(&allocations.data, a->data);
+            if (scratch && !map_has(&private_data, a->data))
+                map_set(ctx->arena, &private_data, a->data, dependence_is_private(ctx, &accesses, &sizes, a->data, var) ? &allocations : NULL);
+            if (scratch && map_get(&private_data, a->data))
+                continue;
+            *conflict = found;
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,115 @@
+/* Checks what a block claims by the kinds of its axes; see dependence_check_claims in dependence.h. */
+#include "ir/walk.h"
+#include "passes/analysis/pair.h"
+
+typedef struct {
+    Context *ctx;
+    const BlockStmt *block;
+    Map sizes;
+    ClaimVerdict verdict;
+    Conflict *conflict;
+} ClaimCheck;
+
+static bool inside_block(const Access *access, const Stmt *block_stmt)
+{
+    for (const Frame *frame = access->frame; frame; frame = frame->outer)
+        if (frame->kind == FRAME_BLOCK && frame->stmt == block_stmt)
+            return true;
+    return false;
+}
+
+/* Every spatial iterator is an index of the common point, so instances that differ in one touch different elements. */
+static bool spatial_names_point(const ClaimCheck *check, const Access *a, const Access *b)
+{
+    if (!access_same_point(a, b))
+        return false;
+    for (int i = 0; i < check->block->iter_count; i++) {
+        const Iter *iter = &check->block->iters[i];
+        if (iter->kind == ITER_SPATIAL && !expr_is_int(iter->domain.extent, 1) && !access_names(a, iter->var))
+            return false;
+    }
+    return true;
+}
+
+static const AffineEnv *env_of(const AffineEnv *env, const Var *var)
+{
+    while (env && env->var != var)
+        env = env->outer;
+    return env;
+}
+
+static void assume_iter(ClaimCheck *check, Pair *pair, AffineSpace *space, ExprKind kind, const Iter *iter)
+{
+    const Expr *var = expr_var(check->ctx, iter->var);
+    affine_assume_compare(space, kind, env_of(pair->env_a, iter->var), var, env_of(pair->env_b, iter->var), var);
+}
+
+static bool of_kind(const Iter *iter, bool spatial)
+{
+    return (iter->kind == ITER_SPATIAL) == spatial && (spatial || iter->kind == ITER_REDUCE);
+}
+
+/* Looks for instances that agree in the iterators before FIRST-differing ones and differ in one of kind SPATIAL (else reduce; the spatial ones then agree). */
+static void check_pair(ClaimCheck *check, const Access *a, const Access *b, bool spatial)
+{
+    Pair pair = pair_new(check->ctx, a, b);
+    pair_build(&pair, &check->sizes, 0);
+    AffineSpace *agreed = &pair.space;
+    const BlockStmt *block = check->block;
+    for (int i = 0; !spatial && i < block->iter_count; i++)
+        if (of_kind(&block->iters[i], true))
+            assume_iter(check, &pair, agreed, EXPR_EQ, &block->iters[i]);
+    for (int i = 0; i < block->iter_count && check->verdict != CLAIM_REFUTED; i++) {
+        if (!of_kind(&block->iters[i], spatial))
+            continue;
+        AffineSpace differ = affine_copy(agreed);
+        assume_iter(check, &pair, &differ, EXPR_LT, &block->iters[i]);
+        Conflict conflict;
+        if (pair_conflicts(&pair, differ, &conflict)) {
+            check->verdict = conflict.witnessed ? CLAIM_REFUTED : CLAIM_UNKNOWN;
+            *check->conflict = conflict;
+        }
+        assume_iter(check, &pair, agreed, EXPR_EQ, &block->iters[i]);
+    }
+    affine_free(agreed);
+}
+
+/* Scratch of the instance itself is no conflict; that of the program around could be private, which is not this question: nothing is claimed refuted by it. */
+static bool is_local_scratch(const BlockStmt *block, const Access *access)
+{
+    for (int i = 0; i < block->alloc_count; i++)
+        if (block->allocs[i]->data == access->data)
+            return true;
+    return false;
+}
+
+static bool has_reduce_iter(const BlockStmt *block)
+{
+    for (int i = 0; i < block->iter_count; i++)
+        if (block->iters[i].kind == ITER_REDUCE && !expr_is_int(block->iters[i].domain.extent, 1))
+            return true;
+    return false;
+}
+
+ClaimVerdict dependence_check_claims(Context *ctx, const Func *func, const Stmt *block_stmt, Conflict *conflict)
+{
+    const BlockStmt *block = &block_stmt->as.block;
+    ClaimCheck check = {ctx, block, func_sizes(ctx, func), CLAIM_SHOWN, conflict};
+    AccessList accesses = access_collect(ctx, func);
+    bool reduces = has_reduce_iter(block);
+    for (int i = 0; i < accesses.count && check.verdict != CLAIM_REFUTED; i++) {
+        const Access *a = &accesses.data[i];
+        if (!inside_block(a, block_stmt) || is_local_scratch(block, a))
+            continue;
+        for (int j = 0; j < accesses.count && check.verdict != CLAIM_REFUTED; j++) {
+            const Access *b = &accesses.data[j];
+            if (!inside_block(b, block_stmt) || pair_is_harmless(a, b, false))
+                continue;
+            if (!spatial_names_point(&check, a, b))
+                check_pair(&check, a, b, true);
+            if (reduces && check.verdict == CLAIM_SHOWN && !pair_is_harmless(a, b, true))
+                check_pair(&check, a, b, false);
+        }
+    }
+    return check.verdict;
+}

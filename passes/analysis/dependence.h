@@ -1,0 +1,50 @@
+/* Dependences: may iterations run in another order, or at once? One analysis under all schedule primitives.
+
+   Answers are safe: what cannot be shown is a conflict. Cheap arguments come first (accesses of one recognized reduction commute; linear indices that differ in
+   every two iterations), then isl decides on the exact iteration sets of a pair of accesses, with a quota that counts operations. */
+#ifndef TIRC_PASSES_ANALYSIS_DEPENDENCE_H
+#define TIRC_PASSES_ANALYSIS_DEPENDENCE_H
+
+#include "passes/analysis/access.h"
+
+/* Why something may not be done. */
+typedef struct {
+    const Access *first, *second;
+    bool witnessed;   /* a concrete pair of iterations was found; else nothing could be shown */
+    const char *text; /* "C[0, 3] is written at k = 0 and read at k = 1", or what kept the proof from succeeding; in ctx->arena */
+} Conflict;
+
+/* How the iterations of a loop are to run. */
+typedef enum {
+    RUN_AT_ONCE,   /* parallel, vectorized: in any interleaving */
+    RUN_AS_BLOCKS, /* bound to blockIdx.*: at once, and nothing waits */
+    RUN_AS_THREADS /* bound to threadIdx.*: at once; a write to shared memory is seen by later statements of the other threads, and threads may write the same
+                      value to one shared element */
+} RunMode;
+
+/* True when two different iterations of the loop over VAR in FUNC conflict, or may for all that can be shown, when they run in MODE. Accesses to scratch buffers that each
+   iteration fills before it reads them are no conflict. */
+bool dependence_carried(Context *ctx, const Func *func, const Var *var, RunMode mode, Conflict *conflict);
+
+/* True when AFTER runs two accesses in another order than BEFORE that must keep it, or may for all that can be shown. Block instances are identified by their block symbol and
+   their iterators' values, so AFTER must hold the same blocks with unchanged bodies, each instance run as often as in BEFORE. Only accesses below
+   OLD_PART in BEFORE and below NEW_PART in AFTER are compared: the rest of the program must be unchanged around them. */
+bool dependence_reordered(Context *ctx, const Func *before, const Stmt *old_part, const Func *after, const Stmt *new_part, Conflict *conflict);
+
+/* BLOCK was moved in front of its consumers, below a loop around them, where an instance may run several times or not at all. True when that may change what a consumer
+   reads: an input of BLOCK changes between its old and its new place, or in some iteration not all that is read was written before. */
+bool dependence_moved_producer(Context *ctx, const Func *before, const Func *after, const Block *block, Conflict *conflict);
+/* BLOCK was moved behind its producers, below a loop around them. True when an instance may be lost, or may come to run on the other side of what it depends on. */
+bool dependence_moved_consumer(Context *ctx, const Func *before, const Func *after, const Block *block, Conflict *conflict);
+
+/* True when every read of BUFFER in one iteration of the loop over VAR is of an element that the same iteration has written before, and nothing outside of the loop
+   touches the buffer: each iteration may then have a copy of its own. */
+bool dependence_is_private(Context *ctx, const AccessList *accesses, const Map *sizes, const Var *data, const Var *var);
+
+/* The claims that a block's axis kinds make (design: axis kinds are claims). */
+typedef enum { CLAIM_SHOWN, CLAIM_REFUTED, CLAIM_UNKNOWN } ClaimVerdict;
+/* Whether different instances of BLOCK_STMT that differ in a spatial iterator touch nothing in common, and those that differ in reduce iterators only commute. CONFLICT
+   tells of the instances that refute it or of what is unknown. */
+ClaimVerdict dependence_check_claims(Context *ctx, const Func *func, const Stmt *block_stmt, Conflict *conflict);
+
+#endif

@@ -1,0 +1,139 @@
+/* See pair.h. */
+#include "passes/analysis/pair.h"
+
+#include <string.h>
+
+#include "ir/print.h"
+#include "support/strbuf.h"
+
+bool pair_is_harmless(const Access *a, const Access *b, bool reductions_commute)
+{
+    if (a->fence || b->fence)
+        return false;
+    if (a->data != b->data || (!a->write && !b->write))
+        return true;
+    return reductions_commute && a->group && a->group == b->group;
+}
+
+static void assume_element(Pair *pair, const Access *access, const AffineEnv *env)
+{
+    AffineSpace *space = &pair->space;
+    if (access->whole) {
+        space->approximate = true;
+        return;
+    }
+    for (int i = 0; i < access->buffer->ndim; i++) {
+        Range range = access->region.ranges[i];
+        if (expr_is_int(range.extent, 1)) {
+            Var *coordinate = var_new(pair->ctx, access->buffer->name, range.min->dtype, span_none());
+            AffineEnv element = {NULL, coordinate, pair->element + i, NULL};
+            affine_assume_compare(space, EXPR_EQ, &element, expr_var(pair->ctx, coordinate), env, range.min);
+        } else {
+            affine_assume_range(space, env, pair->element + i, range);
+        }
+    }
+}
+
+Pair pair_new(Context *ctx, const Access *a, const Access *b)
+{
+    Pair pair = {.ctx = ctx, .a = a, .b = b};
+    pair.loops_a = frame_loops(ctx, a->frame, &pair.count_a);
+    pair.loops_b = frame_loops(ctx, b->frame, &pair.count_b);
+    while (pair.common < pair.count_a && pair.common < pair.count_b && pair.loops_a[pair.common] == pair.loops_b[pair.common])
+        pair.common++;
+    pair.element = pair.count_a + pair.count_b;
+    pair.env_a = frame_env(ctx, a->frame, 0);
+    pair.env_b = frame_env(ctx, b->frame, pair.count_a);
+    return pair;
+}
+
+void pair_build(Pair *pair, const Map *sizes, int extra)
+{
+    const Access *a = pair->a, *b = pair->b;
+    int ndim = a->buffer && b->buffer && a->data == b->data ? a->buffer->ndim : 0;
+    pair->dims = pair->element + ndim + extra;
+    pair->space = affine_universe(pair->ctx, pair->dims, sizes);
+    frame_assume(&pair->space, a->frame, pair->env_a);
+    frame_assume(&pair->space, b->frame, pair->env_b);
+    if (a->fence || b->fence) {
+        pair->space.approximate = true;
+    } else if (ndim) {
+        assume_element(pair, a, pair->env_a);
+        assume_element(pair, b, pair->env_b);
+    }
+}
+
+void pair_assume_equal(Pair *pair, AffineSpace *space, int count)
+{
+    for (int i = 0; i < count; i++)
+        affine_assume_dims(space, EXPR_EQ, i, pair->count_a + i);
+}
+
+bool access_precedes(const Access *a, const Access *b)
+{
+    const Frame *common = frame_common(a->frame, b->frame);
+    const Frame *fa = a->frame, *fb = b->frame;
+    while (fa != common && fa->outer != common)
+        fa = fa->outer;
+    while (fb != common && fb->outer != common)
+        fb = fb->outer;
+    if (fa != common && fb != common && fa->kind == FRAME_POSITION && fb->kind == FRAME_POSITION)
+        return fa->position < fb->position;
+    /* one statement: its bounds, conditions and values are read before it writes, and what it holds runs after them */
+    if (fa == common && fb != common)
+        return true;
+    if (fb == common && fa != common)
+        return false;
+    return a->order < b->order;
+}
+
+/* "k = 0, j = 3": the values of the loops of one side; those of bindings are not needed to find the place. */
+static const char *iteration_text(Pair *pair, const Frame **loops, int count, const int64_t *values)
+{
+    StrBuf text = {.arena = pair->ctx->arena};
+    for (int i = 0; i < count; i++)
+        strbuf_printf(&text, "%s%s = %lld", i ? ", " : "", loops[i]->var->name, (long long)values[i]);
+    return count ? strbuf_text(&text) : "the start";
+}
+
+static const char *witness_text(Pair *pair, const int64_t *values, const char *params)
+{
+    StrBuf text = {.arena = pair->ctx->arena};
+    const Access *a = pair->a, *b = pair->b;
+    strbuf_printf(&text, "%s[", a->buffer->name);
+    for (int i = 0; i < a->buffer->ndim; i++)
+        strbuf_printf(&text, "%s%lld", i ? ", " : "", (long long)values[pair->element + i]);
+    strbuf_printf(&text, "%s] is %s at %s and %s at %s", a->buffer->ndim ? "" : "()", a->write ? "written" : "read",
+                  iteration_text(pair, pair->loops_a, pair->count_a, values), b->write ? "written" : "read",
+                  iteration_text(pair, pair->loops_b, pair->count_b, values + pair->count_a));
+    if (*params)
+        strbuf_printf(&text, " (with %s)", params);
+    return strbuf_text(&text);
+}
+
+static const char *unknown_text(Pair *pair, bool quota)
+{
+    const Access *a = pair->a, *b = pair->b;
+    if (a->fence || b->fence)
+        return "an opaque call without declared reads and writes may touch anything; T.reads and T.writes on a block around it say what it touches";
+    const char *name = a->buffer->name;
+    const char *verbs = a->write && b->write ? "writes of" : "the write and the read of";
+    if (quota)
+        return arena_printf(pair->ctx->arena, "whether %s '%s' meet is too complex to decide", verbs, name);
+    return arena_printf(pair->ctx->arena, "whether %s '%s' meet in one element cannot be shown: an index or condition is not affine", verbs, name);
+}
+
+bool pair_conflicts(Pair *pair, AffineSpace space, Conflict *conflict)
+{
+    SetVerdict verdict = affine_verdict(&space);
+    if (verdict != SET_EMPTY) {
+        *conflict = (Conflict){.first = pair->a, .second = pair->b};
+        int64_t *values = ARENA_ARRAY(pair->ctx->arena, int64_t, pair->dims);
+        const char *params;
+        bool exact = verdict == SET_HAS_POINT && !space.approximate && !pair->a->fence && !pair->b->fence;
+        conflict->witnessed = exact && affine_sample(&space, values, &params);
+        conflict->text = conflict->witnessed ? witness_text(pair, values, params) : unknown_text(pair, verdict == SET_UNKNOWN);
+    }
+    affine_free(&space);
+    return verdict != SET_EMPTY;
+}

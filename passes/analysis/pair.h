@@ -1,0 +1,51 @@
+/* A pair of accesses as one integer set: the iterations of both, and an element that both touch. Private to passes/analysis. */
+#ifndef TIRC_PASSES_ANALYSIS_PAIR_H
+#define TIRC_PASSES_ANALYSIS_PAIR_H
+
+#include "passes/analysis/dependence.h"
+
+typedef struct {
+    Context *ctx;
+    const Access *a, *b;
+    const Frame **loops_a, **loops_b; /* dimensions 0..count_a of A's iteration, then count_b of B's */
+    int count_a, count_b, common;     /* common: the loops that both share come first in each */
+    int element;                      /* the first of the dimensions of the element */
+    int dims;
+    const AffineEnv *env_a, *env_b;
+    AffineSpace space;
+} Pair;
+
+/* True when no order between A and B can matter: different memory, no write, or updates of one reduction where REDUCTIONS_COMMUTE. */
+bool pair_is_harmless(const Access *a, const Access *b, bool reductions_commute);
+/* A and B with their loops and environments, but without the set (cheap). */
+Pair pair_new(Context *ctx, const Access *a, const Access *b);
+/* Builds the set of all pairs of iterations in which A and B touch a common element. EXTRA further dimensions follow those of the element. The caller frees pair->space. */
+void pair_build(Pair *pair, const Map *sizes, int extra);
+/* Requires the iterations to agree in the first COUNT common loops. */
+void pair_assume_equal(Pair *pair, AffineSpace *space, int count);
+/* True when A comes before B where all their common loops agree: by position in the program. */
+bool access_precedes(const Access *a, const Access *b);
+/* Decides SPACE (freed), a part of the pair's set: true, with CONFLICT filled in, unless it is empty. */
+bool pair_conflicts(Pair *pair, AffineSpace space, Conflict *conflict);
+/* Both touch one element, named by the same indices. */
+bool access_same_point(const Access *a, const Access *b);
+/* VAR alone is one of the indices of the point that ACCESS touches. */
+bool access_names(const Access *access, const Var *var);
+/* A cheap argument that different iterations of the common loop number LEVEL (the outer ones agreeing) never touch a common element. */
+bool pair_is_disjoint(const Pair *pair, int level);
+
+/* Which pairs of accesses must keep their order from BEFORE to AFTER; see dependence_reordered. */
+typedef struct {
+    const Func *before, *after;
+    const Stmt *old_part, *new_part;
+    bool (*wanted)(void *data, const Access *a, const Access *b); /* NULL: all pairs */
+    void *data;
+} OrderQuestion;
+bool order_changes(Context *ctx, const OrderQuestion *question, Conflict *conflict);
+
+/* WRITE comes before READ in every iteration of the loops that both share, and covers all that READ may read there. */
+bool access_covers(Context *ctx, const Access *write, const Access *read, const Map *sizes);
+/* ACCESS lies inside a block with symbol BLOCK. */
+bool access_in_block(const Access *access, const Block *block);
+
+#endif

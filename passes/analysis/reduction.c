@@ -1,0 +1,172 @@
+/* See reduction.h. An update is recognized by its form alone: the target is read at the element that is written, and nowhere else in the update. */
+#include "passes/analysis/reduction.h"
+
+#include <math.h>
+
+#include "ir/walk.h"
+
+typedef struct {
+    const Buffer *buffer;
+    bool found;
+} LoadSearch;
+
+static bool search_load(Visitor *visitor, const Expr *expr)
+{
+    LoadSearch *search = visitor->data;
+    search->found |= expr->kind == EXPR_LOAD && expr->value.buffer->data == search->buffer->data;
+    return !search->found;
+}
+
+static bool reads_buffer(const Expr *expr, const Buffer *buffer)
+{
+    LoadSearch search = {.buffer = buffer};
+    Visitor visitor = {.expr = search_load, .data = &search};
+    visit_expr(&visitor, expr);
+    return search.found;
+}
+
+static bool is_target(const Expr *expr, const Stmt *store)
+{
+    if (expr->kind != EXPR_LOAD || expr->value.buffer != store->as.store.buffer || expr->predicated || store->as.store.mask)
+        return false;
+    for (int i = 0; i < expr->arg_count; i++)
+        if (!expr_equal(expr->args[i], store->as.store.indices[i]))
+            return false;
+    return true;
+}
+
+static bool kind_of_operator(const Expr *value, ReduceKind *kind)
+{
+    switch ((ExprKind)value->kind) {
+    case EXPR_ADD: *kind = REDUCE_SUM; return true;
+    case EXPR_MUL: *kind = REDUCE_PRODUCT; return true;
+    case EXPR_MIN: *kind = REDUCE_MIN; return true;
+    case EXPR_MAX: *kind = REDUCE_MAX; return true;
+    case EXPR_AND: *kind = REDUCE_AND; return true;
+    case EXPR_OR: *kind = REDUCE_OR; return true;
+    default: return false;
+    }
+}
+
+/* Only the plain form target = target op operand (or operand op target) counts, as in the reference. */
+static bool recognize_single(const Stmt *store, Reduction *reduction)
+{
+    const Expr *value = store->as.store.value;
+    if (!kind_of_operator(value, &reduction->kind))
+        return false;
+    int side = is_target(value->args[0], store) ? 0 : is_target(value->args[1], store) ? 1 : -1;
+    if (side < 0 || reads_buffer(value->args[1 - side], store->as.store.buffer))
+        return false;
+    for (int i = 0; i < store->as.store.index_count; i++)
+        if (reads_buffer(store->as.store.indices[i], store->as.store.buffer))
+            return false;
+    reduction->target_count = 1;
+    reduction->targets[0] = store->as.store.buffer;
+    reduction->indices[0] = store->as.store.indices;
+    reduction->index_counts[0] = store->as.store.index_count;
+    reduction->operands[0] = value->args[1 - side];
+    return true;
+}
+
+/* --- argmin and argmax: two lets of Select over one comparison, stored one after the other --- */
+
+/* Which end of the selection is kept: Select(compare(value target, operand), target, operand). */
+static bool match_selection(const Expr *select, const Stmt *store, const Stmt *value_store, const Expr **operand, const Expr **compared, ExprKind *compare)
+{
+    if (select->kind != EXPR_SELECT || !expr_is_compare(select->args[0]) || !is_target(select->args[1], store) || !is_target(select->args[0]->args[0], value_store))
+        return false;
+    *operand = select->args[2];
+    *compared = select->args[0]->args[1];
+    *compare = (ExprKind)select->args[0]->kind;
+    return true;
+}
+
+/* VALUE with a let variable replaced by what it stands for. */
+static const Expr *let_value(const Expr *value, const Var *const *vars, const Expr *const *values, int count)
+{
+    for (int i = 0; value->kind == EXPR_VAR && i < count; i++)
+        if (value->value.var == vars[i])
+            return values[i];
+    return value;
+}
+
+static bool recognize_pair(const Stmt *body, Reduction *reduction)
+{
+    const Var *vars[MOST_REDUCED];
+    const Expr *values[MOST_REDUCED];
+    int lets = 0;
+    for (; body->kind == STMT_LET && lets < MOST_REDUCED; body = body->as.let.body) {
+        vars[lets] = body->as.let.var;
+        values[lets++] = body->as.let.value;
+    }
+    if (lets != MOST_REDUCED || body->kind != STMT_SEQ || body->as.seq.count != 2)
+        return false;
+    const Stmt *index = body->as.seq.items[0], *value = body->as.seq.items[1];
+    if (index->kind != STMT_STORE || value->kind != STMT_STORE || index->as.store.buffer == value->as.store.buffer)
+        return false;
+    const Expr *compared[2];
+    ExprKind compare[2];
+    if (!match_selection(let_value(index->as.store.value, vars, values, lets), index, value, &reduction->operands[0], &compared[0], &compare[0]) ||
+        !match_selection(let_value(value->as.store.value, vars, values, lets), value, value, &reduction->operands[1], &compared[1], &compare[1]))
+        return false;
+    if (compare[0] != compare[1] || !expr_equal(compared[0], compared[1]) || !expr_equal(compared[0], reduction->operands[1]) || compare[0] < EXPR_LT)
+        return false;
+    reduction->kind = compare[0] == EXPR_GT || compare[0] == EXPR_GE ? REDUCE_ARG_MAX : REDUCE_ARG_MIN;
+    reduction->target_count = 2;
+    const Stmt *stores[] = {index, value};
+    for (int i = 0; i < 2; i++) {
+        reduction->targets[i] = stores[i]->as.store.buffer;
+        reduction->indices[i] = stores[i]->as.store.indices;
+        reduction->index_counts[i] = stores[i]->as.store.index_count;
+        for (int j = 0; j < 2; j++)
+            if (reads_buffer(reduction->operands[i], stores[j]->as.store.buffer))
+                return false;
+    }
+    return true;
+}
+
+const Reduction *reduction_recognize(Context *ctx, const BlockStmt *block)
+{
+    const Stmt *body = block->body;
+    while (body->kind == STMT_FOR || body->kind == STMT_BLOCK)
+        body = stmt_body(body);
+    Reduction reduction = {0};
+    bool found = body->kind == STMT_STORE ? recognize_single(body, &reduction) : recognize_pair(body, &reduction);
+    return found ? arena_copy(ctx->arena, &reduction, sizeof reduction) : NULL;
+}
+
+bool reduction_owns(const Reduction *reduction, const Buffer *buffer)
+{
+    for (int i = 0; i < reduction->target_count; i++)
+        if (reduction->targets[i] == buffer)
+            return true;
+    return false;
+}
+
+static const Expr *extreme_of(Context *ctx, DType type, bool greatest)
+{
+    if (dtype_is_float(type))
+        return expr_float(ctx, type, greatest ? INFINITY : -INFINITY);
+    bool unsigned64 = type.code == DT_UINT && type.bits == 64;
+    return expr_int(ctx, type, greatest ? (unsigned64 ? -1 : dtype_max_int(type)) : dtype_min_int(type));
+}
+
+const Expr *reduction_identity(Context *ctx, ReduceKind kind, DType type)
+{
+    int64_t number = kind == REDUCE_PRODUCT || kind == REDUCE_AND;
+    switch (kind) {
+    case REDUCE_SUM:
+    case REDUCE_PRODUCT: return dtype_is_float(type) ? expr_float(ctx, type, (double)number) : expr_int(ctx, type, number);
+    case REDUCE_AND:
+    case REDUCE_OR: return expr_bool(ctx, number);
+    case REDUCE_MIN:
+    case REDUCE_ARG_MIN: return extreme_of(ctx, type, true);
+    default: return extreme_of(ctx, type, false);
+    }
+}
+
+const char *reduction_name(ReduceKind kind)
+{
+    static const char *const names[] = {"sum", "product", "min", "max", "and", "or", "argmin", "argmax"};
+    return names[kind];
+}

@@ -1,0 +1,236 @@
+/* Does a change of the loops keep the order of what depends on each other? See dependence_reordered in dependence.h.
+
+   Each access of the old part is found again in the new part: the same block symbol, the same place among the accesses of that block. An instance is named by the values of
+   the block iterators and of the loops inside of blocks around it; the loops around blocks may differ. For two accesses a and b the set of all pairs of instances that touch
+   one element and run a before b in the old program, but not in the new one, must be empty. It is the union over the loop that orders them in the old and the loop that
+   orders them in the new program, so it is decided part by part. */
+#include <string.h>
+
+#include "ir/walk.h"
+#include "passes/analysis/pair.h"
+
+/* An access of the old part and its image in the new part. */
+typedef struct {
+    const Access *old_access, *new_access;
+} Image;
+typedef VEC(Image) ImageList;
+
+typedef struct {
+    Context *ctx;
+    Map sizes;
+    ImageList images;
+} OrderCheck;
+
+static bool below(const Access *access, const Stmt *part)
+{
+    for (const Frame *frame = access->frame; frame; frame = frame->outer)
+        if (frame->stmt == part)
+            return true;
+    return access->stmt == part;
+}
+
+/* The index-th access of block BLOCK below PART. */
+typedef struct {
+    const Block *block;
+    VEC(const Access *) accesses;
+} BlockAccesses;
+
+static BlockAccesses *accesses_of(Context *ctx, Map *blocks, const Block *block)
+{
+    static const char outside; /* the key of accesses that no block holds */
+    const void *key = block ? (const void *)block : &outside;
+    BlockAccesses *list = map_get(blocks, key);
+    if (!list) {
+        list = ARENA_NEW(ctx->arena, BlockAccesses);
+        list->block = block;
+        map_set(ctx->arena, blocks, key, list);
+    }
+    return list;
+}
+
+static Map group_by_block(Context *ctx, const AccessList *accesses, const Stmt *part, bool all)
+{
+    Map blocks = {0};
+    for (int i = 0; i < accesses->count; i++)
+        if (all || below(&accesses->data[i], part))
+            vec_push(ctx->arena, &accesses_of(ctx, &blocks, accesses->data[i].block)->accesses, &accesses->data[i]);
+    return blocks;
+}
+
+/* Pairs up the accesses of both programs; false when some have no image. */
+static bool find_images(OrderCheck *check, const Map *old_blocks, const Map *new_blocks)
+{
+    for (int i = 0; i < old_blocks->count; i++) {
+        const BlockAccesses *old_list = old_blocks->entries[i].value, *new_list = map_get(new_blocks, old_blocks->entries[i].key);
+        if (!new_list || new_list->accesses.count != old_list->accesses.count)
+            return false;
+        for (int j = 0; j < old_list->accesses.count; j++) {
+            Image image = {old_list->accesses.data[j], new_list->accesses.data[j]};
+            if (image.old_access->data != image.new_access->data || image.old_access->write != image.new_access->write)
+                return false;
+            vec_push(check->ctx->arena, &check->images, image);
+        }
+    }
+    return true;
+}
+
+/* --- naming instances --- */
+
+/* The identity values of FRAME's instance: block iterators and loops inside of blocks, outermost first. Without a block all loops name it. */
+typedef VEC(const Frame *) FrameList;
+
+static FrameList identity_frames(Context *ctx, const Frame *frame)
+{
+    FrameList list = {0}, reversed = {0};
+    bool in_block = false;
+    for (const Frame *f = frame; f; f = f->outer)
+        in_block |= f->kind == FRAME_BLOCK && f->stmt->as.block.iter_count > 0;
+    bool seen_block = in_block;
+    for (const Frame *f = frame; f; f = f->outer) {
+        /* going outwards, loops count until the outermost block with iterators is left */
+        bool outer_block = false;
+        for (const Frame *g = f->outer; g && !outer_block; g = g->outer)
+            outer_block = g->kind == FRAME_BLOCK && g->stmt->as.block.iter_count > 0;
+        if ((f->kind == FRAME_BIND && f->identity) || (f->kind == FRAME_LOOP && (outer_block || !seen_block)))
+            vec_push(ctx->arena, &reversed, f);
+    }
+    for (int i = reversed.count - 1; i >= 0; i--)
+        vec_push(ctx->arena, &list, reversed.data[i]);
+    return list;
+}
+
+static const AffineEnv *env_at(const AffineEnv *env, const Var *var)
+{
+    while (env && env->var != var)
+        env = env->outer;
+    return env;
+}
+
+/* Requires that the old iteration (ENV_OLD) and the new one (ENV_NEW) are the same instance; false when their identities do not correspond. */
+static bool assume_same_instance(OrderCheck *check, AffineSpace *space, const Frame *old_frame, const AffineEnv *env_old, const Frame *new_frame, const AffineEnv *env_new)
+{
+    FrameList old_list = identity_frames(check->ctx, old_frame), new_list = identity_frames(check->ctx, new_frame);
+    if (old_list.count != new_list.count)
+        return false;
+    for (int i = 0; i < old_list.count; i++) {
+        if (old_list.data[i]->var != new_list.data[i]->var)
+            return false;
+        const AffineEnv *a = env_at(env_old, old_list.data[i]->var), *b = env_at(env_new, new_list.data[i]->var);
+        const Expr *var = expr_var(check->ctx, old_list.data[i]->var);
+        affine_assume_compare(space, EXPR_EQ, a, var, b, var);
+    }
+    return true;
+}
+
+/* --- order --- */
+
+/* SPACE restricted to "the first LEVEL common loops agree, and in the next one X runs before Y", where X's dimensions start at FIRST_X and Y's at FIRST_Y. LEVEL equal to the
+   number of common loops: all agree. */
+static void assume_order_at(AffineSpace *space, int first_x, int first_y, int level, int common)
+{
+    for (int i = 0; i < level; i++)
+        affine_assume_dims(space, EXPR_EQ, first_x + i, first_y + i);
+    if (level < common)
+        affine_assume_dims(space, EXPR_LT, first_x + level, first_y + level);
+}
+
+typedef struct {
+    Pair old_pair, new_pair;
+    int first_new_a, first_new_b; /* dimensions of the new iterations in the space of the old pair */
+} ImagePair;
+
+/* Does some part with the old order decided at OLD_LEVEL lose that order in the new program? BASE: the same elements, the same instances. */
+static bool loses_order(ImagePair *pair, const AffineSpace *base, int old_level, Conflict *conflict)
+{
+    int common = pair->new_pair.common;
+    AffineSpace ordered = affine_copy(base);
+    assume_order_at(&ordered, 0, pair->old_pair.count_a, old_level, pair->old_pair.common);
+    if (affine_verdict(&ordered) == SET_EMPTY) {
+        affine_free(&ordered);
+        return false;
+    }
+    bool lost = false;
+    bool kept_by_position = access_precedes(pair->new_pair.a, pair->new_pair.b);
+    for (int level = 0; level <= common && !lost; level++) {
+        if (level == common && kept_by_position)
+            break;
+        AffineSpace part = affine_copy(&ordered);
+        assume_order_at(&part, pair->first_new_b, pair->first_new_a, level, common); /* b before a, or both at once */
+        lost = pair_conflicts(&pair->old_pair, part, conflict);
+    }
+    affine_free(&ordered);
+    return lost;
+}
+
+/* The old order of A before B is lost for some instances. */
+static bool order_is_lost(OrderCheck *check, const Image *a, const Image *b, Conflict *conflict)
+{
+    ImagePair pair = {pair_new(check->ctx, a->old_access, b->old_access), pair_new(check->ctx, a->new_access, b->new_access), 0, 0};
+    Pair *old_pair = &pair.old_pair;
+    pair_build(old_pair, &check->sizes, pair.new_pair.count_a + pair.new_pair.count_b);
+    AffineSpace *space = &old_pair->space;
+    pair.first_new_a = old_pair->dims - pair.new_pair.count_a - pair.new_pair.count_b;
+    pair.first_new_b = old_pair->dims - pair.new_pair.count_b;
+    const AffineEnv *env_a = frame_env(check->ctx, a->new_access->frame, pair.first_new_a), *env_b = frame_env(check->ctx, b->new_access->frame, pair.first_new_b);
+    frame_assume(space, a->new_access->frame, env_a);
+    frame_assume(space, b->new_access->frame, env_b);
+    bool comparable = assume_same_instance(check, space, a->old_access->frame, old_pair->env_a, a->new_access->frame, env_a) &&
+                      assume_same_instance(check, space, b->old_access->frame, old_pair->env_b, b->new_access->frame, env_b);
+    bool lost = false;
+    if (!comparable) {
+        *conflict = (Conflict){a->old_access, b->old_access, false, "statements outside of blocks cannot be followed through this step"};
+        lost = true;
+    }
+    for (int level = 0; level <= old_pair->common && !lost; level++)
+        if (level < old_pair->common || access_precedes(old_pair->a, old_pair->b))
+            lost = loses_order(&pair, space, level, conflict);
+    affine_free(space);
+    return lost;
+}
+
+/* Instances of one block that touch one element are the same instance: then no order among them can be lost. Cheap sufficient test: both accesses name the element by
+   the same indices, among which every iterator of the instance stands alone. */
+static bool only_own_element(OrderCheck *check, const Access *a, const Access *b)
+{
+    if (a->block != b->block || !access_same_point(a, b))
+        return false;
+    FrameList identity = identity_frames(check->ctx, a->frame), other = identity_frames(check->ctx, b->frame);
+    if (identity.count != other.count)
+        return false;
+    for (int f = 0; f < identity.count; f++) {
+        const Frame *frame = identity.data[f];
+        if (frame->var != other.data[f]->var || !(expr_is_int(frame->range.extent, 1) || access_names(a, frame->var)))
+            return false;
+    }
+    return true;
+}
+
+bool order_changes(Context *ctx, const OrderQuestion *question, Conflict *conflict)
+{
+    const Func *before = question->before, *after = question->after;
+    const Stmt *old_part = question->old_part, *new_part = question->new_part;
+    OrderCheck check = {.ctx = ctx, .sizes = func_sizes(ctx, before)};
+    AccessList old_accesses = access_collect(ctx, before), new_accesses = access_collect(ctx, after);
+    Map old_blocks = group_by_block(ctx, &old_accesses, old_part, old_part == before->body), new_blocks = group_by_block(ctx, &new_accesses, new_part, new_part == after->body);
+    if (!find_images(&check, &old_blocks, &new_blocks)) {
+        *conflict = (Conflict){.text = "the blocks of the program changed in this step"};
+        return true;
+    }
+    for (int i = 0; i < check.images.count; i++)
+        for (int j = 0; j < check.images.count; j++) {
+            const Image *a = &check.images.data[i], *b = &check.images.data[j];
+            if (question->wanted && !question->wanted(question->data, a->old_access, b->old_access))
+                continue;
+            if (pair_is_harmless(a->old_access, b->old_access, true) || only_own_element(&check, a->old_access, b->old_access))
+                continue;
+            if (order_is_lost(&check, a, b, conflict))
+                return true;
+        }
+    return false;
+}
+
+bool dependence_reordered(Context *ctx, const Func *before, const Stmt *old_part, const Func *after, const Stmt *new_part, Conflict *conflict)
+{
+    OrderQuestion question = {before, after, old_part, new_part, NULL, NULL};
+    return order_changes(ctx, &question, conflict);
+}

@@ -1,0 +1,144 @@
+/* The questions of iter_map.h: detection, simplification, and sums back to expressions. */
+#include "passes/arith/iter_internal.h"
+
+#include "passes/arith/internal.h"
+
+/* --- Detection --- */
+
+/* A domain that mentions another input is no box. */
+static bool domains_are_independent(const VarRange *iters, int count)
+{
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j < count; j++)
+            if (expr_uses_var(iters[i].range.min, iters[j].var) || expr_uses_var(iters[i].range.extent, iters[j].var))
+                return false;
+    return true;
+}
+
+static bool rewrite_bindings(IterRewriter *r, const IterMapQuery *query, IterMapResult *result)
+{
+    r->collecting_padding = query->level != ITER_MAP_BIJECTIVE;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < query->binding_count && !r->error; i++) {
+            IterSum sum = iter_rewrite(r, query->bindings[i], true);
+            result->sums[i] = arena_copy(r->ctx->arena, &sum, sizeof sum);
+        }
+        if (r->error)
+            return false;
+        if (!r->requires_padding)
+            break;
+        r->collecting_padding = false;
+    }
+    return true;
+}
+
+static bool detect(IterRewriter *r, const IterMapQuery *query, IterMapResult *result)
+{
+    Context *ctx = r->ctx;
+    VarRange *iters = arena_copy(ctx->arena, query->iters, sizeof *iters * (size_t)query->iter_count);
+    IterConstraints constraints = {0};
+    if (!domains_are_independent(iters, query->iter_count)) {
+        iter_fail(r, "the extent of one loop depends on another");
+        return false;
+    }
+    if (query->predicate && !iter_match_predicate(ctx, query->predicate, iters, query->iter_count, &constraints)) {
+        iter_fail(r, "the predicate is no conjunction of comparisons");
+        return false;
+    }
+    iter_rewriter_init(r, r->an, iters, query->iter_count, query->level, query->simplify_trivial);
+    r->constraints = constraints;
+    if (!iter_apply_constraints(r) || !rewrite_bindings(r, query, result))
+        return false;
+    result->padding_predicate = r->padding_predicate;
+    return iter_check_mapping(r, result->sums, query->binding_count);
+}
+
+bool iter_detect(IterRewriter *r, Analyzer *an, const IterMapQuery *query, IterMapResult *result)
+{
+    Context *ctx = analyzer_context(an);
+    *result = (IterMapResult){.count = query->binding_count, .padding_predicate = expr_bool(ctx, false)};
+    result->sums = ARENA_ARRAY(ctx->arena, const IterSum *, query->binding_count);
+    *r = (IterRewriter){.an = an, .ctx = ctx};
+    if (detect(r, query, result))
+        return true;
+    result->count = 0;
+    result->error = r->error ? r->error : "the values do not cover a box";
+    return false;
+}
+
+bool iter_map_detect(Analyzer *an, const IterMapQuery *query, IterMapResult *result)
+{
+    IterRewriter r;
+    return iter_detect(&r, an, query, result);
+}
+
+const Expr **iter_map_simplify(Analyzer *an, const IterMapQuery *query)
+{
+    Context *ctx = analyzer_context(an);
+    IterMapResult result;
+    bool found = iter_map_detect(an, query, &result);
+    if (!found && query->predicate && query->level != ITER_MAP_BIJECTIVE) {
+        /* a map of the whole box is a map of the part of it as well */
+        IterMapQuery whole = *query;
+        whole.predicate = NULL;
+        found = iter_map_detect(an, &whole, &result);
+    }
+    const Expr **bindings = arena_copy(ctx->arena, query->bindings, sizeof *bindings * (size_t)query->binding_count);
+    for (int i = 0; found && i < query->binding_count; i++)
+        bindings[i] = iter_sum_to_expr(an, result.sums[i]);
+    return bindings;
+}
+
+const IterSum *iter_map_normalize_sum(Analyzer *an, const Expr *expr, const VarRange *iters, int iter_count)
+{
+    Context *ctx = analyzer_context(an);
+    IterRewriter r;
+    iter_rewriter_init(&r, an, iters, iter_count, ITER_MAP_NO_CHECK, true);
+    IterSum sum = iter_rewrite(&r, expr, false);
+    if (r.error)
+        sum = iter_sum_of_base(expr);
+    /* stable insertion by descending constant scale; symbolic scales count as their constant factor */
+    for (int i = 1; i < sum.count; i++)
+        for (int j = i; j > 0; j--) {
+            int64_t before = 1, after = 1;
+            const Expr *low = sum.args[j - 1].scale, *high = sum.args[j].scale;
+            expr_const_int(low->kind == EXPR_MUL ? low->args[1] : low, &before);
+            expr_const_int(high->kind == EXPR_MUL ? high->args[1] : high, &after);
+            if (before >= after)
+                break;
+            IterSplit swap = sum.args[j];
+            sum.args[j] = sum.args[j - 1];
+            sum.args[j - 1] = swap;
+        }
+    return arena_copy(ctx->arena, &sum, sizeof sum);
+}
+
+/* --- Back to expressions --- */
+
+const Expr *iter_mark_to_expr(Analyzer *an, const IterMark *mark)
+{
+    return mark->input ? mark->input : iter_sum_to_expr(an, mark->sum);
+}
+
+const Expr *iter_split_to_expr(Analyzer *an, const IterSplit *split)
+{
+    Context *ctx = analyzer_context(an);
+    const Expr *source = iter_mark_to_expr(an, split->source), *reach = op_mul(ctx, split->extent, split->lower_factor);
+    if (expr_is_int(split->lower_factor, 1) && analyzer_prove_equal(an, split->extent, split->source->extent))
+        return op_mul(ctx, source, split->scale);
+    bool reaches_top = analyzer_prove_equal(an, split->source->extent, reach);
+    if (reaches_top && expr_is_int(split->extent, 1))
+        return expr_int(ctx, split->scale->dtype, 0);
+    if (!reaches_top)
+        source = op_floormod(ctx, source, reach);
+    return op_mul(ctx, op_floordiv(ctx, source, split->lower_factor), split->scale);
+}
+
+const Expr *iter_sum_to_expr(Analyzer *an, const IterSum *sum)
+{
+    Context *ctx = analyzer_context(an);
+    const Expr *result = expr_int(ctx, sum->dtype, 0);
+    for (int i = 0; i < sum->count; i++)
+        result = op_add(ctx, result, iter_split_to_expr(an, &sum->args[i]));
+    return op_add(ctx, result, sum->base);
+}

@@ -1,0 +1,249 @@
+/* Pass "compact": allocated buffers shrink to the region that is accessed where they live.
+
+     for i, k in T.grid(64, 64):                                 for i, k in T.grid(64, 64):
+         A_data = T.allocate([1024, 1024], ...)                      A_data = T.allocate([16, 16], ...)
+         A_reg = T.decl_buffer((1024, 1024), data=A_data)     ->     A_reg = T.decl_buffer((16, 16), data=A_data)
+         for ax0, ax1 in T.grid(16, 16):                             for ax0, ax1 in T.grid(16, 16):
+             A_reg[i * 16 + ax0, k * 16 + ax1] = ...                     A_reg[ax0, ax1] = ...
+
+   The region is a box that holds every access, whatever condition it stands under; it is cut to the buffer's shape, beyond which no access goes. A dimension whose bounds are not known
+   keeps its extent. A buffer whose own pointer is used keeps its layout; through match_buffer the region of the view counts. An extent that varies becomes its greatest
+   value where that is a constant.
+
+   storage_align: rows [axis, factor, offset] of the allocation's annotation "buffer_dim_align" make the stride of the axis congruent to offset modulo factor. */
+#include "passes/lower/needed.h"
+
+#define DIM_ALIGN "buffer_dim_align"
+
+typedef struct {
+    Context *ctx;
+    const Func *func;
+    VEC(const Stmt *) around;
+} Compactor;
+
+/* --- The new shape --- */
+/* [0, SHAPE) */
+static Range whole_dimension(Context *ctx, const Expr *shape)
+{
+    return (Range){expr_int(ctx, shape->dtype, 0), shape};
+}
+
+/* An extent that holds EXTENT everywhere and is not below 0: a constant where there is one. */
+static const Expr *settle_extent(Analyzer *an, const Expr *extent, const Expr *shape)
+{
+    Context *ctx = analyzer_context(an);
+    IntBound bound = analyzer_bound(an, extent);
+    if (bound.max != BOUND_POS_INF && dtype_holds(shape->dtype, bound.max))
+        return expr_int(ctx, shape->dtype, bound.max > 1 ? bound.max : 1);
+    extent = op_cast(ctx, shape->dtype, extent);
+    if (!analyzer_prove_at_least(an, extent, 0))
+        extent = op_max(ctx, extent, expr_int(ctx, shape->dtype, 0));
+    if (!analyzer_prove_less_equal(an, extent, shape))
+        extent = op_min(ctx, extent, shape);
+    return analyzer_simplify(an, extent);
+}
+
+/* The part of a dimension of extent SHAPE that NEEDED leaves. */
+static Range shrink_dimension(Analyzer *an, IntSet needed, const Expr *shape)
+{
+    Context *ctx = analyzer_context(an);
+    Range whole = whole_dimension(ctx, shape);
+    if (needed.empty || !int_set_is_bounded(needed))
+        return whole;
+    const Expr *lo = analyzer_simplify(an, needed.min), *hi = analyzer_simplify(an, needed.max), *last = op_add_int(ctx, shape, -1);
+    if (analyzer_prove_less_equal(an, lo, expr_int(ctx, lo->dtype, 0)))
+        lo = whole.min;
+    if (analyzer_prove(an, op_compare(ctx, EXPR_GE, hi, last)))
+        hi = last;
+    const Expr *extent = settle_extent(an, analyzer_simplify(an, op_add_int(ctx, op_sub(ctx, hi, lo), 1)), shape);
+    if (analyzer_prove(an, op_compare(ctx, EXPR_GE, extent, shape)))
+        return whole;
+    return (Range){lo, extent};
+}
+
+/* --- storage_align --- */
+static bool row_values(const AttrValue *row, int64_t *values)
+{
+    if (row->kind != ATTR_LIST || row->count != 3)
+        return false;
+    for (int i = 0; i < 3; i++)
+        if (row->items[i]->kind != ATTR_EXPR || !expr_const_int(row->items[i]->expr, &values[i]))
+            return false;
+    return values[1] > 0;
+}
+
+/* STRIDE raised until it is OFFSET modulo FACTOR. */
+static const Expr *align_stride(Context *ctx, const Expr *stride, int64_t factor, int64_t offset)
+{
+    const Expr *modulus = expr_int(ctx, stride->dtype, factor);
+    const Expr *distance = op_sub(ctx, expr_int(ctx, stride->dtype, factor + offset % factor), op_floormod(ctx, stride, modulus));
+    return op_add(ctx, stride, op_floormod(ctx, distance, modulus));
+}
+
+/* Gives BUFFER strides by ROWS; the number of elements to allocate, or NULL where no row applies. */
+static const Expr *align_strides(Analyzer *an, Buffer *buffer, const AttrValue *rows)
+{
+    Context *ctx = analyzer_context(an);
+    const Expr **strides = ARENA_ARRAY(ctx->arena, const Expr *, buffer->ndim);
+    const Expr *stride = expr_int(ctx, buffer_index_dtype(buffer), 1);
+    bool aligned = false;
+    for (int d = buffer->ndim - 1; d >= 0; d--) {
+        for (int i = 0; i < rows->count; i++) {
+            int64_t values[3];
+            if (!row_values(rows->items[i], values) || (values[0] != d && values[0] + buffer->ndim != d))
+                continue;
+            stride = align_stride(ctx, stride, values[1], values[2]);
+            aligned = true;
+        }
+        strides[d] = analyzer_simplify(an, stride);
+        stride = op_mul(ctx, strides[d], buffer->shape[d]);
+    }
+    if (!aligned)
+        return NULL;
+    buffer->strides = strides;
+    return analyzer_simplify(an, stride);
+}
+
+/* --- Rewriting the accesses --- */
+typedef struct {
+    Analyzer *an;
+    Buffer *old, *new;
+    Range *box; /* what of OLD is left */
+} Shift;
+
+static const Expr *shift_index(Shift *shift, const Expr *index, int dim)
+{
+    Context *ctx = analyzer_context(shift->an);
+    const Expr *min = shift->box[dim].min;
+    return expr_is_int(min, 0) ? index : analyzer_simplify(shift->an, op_sub(ctx, index, min));
+}
+
+static const Expr *shift_in_expr(Rewriter *rewriter, const Expr *expr)
+{
+    Shift *shift = rewriter->data;
+    const Expr *result = rewrite_expr_children(rewriter, expr);
+    if (expr->kind != EXPR_LOAD || expr->value.buffer != shift->old)
+        return result;
+    const Expr **indices = ARENA_ARRAY(rewriter->ctx->arena, const Expr *, shift->old->ndim);
+    for (int d = 0; d < shift->old->ndim; d++)
+        indices[d] = shift_index(shift, result->args[d], d);
+    return expr_load(rewriter->ctx, shift->new, indices, shift->old->ndim, load_mask(result), expr->span);
+}
+
+/* REGION, still of the old buffer, moved; a declared region that may reach beyond what is left becomes all of that. */
+static Region shift_region(Shift *shift, Region region, bool declared)
+{
+    Context *ctx = analyzer_context(shift->an);
+    if (region.buffer != shift->old)
+        return region;
+    Region result = {region.buffer, ARENA_ARRAY(ctx->arena, Range, region.buffer->ndim), region.span};
+    for (int d = 0; d < region.buffer->ndim; d++) {
+        Range range = {shift_index(shift, region.ranges[d].min, d), region.ranges[d].extent};
+        const Expr *end = op_add(ctx, range.min, range.extent), *zero = expr_int(ctx, range.min->dtype, 0);
+        bool fits = analyzer_prove_less_equal(shift->an, zero, range.min) && analyzer_prove(shift->an, op_compare(ctx, EXPR_LE, end, shift->box[d].extent));
+        result.ranges[d] = declared && !fits ? whole_dimension(ctx, shift->box[d].extent) : range;
+    }
+    return result;
+}
+
+static const Stmt *shift_block(Shift *shift, Context *ctx, const Stmt *stmt)
+{
+    Stmt copy = *stmt;
+    BlockStmt *block = &copy.as.block;
+    block->reads = arena_copy(ctx->arena, block->reads, sizeof *block->reads * (size_t)block->read_count);
+    block->writes = arena_copy(ctx->arena, block->writes, sizeof *block->writes * (size_t)block->write_count);
+    block->matches = arena_copy(ctx->arena, block->matches, sizeof *block->matches * (size_t)block->match_count);
+    for (int i = 0; i < block->read_count; i++)
+        block->reads[i] = shift_region(shift, block->reads[i], true);
+    for (int i = 0; i < block->write_count; i++)
+        block->writes[i] = shift_region(shift, block->writes[i], true);
+    for (int i = 0; i < block->match_count; i++)
+        block->matches[i].source = shift_region(shift, block->matches[i].source, false);
+    return stmt_new(ctx, &copy);
+}
+
+static const Stmt *shift_in_stmt(Rewriter *rewriter, const Stmt *stmt)
+{
+    Shift *shift = rewriter->data;
+    if (stmt->kind == STMT_BLOCK)
+        return rewrite_stmt_children(rewriter, shift_block(shift, rewriter->ctx, stmt));
+    const Stmt *result = rewrite_stmt_children(rewriter, stmt);
+    if (stmt->kind != STMT_STORE || stmt->as.store.buffer != shift->old)
+        return result;
+    Stmt copy = *result;
+    copy.as.store.indices = ARENA_ARRAY(rewriter->ctx->arena, const Expr *, shift->old->ndim);
+    for (int d = 0; d < shift->old->ndim; d++)
+        copy.as.store.indices[d] = shift_index(shift, result->as.store.indices[d], d);
+    return stmt_new(rewriter->ctx, &copy);
+}
+
+static Buffer *shift_buffer(Rewriter *rewriter, Buffer *buffer)
+{
+    Shift *shift = rewriter->data;
+    return buffer == shift->old ? shift->new : buffer;
+}
+
+/* --- The pass --- */
+/* The buffer that STMT, an allocation, is for: dense, declared directly below with the allocation's own shape; NULL for other allocations. */
+static Buffer *allocated_buffer(const Stmt *stmt)
+{
+    const Stmt *declare = stmt->kind == STMT_ALLOCATE ? stmt->as.allocate.body : NULL;
+    if (!declare || declare->kind != STMT_DECL_BUFFER || declare->as.declare.buffer->data != stmt->as.allocate.var)
+        return NULL;
+    Buffer *buffer = declare->as.declare.buffer;
+    bool same = !buffer->strides && expr_is_int(buffer->elem_offset, 0) && buffer->ndim == stmt->as.allocate.extent_count &&
+                dtype_equal(buffer->dtype, stmt->as.allocate.dtype);
+    for (int d = 0; same && d < buffer->ndim; d++)
+        same = expr_equal(buffer->shape[d], stmt->as.allocate.extents[d]);
+    return same ? buffer : NULL;
+}
+
+static const Stmt *compact_allocation(const Compactor *compactor, const Stmt *stmt, Buffer *old)
+{
+    Context *ctx = compactor->ctx;
+    const Stmt *body = stmt->as.allocate.body->as.declare.body;
+    Analyzer *an = analyzer_new(ctx);
+    facts_bind_sizes(an, compactor->func);
+    for (int i = 0; i < compactor->around.count; i++)
+        facts_bind_stmt(an, compactor->around.data[i]);
+    IntSet *needed = ARENA_ARRAY(ctx->arena, IntSet, old->ndim);
+    if (!needed_region(an, body, old, needed))
+        return stmt;
+    Buffer *new = buffer_clone(ctx, old);
+    Shift shift = {an, old, new, ARENA_ARRAY(ctx->arena, Range, old->ndim)};
+    new->shape = ARENA_ARRAY(ctx->arena, const Expr *, old->ndim);
+    Attrs annotations = stmt->as.allocate.annotations;
+    const AttrValue *rows = attrs_get(annotations, DIM_ALIGN);
+    bool same = !rows;
+    for (int d = 0; d < old->ndim; d++) {
+        shift.box[d] = shrink_dimension(an, needed[d], old->shape[d]);
+        new->shape[d] = shift.box[d].extent;
+        same &= new->shape[d] == old->shape[d];
+    }
+    if (same)
+        return stmt;
+    const Expr *padded = rows && rows->kind == ATTR_LIST ? align_strides(an, new, rows) : NULL;
+    Rewriter rewriter = {.ctx = ctx, .expr = shift_in_expr, .stmt = shift_in_stmt, .buffer = shift_buffer, .data = &shift};
+    body = rewrite_stmt(&rewriter, body);
+    Stmt result = *stmt_allocate_buffer(ctx, new, attrs_remove(ctx, annotations, DIM_ALIGN), body, stmt->span);
+    if (padded)
+        result.as.allocate.extents[0] = padded;
+    return stmt_new(ctx, &result);
+}
+
+static const Stmt *compact_in_stmt(Rewriter *rewriter, const Stmt *stmt)
+{
+    Compactor *compactor = rewriter->data;
+    vec_push(rewriter->ctx->arena, &compactor->around, stmt);
+    const Stmt *result = rewrite_stmt_children(rewriter, stmt);
+    compactor->around.count--;
+    Buffer *buffer = allocated_buffer(result);
+    return buffer && buffer->ndim ? compact_allocation(compactor, result, buffer) : result;
+}
+
+const Func *lower_compact(LowerState *state, const Func *func)
+{
+    Compactor compactor = {.ctx = state->ctx, .func = func};
+    Rewriter rewriter = {.ctx = state->ctx, .stmt = compact_in_stmt, .data = &compactor};
+    return func_with_body(state->ctx, func, rewrite_stmt(&rewriter, func->body));
+}

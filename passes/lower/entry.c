@@ -1,0 +1,64 @@
+/* Pass "entry": what the declarations of the parameters say of the numbers that define them is asserted before anything else.
+
+     A: T.match_buffer(a, (n, n - 4), elem_offset=off, offset_factor=16)      ->      assert n >= 0, "..."
+                                                                                      assert n - 4 >= 0, "..."
+                                                                                      assert off % 16 == 0, "..."
+
+   Not here: that the numbers fit the types of their variables, which the generated entry sees before the variables exist. */
+#include "ir/print.h"
+#include "passes/lower/state.h"
+
+typedef struct {
+    Context *ctx;
+    Map seen; /* Vars that are checked */
+    VEC(const Stmt *) asserts;
+} EntryChecks;
+
+static void require(EntryChecks *checks, const Expr *condition, const char *message, Span span)
+{
+    if (expr_is_int(condition, 1))
+        return;
+    Stmt check = {.kind = STMT_ASSERT, .span = span, .as.assertion = {condition, expr_string(checks->ctx, context_intern(checks->ctx, message)), NULL}};
+    vec_push(checks->ctx->arena, &checks->asserts, stmt_new(checks->ctx, &check));
+}
+
+static void check_size(EntryChecks *checks, const Buffer *buffer, int dim)
+{
+    Context *ctx = checks->ctx;
+    const Expr *size = buffer->shape[dim];
+    if (size->kind == EXPR_VAR) {
+        if (map_has(&checks->seen, size->value.var))
+            return;
+        map_set(ctx->arena, &checks->seen, size->value.var, size->value.var);
+    }
+    const Expr *value = size->kind == EXPR_VAR ? size : expr_in_int64(ctx, size);
+    const char *message = arena_printf(ctx->arena, "%s, the extent of dimension %d of '%s', is negative", print_expr(ctx, size), dim, buffer->name);
+    require(checks, op_compare(ctx, EXPR_GE, value, expr_int(ctx, value->dtype, 0)), message, buffer->span);
+}
+
+static void check_offset(EntryChecks *checks, const Buffer *buffer)
+{
+    Context *ctx = checks->ctx;
+    const Expr *offset = buffer->elem_offset;
+    if (buffer->offset_factor <= 1 || offset->kind == EXPR_INT)
+        return;
+    const Expr *rest = op_floormod(ctx, offset, expr_int(ctx, offset->dtype, buffer->offset_factor));
+    const char *message = arena_printf(ctx->arena, "the offset of '%s' is no multiple of its offset_factor %d", buffer->name, buffer->offset_factor);
+    require(checks, op_compare(ctx, EXPR_EQ, rest, expr_int(ctx, offset->dtype, 0)), message, buffer->span);
+}
+
+const Func *lower_entry(LowerState *state, const Func *func)
+{
+    EntryChecks checks = {.ctx = state->ctx};
+    for (int i = 0; i < func->param_count; i++) {
+        const Buffer *buffer = func->params[i].buffer;
+        for (int d = 0; buffer && d < buffer->ndim; d++)
+            check_size(&checks, buffer, d);
+        if (buffer)
+            check_offset(&checks, buffer);
+    }
+    const Stmt *body = func->body;
+    for (int i = checks.asserts.count - 1; i >= 0; i--)
+        body = stmt_with_body(state->ctx, checks.asserts.data[i], body);
+    return func_with_body(state->ctx, func, body);
+}

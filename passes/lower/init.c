@@ -1,0 +1,266 @@
+/* Pass "init": the init of a reduction block becomes ordinary statements.
+
+     for i, k in T.grid(n, m):                              for i in range(n):
+         with T.block("C"):                                     with T.block("C_init"):
+             vi, vk = T.axis.remap("SR", [i, k])                    vi = T.axis.spatial(n, i)
+             with T.init():                             ->          C[vi] = T.float32(0.0)
+                 C[vi] = T.float32(0.0)                         for k in range(m):
+             C[vi] = C[vi] + A[vi, vk]                              with T.block("C"):
+                                                                        vi, vk = T.axis.remap("SR", [i, k])
+                                                                        C[vi] = C[vi] + A[vi, vk]
+
+   The init must run once for each spatial point before its first update, also where the reduction domain is empty. Two forms give that:
+   - A nest before the outermost loop that the reduction axes depend on. It runs the init at all points that the loops inside may reach; conditions that depend on the
+     reduction do not count. Used where nothing else inside that loop touches what the init writes or writes what the init reads.
+   - Else a guard, `if k == 0: init` inside the block: only where the first update that runs for each point provably is the first iteration of all reduction loops. Where these
+     loops may be empty, a nest under the condition that they are goes before them.
+   A block to which neither applies is refused. */
+#include "passes/lower/init.h"
+
+#include "passes/lower/effects.h"
+
+typedef struct {
+    VEC(Frame) frames;
+    Map roots; /* of views, see effects.h */
+    Map nests; /* Var of a loop -> const Stmt * to run before it */
+} InitPass;
+
+/* --- The nest --- */
+static bool passes_while_loop(const InitSite *site)
+{
+    for (int i = site->outer; i < site->frame_count; i++)
+        if (site->frames[i].stmt->kind == STMT_WHILE)
+            return true;
+    return false;
+}
+
+static bool nest_repeats_points(const InitSite *site)
+{
+    return maps_meet(&site->reduce_loops, &site->spatial_vars);
+}
+
+/* The nest can stand before outer: all that it names is visible there. */
+static bool nest_is_possible(const InitSite *site, const Stmt *nest)
+{
+    Map inside = symbols_defined(site->ctx, site->frames[site->outer].stmt);
+    return !passes_while_loop(site) && !stmt_mentions_any(nest, &inside);
+}
+
+/* The nest leaves the same memory as the init run before the first update of each point. */
+static bool nest_is_safe(const InitSite *site, const Stmt *nest, Map *roots)
+{
+    Context *ctx = site->ctx;
+    const Stmt *block = site->frames[site->frame_count - 1].stmt;
+    effects_add_view_roots(ctx, roots, nest);
+    Effects init = effects_of_stmt(ctx, roots, nest, NULL), body = effects_of_stmt(ctx, roots, site->block->body, NULL);
+    Effects others = effects_of_stmt(ctx, roots, site->frames[site->outer].stmt, block);
+    if (maps_meet(&others.reads, &init.writes) || maps_meet(&others.writes, &init.writes) || maps_meet(&others.writes, &init.reads))
+        return false;
+    for (int i = 0; i < body.writes.count; i++) /* all inits come before all updates now: what updates change besides their own point, no init may need */
+        if (map_has(&init.reads, body.writes.entries[i].key) && !map_has(&init.writes, body.writes.entries[i].key))
+            return false;
+    return !effects_read_other_elements(&init, roots) && !(nest_repeats_points(site) && maps_meet(&init.reads, &init.writes));
+}
+
+/* --- The guard --- */
+static bool uses_reduction(const InitSite *site, const Expr *expr)
+{
+    return expr_uses_any(expr, &site->reduce_loops);
+}
+
+/* The bounds of the loops from outer on are such that the first iteration of the reduction loops comes first for each point: they do not vary with the reduction (those of
+   spatial loops) or with one another (those of reduction loops), and no further loop repeats the block. */
+static bool loops_allow_guard(const InitSite *site)
+{
+    for (int i = site->outer; i < site->frame_count; i++) {
+        const Stmt *stmt = site->frames[i].stmt;
+        if (stmt->kind == STMT_WHILE)
+            return false;
+        if (stmt->kind != STMT_FOR)
+            continue;
+        const ForStmt *loop = &stmt->as.loop;
+        const Expr *min = init_site_compose(site, loop->min, i - 1), *extent = init_site_compose(site, loop->extent, i - 1);
+        if (uses_reduction(site, min) || uses_reduction(site, extent) || expr_reads_memory(min) || expr_reads_memory(extent))
+            return false;
+        bool known = map_has(&site->reduce_loops, loop->var) || map_has(&site->spatial_vars, loop->var);
+        if (!known && !expr_is_int(extent, 1))
+            return false;
+    }
+    return true;
+}
+
+/* An analyzer that knows the loops around the block and the conditions that do not vary with the reduction. */
+static Analyzer *analyzer_of_site(const InitSite *site)
+{
+    Analyzer *an = analyzer_new(site->ctx);
+    for (int i = 0; i < site->frame_count; i++)
+        if (site->frames[i].stmt->kind == STMT_FOR) {
+            const ForStmt *loop = &site->frames[i].stmt->as.loop;
+            Range range = {init_site_compose(site, loop->min, i - 1), init_site_compose(site, loop->extent, i - 1)};
+            analyzer_bind_range_opaque(an, loop->var, range);
+        }
+    for (int i = 0; i < site->conditions.count; i++)
+        if (!uses_reduction(site, site->conditions.data[i]))
+            analyzer_assume(an, site->conditions.data[i]);
+    return an;
+}
+
+/* The conditions that vary with the reduction hold in its first iteration. */
+static bool conditions_allow_guard(const InitSite *site, Analyzer *an)
+{
+    Subst first = {0};
+    for (int i = 0; i < site->reduce_loops.count; i++) {
+        const ForStmt *loop = &((const Stmt *)site->reduce_loops.entries[i].value)->as.loop;
+        subst_var(site->ctx, &first, loop->var, init_site_compose(site, loop->min, site->frame_count - 1));
+    }
+    for (int i = 0; i < site->conditions.count; i++) {
+        const Expr *condition = site->conditions.data[i];
+        if (expr_reads_memory(condition))
+            return false;
+        if (uses_reduction(site, condition) && !analyzer_prove(an, subst_expr(site->ctx, &first, condition)))
+            return false;
+    }
+    return true;
+}
+
+/* The condition that this is the first iteration of all reduction loops; NULL where it is not shown to be the first update of each point. */
+static const Expr *find_guard(const InitSite *site)
+{
+    for (int i = 0; i < site->reduce_loops.count; i++)
+        if (((const Stmt *)site->reduce_loops.entries[i].value)->kind != STMT_FOR)
+            return NULL;
+    if (nest_repeats_points(site) || !loops_allow_guard(site) || !conditions_allow_guard(site, analyzer_of_site(site)))
+        return NULL;
+    ExprList parts = {0};
+    for (int i = 0; i < site->reduce_loops.count; i++) {
+        const ForStmt *loop = &((const Stmt *)site->reduce_loops.entries[i].value)->as.loop;
+        vec_push(site->ctx->arena, &parts, op_compare(site->ctx, EXPR_EQ, expr_var(site->ctx, loop->var), loop->min));
+    }
+    return conjunction_join(site->ctx, &parts);
+}
+
+/* The condition that some reduction loop runs no iteration; NULL when each runs one for certain. */
+static const Expr *emptiness(const InitSite *site)
+{
+    Analyzer *an = analyzer_of_site(site);
+    const Expr *empty = NULL;
+    for (int i = 0; i < site->frame_count; i++) {
+        const Stmt *stmt = site->frames[i].stmt;
+        if (stmt->kind != STMT_FOR || !map_has(&site->reduce_loops, stmt->as.loop.var))
+            continue;
+        const Expr *extent = init_site_compose(site, stmt->as.loop.extent, i - 1);
+        if (analyzer_prove_at_least(an, extent, 1))
+            continue;
+        const Expr *none = op_compare(site->ctx, EXPR_LE, extent, expr_int(site->ctx, extent->dtype, 0));
+        empty = empty ? op_or(site->ctx, empty, none) : none;
+    }
+    return empty;
+}
+
+/* --- The pass --- */
+static void add_nest(Context *ctx, InitPass *pass, const InitSite *site, const Stmt *nest)
+{
+    const Var *loop = site->frames[site->outer].stmt->as.loop.var;
+    const Stmt *before = map_get(&pass->nests, loop);
+    if (before) {
+        const Stmt *both[] = {before, nest};
+        nest = stmt_seq(ctx, both, 2);
+    }
+    map_set(ctx->arena, &pass->nests, loop, (void *)nest);
+}
+
+/* The reads of UPDATE, with its write regions in front where they are not among them: an update reads what it adds to. */
+static void add_reads_of_update(Context *ctx, BlockStmt *update)
+{
+    Region *reads = ARENA_ARRAY(ctx->arena, Region, update->write_count + update->read_count);
+    int count = 0;
+    for (int i = 0; i < update->write_count; i++) {
+        bool known = false;
+        for (int k = 0; k < update->read_count; k++)
+            known |= update->reads[k].buffer == update->writes[i].buffer;
+        if (!known)
+            reads[count++] = update->writes[i];
+    }
+    for (int i = 0; i < update->read_count; i++)
+        reads[count++] = update->reads[i];
+    update->reads = reads;
+    update->read_count = count;
+}
+
+static void refuse(const InitSite *site)
+{
+    const Stmt *block = site->frames[site->frame_count - 1].stmt, *outer = site->frames[site->outer].stmt;
+    diag_error(site->ctx, block->span, "the init of block '%s' can stand neither before its reduction nor in the first iteration of it", site->block->block->name);
+    diag_note(site->ctx, outer->span, "loop '%s' holds other accesses to what the init needs, and the first update of each point is not shown to be the first iteration",
+              outer->as.loop.var->name);
+}
+
+/* STMT, a block with init, as its update, with the init in it where that is its place. */
+static const Stmt *split_init(Context *ctx, InitPass *pass, const Stmt *stmt)
+{
+    InitSite *site = init_site_new(ctx, pass->frames.data, pass->frames.count, &stmt->as.block);
+    BlockStmt update = stmt->as.block;
+    const Stmt *init = update.init, *parts[2] = {init, update.body};
+    update.init = NULL;
+    if (site->outer >= 0) {
+        add_reads_of_update(ctx, &update);
+        const Stmt *nest = init_site_nest(site, NULL);
+        bool possible = nest_is_possible(site, nest);
+        if (possible && nest_is_safe(site, nest, &pass->roots)) {
+            add_nest(ctx, pass, site, nest);
+            return stmt_block(ctx, update, stmt->span);
+        }
+        const Expr *guard = find_guard(site), *empty = guard ? emptiness(site) : NULL;
+        if (!guard || (empty && !possible)) {
+            refuse(site);
+            return stmt;
+        }
+        if (empty)
+            add_nest(ctx, pass, site, init_site_nest(site, empty));
+        parts[0] = stmt_if(ctx, guard, init, NULL, init->span);
+    }
+    update.body = stmt_seq(ctx, parts, 2);
+    return stmt_block(ctx, update, stmt->span);
+}
+
+static const Stmt *init_in_stmt(Rewriter *rewriter, const Stmt *stmt);
+
+static const Stmt *init_in_branches(Rewriter *rewriter, const Stmt *stmt)
+{
+    InitPass *pass = rewriter->data;
+    const Stmt *bodies[2] = {stmt->as.branch.then_body, stmt->as.branch.else_body};
+    for (int i = 0; i < 2 && bodies[i]; i++) {
+        vec_push(rewriter->ctx->arena, &pass->frames, ((Frame){stmt, i == 1}));
+        bodies[i] = init_in_stmt(rewriter, bodies[i]);
+        pass->frames.count--;
+    }
+    if (bodies[0] == stmt->as.branch.then_body && bodies[1] == stmt->as.branch.else_body)
+        return stmt;
+    return stmt_if(rewriter->ctx, stmt->as.branch.condition, bodies[0], bodies[1], stmt->span);
+}
+
+static const Stmt *init_in_stmt(Rewriter *rewriter, const Stmt *stmt)
+{
+    InitPass *pass = rewriter->data;
+    Context *ctx = rewriter->ctx;
+    if (stmt->kind == STMT_IF)
+        return init_in_branches(rewriter, stmt);
+    vec_push(ctx->arena, &pass->frames, ((Frame){stmt, false}));
+    const Stmt *result = rewrite_stmt_children(rewriter, stmt);
+    if (result->kind == STMT_BLOCK && result->as.block.init)
+        result = split_init(ctx, pass, result);
+    pass->frames.count--;
+    const Stmt *nest = stmt->kind == STMT_FOR ? map_get(&pass->nests, stmt->as.loop.var) : NULL;
+    if (!nest)
+        return result;
+    const Stmt *both[] = {nest, result};
+    return stmt_seq(ctx, both, 2);
+}
+
+const Func *lower_init(LowerState *state, const Func *func)
+{
+    InitPass pass = {.roots = {0}};
+    effects_add_view_roots(state->ctx, &pass.roots, func->body);
+    Rewriter rewriter = {.ctx = state->ctx, .stmt = init_in_stmt, .data = &pass};
+    return func_with_body(state->ctx, func, rewrite_stmt(&rewriter, func->body));
+}

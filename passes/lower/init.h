@@ -1,0 +1,34 @@
+/* The place of a block with init among its loops; private to init.c and init_site.c. */
+#ifndef TIRC_PASSES_LOWER_INIT_H
+#define TIRC_PASSES_LOWER_INIT_H
+
+#include "passes/lower/state.h"
+
+/* A construct around the block. */
+typedef struct {
+    const Stmt *stmt;
+    bool negated; /* an IF whose else branch leads to the block */
+} Frame;
+
+typedef struct {
+    Context *ctx;
+    const Frame *frames; /* outermost first; the last is the block itself */
+    int frame_count;
+    const BlockStmt *block;
+    int outer;        /* index of the outermost loop that the reduction axes depend on; -1: there is none */
+    Map reduce_loops; /* the loops that the reduction axes depend on, outer and those inside it */
+    Map spatial_loops; /* the loops, inside and outside outer, and lets that the spatial axes depend on */
+    Map spatial_vars; /* the loops and lets inside outer (itself included) that a nest of init alone needs */
+    const Expr **bindings; /* the block's bindings over what is visible at outer and the loops inside it */
+    ExprList conditions;   /* all conditions inside outer under which the block runs, over the same variables */
+    ExprList nest_conditions; /* those that decide which points have an init */
+} InitSite;
+
+/* FRAMES lead to the block as the program has it; BLOCK is that block with what lies inside it already lowered. Allocated in ctx->arena. */
+InitSite *init_site_new(Context *ctx, const Frame *frames, int frame_count, const BlockStmt *block);
+/* EXPR, as seen inside the frame at index INSIDE, over what is visible at outer and the loops inside it. */
+const Expr *init_site_compose(const InitSite *site, const Expr *expr, int inside);
+/* The init as loops of its own, to stand before outer; EXTRA: a further condition, or NULL. */
+const Stmt *init_site_nest(const InitSite *site, const Expr *extra);
+
+#endif

@@ -1,0 +1,267 @@
+/* Analysis of a block with init: which loops its reduction axes depend on, the init as loops of its own, and whether these may stand before the reduction. See init.h. */
+#include "passes/lower/init.h"
+
+/* --- Composition of iterators and lets --- */
+static const Expr *compose(const InitSite *site, const Expr *expr, int inside, int outer)
+{
+    for (int i = inside; i > outer; i--) {
+        const Stmt *stmt = site->frames[i].stmt;
+        Subst subst = {0};
+        if (stmt->kind == STMT_BLOCK)
+            for (int k = 0; k < stmt->as.block.iter_count; k++)
+                subst_var(site->ctx, &subst, stmt->as.block.iters[k].var, op_cast(site->ctx, stmt->as.block.iters[k].var->dtype, stmt->as.block.bindings[k]));
+        else if (stmt->kind == STMT_LET && !expr_reads_memory(stmt->as.let.value))
+            subst_var(site->ctx, &subst, stmt->as.let.var, stmt->as.let.value);
+        if (subst.vars.count)
+            expr = subst_expr(site->ctx, &subst, expr);
+    }
+    return expr;
+}
+
+const Expr *init_site_compose(const InitSite *site, const Expr *expr, int inside)
+{
+    return compose(site, expr, inside, site->outer);
+}
+
+static int frame_of_var(const InitSite *site, const Var *var)
+{
+    for (int i = site->frame_count - 1; i >= 0; i--) {
+        const Stmt *stmt = site->frames[i].stmt;
+        if ((stmt->kind == STMT_FOR && stmt->as.loop.var == var) || (stmt->kind == STMT_LET && stmt->as.let.var == var))
+            return i;
+    }
+    return -1;
+}
+
+/* The loops and lets from frame FIRST on that an expression depends on, directly or through lets. */
+typedef struct {
+    const InitSite *site;
+    Map *found;
+    int first;
+    int outermost; /* the least index of a loop found, or -1 */
+} DependencyFinder;
+
+static bool find_dependency(Visitor *visitor, const Expr *expr)
+{
+    DependencyFinder *finder = visitor->data;
+    const InitSite *site = finder->site;
+    int frame = expr->kind == EXPR_VAR ? frame_of_var(site, expr->value.var) : -1;
+    if (frame < 0 || frame < finder->first || map_has(finder->found, expr->value.var))
+        return true;
+    const Stmt *stmt = site->frames[frame].stmt;
+    map_set(site->ctx->arena, finder->found, expr->value.var, (void *)stmt);
+    if (stmt->kind == STMT_LET)
+        visit_expr(visitor, compose(site, stmt->as.let.value, frame - 1, site->outer));
+    else if (finder->outermost < 0 || frame < finder->outermost)
+        finder->outermost = frame;
+    return true;
+}
+
+/* Adds to FOUND what EXPR depends on from frame FIRST on; the least index of a loop among it, or -1. */
+static int find_dependencies(const InitSite *site, const Expr *expr, int first, Map *found)
+{
+    DependencyFinder finder = {site, found, first, -1};
+    Visitor visitor = {.expr = find_dependency, .data = &finder};
+    visit_expr(&visitor, expr);
+    return finder.outermost;
+}
+
+/* --- Building the site --- */
+static bool is_reduction_axis(const Iter *iter)
+{
+    return iter->kind != ITER_SPATIAL;
+}
+
+static void find_reduce_loops(InitSite *site)
+{
+    int last = site->frame_count - 1;
+    site->outer = -1;
+    for (int i = 0; i < site->block->iter_count; i++) {
+        if (!is_reduction_axis(&site->block->iters[i]))
+            continue;
+        Map found = {0};
+        int outermost = find_dependencies(site, compose(site, site->block->bindings[i], last - 1, -1), 0, &found);
+        if (outermost >= 0 && (site->outer < 0 || outermost < site->outer))
+            site->outer = outermost;
+        for (int k = 0; k < found.count; k++)
+            map_set(site->ctx->arena, &site->reduce_loops, found.entries[k].key, found.entries[k].value);
+    }
+}
+
+static void add_condition(InitSite *site, const Expr *condition, int inside)
+{
+    conjunction_split(site->ctx, init_site_compose(site, condition, inside), &site->conditions);
+}
+
+static void find_conditions(InitSite *site)
+{
+    for (int i = site->outer + 1; i < site->frame_count; i++) {
+        const Stmt *stmt = site->frames[i].stmt;
+        if (stmt->kind == STMT_BLOCK)
+            add_condition(site, stmt->as.block.predicate, i - 1);
+        else if (stmt->kind == STMT_IF)
+            add_condition(site, site->frames[i].negated ? op_not(site->ctx, stmt->as.branch.condition, span_none()) : stmt->as.branch.condition, i - 1);
+    }
+}
+
+static bool find_init_dependency(Visitor *visitor, const Expr *expr)
+{
+    InitSite *site = visitor->data;
+    if (expr->kind == EXPR_VAR)
+        find_dependencies(site, expr, site->outer, &site->spatial_vars);
+    return true;
+}
+
+/* What the init's points and its text depend on. */
+static void find_spatial_vars(InitSite *site)
+{
+    for (int i = 0; i < site->block->iter_count; i++) {
+        if (is_reduction_axis(&site->block->iters[i]))
+            continue;
+        find_dependencies(site, site->bindings[i], site->outer, &site->spatial_vars);
+        find_dependencies(site, compose(site, site->bindings[i], site->outer, -1), 0, &site->spatial_loops);
+    }
+    Visitor visitor = {.expr = find_init_dependency, .data = site};
+    visit_stmt(&visitor, site->block->init);
+}
+
+/* Which kinds of loops CONDITION varies with. */
+typedef struct {
+    bool reduction; /* loops that only the reduction axes depend on */
+    bool others;    /* other loops inside outer, and those outside that the spatial axes depend on */
+} ConditionKind;
+
+static ConditionKind condition_kind(const InitSite *site, const Expr *condition)
+{
+    Map found = {0};
+    ConditionKind kind = {false, false};
+    find_dependencies(site, compose(site, condition, site->outer, -1), 0, &found);
+    for (int i = 0; i < found.count; i++) {
+        const Var *var = found.entries[i].key;
+        if (((const Stmt *)found.entries[i].value)->kind != STMT_FOR)
+            continue;
+        bool spatial = map_has(&site->spatial_loops, var), reduction = map_has(&site->reduce_loops, var);
+        kind.reduction |= reduction && !spatial;
+        kind.others |= spatial || (!reduction && frame_of_var(site, var) >= site->outer);
+    }
+    return kind;
+}
+
+/* Conditions on reduction loops alone may empty the reduction, not exclude a point: they do not count. A condition that mixes both kinds excludes the points that have no
+   update at all: then the nest runs the reduction loops as well, under all conditions. */
+static void find_nest_conditions(InitSite *site)
+{
+    bool mixed = false;
+    for (int i = 0; i < site->conditions.count; i++) {
+        ConditionKind kind = condition_kind(site, site->conditions.data[i]);
+        mixed |= kind.reduction && kind.others;
+    }
+    for (int i = 0; i < site->conditions.count; i++)
+        if (mixed || !condition_kind(site, site->conditions.data[i]).reduction)
+            vec_push(site->ctx->arena, &site->nest_conditions, site->conditions.data[i]);
+    for (int i = 0; i < site->nest_conditions.count; i++)
+        find_dependencies(site, site->nest_conditions.data[i], site->outer, &site->spatial_vars);
+}
+
+/* Adds what the bounds of the loops of the nest depend on, from the inside out. */
+static void close_over_bounds(InitSite *site)
+{
+    for (int i = site->frame_count - 1; i >= site->outer; i--) {
+        const Stmt *stmt = site->frames[i].stmt;
+        if (stmt->kind != STMT_FOR || !map_has(&site->spatial_vars, stmt->as.loop.var))
+            continue;
+        find_dependencies(site, init_site_compose(site, stmt->as.loop.min, i - 1), site->outer, &site->spatial_vars);
+        find_dependencies(site, init_site_compose(site, stmt->as.loop.extent, i - 1), site->outer, &site->spatial_vars);
+    }
+}
+
+InitSite *init_site_new(Context *ctx, const Frame *frames, int frame_count, const BlockStmt *block)
+{
+    InitSite *site = ARENA_NEW(ctx->arena, InitSite);
+    *site = (InitSite){.ctx = ctx, .frames = frames, .frame_count = frame_count, .block = block};
+    find_reduce_loops(site);
+    if (site->outer < 0)
+        return site;
+    site->bindings = ARENA_ARRAY(ctx->arena, const Expr *, site->block->iter_count);
+    for (int i = 0; i < site->block->iter_count; i++)
+        site->bindings[i] = init_site_compose(site, site->block->bindings[i], frame_count - 2);
+    find_conditions(site);
+    find_spatial_vars(site);
+    close_over_bounds(site);
+    find_nest_conditions(site);
+    close_over_bounds(site);
+    return site;
+}
+
+/* --- The nest --- */
+static bool region_names_reduction(const InitSite *site, const Region *region)
+{
+    for (int d = 0; d < region->buffer->ndim; d++)
+        for (int i = 0; i < site->block->iter_count; i++) {
+            const Var *var = site->block->iters[i].var;
+            if (is_reduction_axis(&site->block->iters[i]) && (expr_uses_var(region->ranges[d].min, var) || expr_uses_var(region->ranges[d].extent, var)))
+                return true;
+        }
+    return false;
+}
+
+/* The regions that still make sense without the reduction axes, of buffers other than those that WITHOUT (COUNT regions) names. */
+static Region *spatial_regions(const InitSite *site, const Region *regions, int count, const Region *without, int without_count, int *result_count)
+{
+    Region *result = ARENA_ARRAY(site->ctx->arena, Region, count);
+    *result_count = 0;
+    for (int i = 0; i < count; i++) {
+        bool keep = !region_names_reduction(site, &regions[i]);
+        for (int k = 0; k < without_count; k++)
+            keep &= regions[i].buffer != without[k].buffer;
+        if (keep)
+            result[(*result_count)++] = regions[i];
+    }
+    return result;
+}
+
+/* The block with its spatial axes only and the init as its body. */
+static const Stmt *init_block(const InitSite *site, const Expr *extra)
+{
+    Context *ctx = site->ctx;
+    const BlockStmt *old = site->block;
+    BlockStmt block = *old;
+    block.block = block_new(ctx, context_internf(ctx, "%s_init", old->block->name), old->block->span);
+    block.iters = ARENA_ARRAY(ctx->arena, Iter, old->iter_count);
+    block.bindings = ARENA_ARRAY(ctx->arena, const Expr *, old->iter_count);
+    block.iter_count = 0;
+    for (int i = 0; i < old->iter_count; i++) {
+        if (is_reduction_axis(&old->iters[i]))
+            continue;
+        block.iters[block.iter_count] = old->iters[i];
+        block.bindings[block.iter_count++] = site->bindings[i];
+    }
+    block.predicate = conjunction_join(ctx, &site->nest_conditions);
+    if (extra)
+        block.predicate = op_and(ctx, block.predicate, extra);
+    block.writes = spatial_regions(site, old->writes, old->write_count, NULL, 0, &block.write_count);
+    block.reads = spatial_regions(site, old->reads, old->read_count, old->writes, old->write_count, &block.read_count);
+    block.annotations = (Attrs){0};
+    block.body = old->init;
+    block.init = NULL;
+    return stmt_block(ctx, block, site->frames[site->frame_count - 1].stmt->span);
+}
+
+const Stmt *init_site_nest(const InitSite *site, const Expr *extra)
+{
+    const Stmt *nest = init_block(site, extra);
+    for (int i = site->frame_count - 2; i >= site->outer; i--) {
+        const Stmt *stmt = site->frames[i].stmt;
+        if (stmt->kind == STMT_FOR && map_has(&site->spatial_vars, stmt->as.loop.var)) {
+            ForStmt loop = stmt->as.loop;
+            loop.min = init_site_compose(site, loop.min, i - 1);
+            loop.extent = init_site_compose(site, loop.extent, i - 1);
+            loop.annotations = (Attrs){0};
+            loop.body = nest;
+            nest = stmt_for(site->ctx, loop, stmt->span);
+        } else if (stmt->kind == STMT_LET && map_has(&site->spatial_vars, stmt->as.let.var)) {
+            nest = stmt_let(site->ctx, stmt->as.let.var, init_site_compose(site, stmt->as.let.value, i - 1), nest, stmt->span);
+        }
+    }
+    return clone_fresh(site->ctx, nest);
+}

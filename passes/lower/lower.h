@@ -1,0 +1,31 @@
+/* Lowering: from a scheduled function (blocks over multi-dimensional buffers) to what code generation takes (flat buffers, no blocks, explicit vectors). The
+   passes are the rows of passes.def. */
+#ifndef TIRC_PASSES_LOWER_LOWER_H
+#define TIRC_PASSES_LOWER_LOWER_H
+
+#include "ir/stmt.h"
+#include "ir/verify.h"
+
+/* A row of passes.def. */
+typedef struct {
+    const char *name;
+    Stage needs, gives;
+    const char *doc;
+} LowerPass;
+/* The passes in order; *COUNT of them. */
+const LowerPass *lower_passes(int *count);
+/* The position of the pass called NAME, or -1. */
+int lower_find_pass(const char *name);
+
+typedef struct {
+    bool bounds_check;       /* compile a check before each access */
+    const char *start_after; /* run only the passes after this one (FUNC is what it gives); NULL: all. A name of lower_passes */
+    /* Called after each pass that ran with its result and the seconds it took; NULL: not called. */
+    void (*after_pass)(void *data, const char *pass, const Func *func, double seconds);
+    void *data;
+} LowerOptions;
+
+/* FUNC of MODULE lowered (see verify.h, STAGE_LOWERED), allocated in ctx->arena; NULL after diagnostics. */
+const Func *lower_func(Context *ctx, const Module *module, const Func *func, const LowerOptions *options);
+
+#endif

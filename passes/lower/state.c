@@ -1,0 +1,177 @@
+/* Helpers of the lowering passes; see state.h. */
+#include "passes/lower/state.h"
+
+#include "support/bug.h"
+
+/* --- Buffers --- */
+bool buffer_is_dense(const Buffer *buffer)
+{
+    return !buffer->strides || (buffer->ndim == 1 && expr_is_int(buffer->strides[0], 1));
+}
+
+/* The product of the extents from dimension FIRST on: in the index type where it is a constant that fits, else in int64. */
+static const Expr *extent_product(Context *ctx, const Buffer *buffer, int first)
+{
+    const Expr *product = expr_int(ctx, DTYPE_INT64, 1);
+    for (int i = first; i < buffer->ndim; i++)
+        product = op_mul(ctx, product, expr_in_int64(ctx, buffer->shape[i]));
+    return expr_narrow_constant(ctx, product, buffer_index_dtype(buffer));
+}
+
+const Expr *buffer_stride(Context *ctx, const Buffer *buffer, int dim)
+{
+    return buffer->strides ? buffer->strides[dim] : extent_product(ctx, buffer, dim + 1);
+}
+
+const Expr *buffer_linear_offset(Context *ctx, const Buffer *buffer, const Expr *const *indices)
+{
+    if (buffer->ndim == 1 && buffer_is_dense(buffer) && expr_is_int(buffer->elem_offset, 0))
+        return indices[0];
+    int64_t size;
+    const Expr *span = buffer_span(ctx, buffer);
+    bool wide = !expr_const_int(span, &size) || !dtype_holds(DTYPE_INT32, size);
+    const Expr *offset = wide ? expr_in_int64(ctx, buffer->elem_offset) : buffer->elem_offset;
+    for (int i = 0; i < buffer->ndim; i++) {
+        const Expr *index = wide ? expr_in_int64(ctx, indices[i]) : indices[i];
+        const Expr *stride = buffer_stride(ctx, buffer, i);
+        const Expr *term = expr_is_int(stride, 1) ? index : op_mul(ctx, index, wide ? expr_in_int64(ctx, stride) : stride);
+        offset = expr_is_int(offset, 0) ? term : op_add(ctx, offset, term);
+    }
+    return offset;
+}
+
+const Expr *buffer_span(Context *ctx, const Buffer *buffer)
+{
+    if (buffer_is_dense(buffer) && expr_is_int(buffer->elem_offset, 0))
+        return extent_product(ctx, buffer, 0);
+    const Expr *span = op_add_int(ctx, expr_in_int64(ctx, buffer->elem_offset), 1);
+    for (int i = 0; i < buffer->ndim; i++) {
+        const Expr *last = op_add_int(ctx, expr_in_int64(ctx, buffer->shape[i]), -1);
+        span = op_add(ctx, span, op_mul(ctx, last, expr_in_int64(ctx, buffer_stride(ctx, buffer, i))));
+    }
+    return expr_narrow_constant(ctx, span, buffer_index_dtype(buffer));
+}
+
+/* --- Expressions --- */
+const Expr *expr_narrow_constant(Context *ctx, const Expr *expr, DType type)
+{
+    int64_t value;
+    return expr_const_int(expr, &value) && dtype_holds(type, value) ? expr_int(ctx, type, value) : expr;
+}
+
+const Expr *expr_in_int64(Context *ctx, const Expr *expr)
+{
+    DType wide = dtype_with_lanes(DTYPE_INT64, expr->dtype.lanes);
+    if (dtype_equal(expr->dtype, wide))
+        return expr;
+    bool arithmetic = (expr_is_binary(expr) && expr->kind <= EXPR_MAX) || expr->kind == EXPR_RAMP || expr->kind == EXPR_BROADCAST;
+    bool chosen = expr->kind == EXPR_SELECT || expr_is_call(expr, OP_IF_THEN_ELSE);
+    if (!dtype_is_integer(expr->dtype) || (!arithmetic && !chosen))
+        return op_cast(ctx, wide, expr);
+    const Expr *args[3];
+    for (int i = 0; i < expr->arg_count; i++)
+        args[i] = chosen && i == 0 ? expr->args[i] : expr_in_int64(ctx, expr->args[i]);
+    if (expr->kind == EXPR_RAMP)
+        return expr_ramp(ctx, args[0], args[1], expr->dtype.lanes);
+    if (expr->kind == EXPR_BROADCAST)
+        return expr_broadcast(ctx, args[0], expr->dtype.lanes / expr->args[0]->dtype.lanes);
+    if (expr->kind == EXPR_SELECT)
+        return expr_select(ctx, args[0], args[1], args[2]);
+    if (chosen)
+        return expr_call(ctx, wide, OP_IF_THEN_ELSE, args, 3, expr->span);
+    return op_binary(ctx, expr->kind, args[0], args[1], expr->span);
+}
+
+void conjunction_split(Context *ctx, const Expr *condition, ExprList *list)
+{
+    if (expr_is_call(condition, OP_LIKELY)) {
+        conjunction_split(ctx, condition->args[0], list);
+    } else if (condition->kind == EXPR_AND) {
+        conjunction_split(ctx, condition->args[0], list);
+        conjunction_split(ctx, condition->args[1], list);
+    } else if (!expr_is_int(condition, 1)) {
+        vec_push(ctx->arena, list, condition);
+    }
+}
+
+const Expr *conjunction_join(Context *ctx, const ExprList *conjuncts)
+{
+    const Expr *result = NULL;
+    for (int i = 0; i < conjuncts->count; i++)
+        result = result ? op_and(ctx, result, conjuncts->data[i]) : conjuncts->data[i];
+    return result ? result : expr_bool(ctx, true);
+}
+
+bool expr_reads_memory(const Expr *expr)
+{
+    return !expr_is_pure(expr);
+}
+
+typedef struct {
+    const Map *vars;
+    bool found;
+} AnyUse;
+
+static bool find_any(Visitor *visitor, const Expr *expr)
+{
+    AnyUse *use = visitor->data;
+    use->found |= expr->kind == EXPR_VAR && map_has(use->vars, expr->value.var);
+    return !use->found;
+}
+
+bool expr_uses_any(const Expr *expr, const Map *vars)
+{
+    AnyUse use = {vars, false};
+    Visitor visitor = {.expr = find_any, .data = &use};
+    visit_expr(&visitor, expr);
+    return use.found;
+}
+
+/* --- What an analyzer is told --- */
+void facts_bind_sizes(Analyzer *an, const Func *func)
+{
+    for (int i = 0; i < func->param_count; i++) {
+        const Buffer *buffer = func->params[i].buffer;
+        for (int d = 0; buffer && d < buffer->ndim; d++)
+            if (buffer->shape[d]->kind == EXPR_VAR)
+                analyzer_bind_nonnegative(an, buffer->shape[d]->value.var);
+    }
+}
+
+void facts_bind_stmt(Analyzer *an, const Stmt *stmt)
+{
+    if (stmt->kind == STMT_FOR && !expr_reads_memory(stmt->as.loop.min) && !expr_reads_memory(stmt->as.loop.extent))
+        analyzer_bind_range_opaque(an, stmt->as.loop.var, (Range){stmt->as.loop.min, stmt->as.loop.extent});
+    else if (stmt->kind == STMT_LET && dtype_is_integer(stmt->as.let.value->dtype) && !expr_reads_memory(stmt->as.let.value))
+        analyzer_bind_value(an, stmt->as.let.var, stmt->as.let.value);
+}
+
+void facts_assume(Analyzer *an, const Expr *condition)
+{
+    ExprList parts = {0};
+    conjunction_split(analyzer_context(an), condition, &parts);
+    for (int i = 0; i < parts.count; i++)
+        if (!expr_reads_memory(parts.data[i]))
+            analyzer_assume(an, parts.data[i]);
+}
+
+/* --- Statements --- */
+const Stmt *stmt_allocate_buffer(Context *ctx, Buffer *buffer, Attrs annotations, const Stmt *body, Span span)
+{
+    bool dense = buffer_is_dense(buffer) && expr_is_int(buffer->elem_offset, 0);
+    int count = dense && buffer->ndim ? buffer->ndim : 1;
+    const Expr **extents = ARENA_ARRAY(ctx->arena, const Expr *, count);
+    for (int i = 0; i < count; i++)
+        extents[i] = dense && buffer->ndim ? buffer->shape[i] : buffer_span(ctx, buffer);
+    Stmt declare = {.kind = STMT_DECL_BUFFER, .span = span, .as.declare = {buffer, true, body}};
+    Stmt allocate = {.kind = STMT_ALLOCATE, .span = span};
+    allocate.as.allocate.var = buffer->data;
+    allocate.as.allocate.dtype = buffer->dtype;
+    allocate.as.allocate.extents = extents;
+    allocate.as.allocate.extent_count = count;
+    allocate.as.allocate.scope = buffer->scope;
+    allocate.as.allocate.condition = expr_bool(ctx, true);
+    allocate.as.allocate.annotations = annotations;
+    allocate.as.allocate.body = stmt_new(ctx, &declare);
+    return stmt_new(ctx, &allocate);
+}

@@ -1,0 +1,90 @@
+/* Pass "unroll": the iterations of an unrolled loop are written out.
+
+     for u in T.unroll(2):              A_1[i * 2] = T.float32(0.0)
+         A_1[i * 2 + u] = ...     ->    A_1[i * 2 + 1] = T.float32(0.0)
+
+   A loop that T.break_loop or T.continue_loop leaves stays a loop. pragma_auto_unroll_max_step and pragma_unroll_explicit are hints, which code generation may use. */
+#include "passes/lower/state.h"
+
+enum { MOST_STATEMENTS = 65536 };
+
+static bool count_stmt(Visitor *visitor, const Stmt *stmt)
+{
+    *(int64_t *)visitor->data += stmt->kind != STMT_SEQ;
+    return true;
+}
+
+static int64_t statement_count(const Stmt *stmt)
+{
+    int64_t count = 0;
+    Visitor visitor = {.stmt = count_stmt, .data = &count};
+    visit_stmt(&visitor, stmt);
+    return count;
+}
+
+static bool find_jump(Visitor *visitor, const Expr *expr)
+{
+    *(bool *)visitor->data |= expr_is_call(expr, OP_BREAK_LOOP) || expr_is_call(expr, OP_CONTINUE_LOOP);
+    return true;
+}
+
+/* The jumps of loops inside are their own, and of no harm; to tell them apart is not worth it. */
+static bool has_jump(const Stmt *stmt)
+{
+    bool found = false;
+    Visitor visitor = {.expr = find_jump, .data = &found};
+    visit_stmt(&visitor, stmt);
+    return found;
+}
+
+/* True when the loop STMT may be written out; else an error has been reported. */
+static bool check_size(Context *ctx, const Stmt *stmt)
+{
+    const ForStmt *loop = &stmt->as.loop;
+    int64_t extent, body = statement_count(loop->body);
+    if (!expr_const_int(loop->extent, &extent)) {
+        diag_error(ctx, stmt->span, "the extent of the unrolled loop '%s' is not constant: split it by a constant and unroll the inner loop", loop->var->name);
+        return false;
+    }
+    if (body == 0 || extent <= MOST_STATEMENTS / body)
+        return true;
+    int64_t fits = MOST_STATEMENTS / body > 16 ? 16 : MOST_STATEMENTS / body;
+    diag_error(ctx, stmt->span, "unrolling loop '%s' gives more than %d statements (%lld iterations of %lld)", loop->var->name, MOST_STATEMENTS, (long long)extent, (long long)body);
+    if (fits > 1)
+        diag_note(ctx, stmt->span, "split it, for example by [None, %lld], and unroll the inner loop", (long long)fits);
+    return false;
+}
+
+static const Stmt *serial(Context *ctx, const Stmt *stmt)
+{
+    ForStmt loop = stmt->as.loop;
+    loop.kind = FOR_SERIAL;
+    return stmt_for(ctx, loop, stmt->span);
+}
+
+static const Stmt *unroll_loop(Context *ctx, const Stmt *stmt)
+{
+    const ForStmt *loop = &stmt->as.loop;
+    if (has_jump(loop->body) || !check_size(ctx, stmt))
+        return serial(ctx, stmt);
+    int count = (int)loop->extent->value.integer;
+    const Stmt **items = ARENA_ARRAY(ctx->arena, const Stmt *, count > 0 ? count : 0);
+    for (int i = 0; i < count; i++) {
+        Subst subst = {0};
+        subst_var(ctx, &subst, loop->var, op_add_int(ctx, loop->min, i));
+        items[i] = clone_fresh(ctx, subst_stmt(ctx, &subst, loop->body));
+    }
+    return stmt_seq(ctx, items, count > 0 ? count : 0);
+}
+
+static const Stmt *unroll_in_stmt(Rewriter *rewriter, const Stmt *stmt)
+{
+    const Stmt *result = rewrite_stmt_children(rewriter, stmt);
+    return result->kind == STMT_FOR && result->as.loop.kind == FOR_UNROLLED ? unroll_loop(rewriter->ctx, result) : result;
+}
+
+const Func *lower_unroll(LowerState *state, const Func *func)
+{
+    Rewriter rewriter = {.ctx = state->ctx, .stmt = unroll_in_stmt};
+    return func_with_body(state->ctx, func, rewrite_stmt(&rewriter, func->body));
+}

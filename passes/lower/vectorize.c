@@ -1,0 +1,227 @@
+/* Pass "vectorize": vectorized loops become statements over vectors.
+
+     for v in T.vectorized(8):                                           B_1[i * 8:i * 8 + 8] = T.Broadcast(T.float32(2.0), 8) * A_1[i * 8:i * 8 + 8]
+         if i * 8 + v < n:                                       ->      under the mask T.Broadcast(i * 8, 8) + T.Ramp(0, 1, 8) < T.Broadcast(n, 8)
+             B_1[i * 8 + v] = A_1[i * 8 + v] * T.float32(2.0)
+
+   Each statement runs for all lanes before the next one. That is the same only where the iterations are independent; a loop of which that is not shown, and one whose body has no vector
+   form, runs its iterations in order, with a warning. A call with effects in it is an error: such calls are never vectorized. Memory that the body allocates exists once for each lane:
+
+     for v in T.vectorized(8):                    t = T.allocate([8], ...)
+         t = T.allocate([1], ...)           ->    t_1[0:8] = A_1[0:8]
+         t_1[0] = A_1[v]                          B_1[0:8] = t_1[0:8] * t_1[0:8]
+         B_1[v] = t_1[0] * t_1[0]
+
+   Needs: flat buffers. */
+#include "passes/lower/effects.h"
+#include "passes/lower/vectorize.h"
+
+enum { MOST_LANES = 1024 };
+
+/* --- Memory for each lane --- */
+typedef struct {
+    Lanes *lanes;
+    Map spread; /* flat Buffer over memory allocated in the body -> Buffer with room for all lanes */
+    Map owned;  /* data Vars of such memory */
+} LaneMemory;
+
+/* INDEX in a buffer of one lane, in the buffer of all lanes: those of one element lie side by side. */
+static const Expr *lane_element(Lanes *lanes, const Expr *index)
+{
+    Context *ctx = lanes->ctx;
+    const Expr *lane = op_sub(ctx, expr_var(ctx, lanes->var), lanes->min);
+    return op_add(ctx, op_mul_int(ctx, index, lanes->lanes), lane);
+}
+
+static const Expr *spread_in_expr(Rewriter *rewriter, const Expr *expr)
+{
+    LaneMemory *memory = rewriter->data;
+    const Expr *result = rewrite_expr_children(rewriter, expr);
+    Buffer *spread = expr->kind == EXPR_LOAD ? map_get(&memory->spread, expr->value.buffer) : NULL;
+    if (!spread)
+        return result;
+    const Expr *index = lane_element(memory->lanes, result->args[0]);
+    return expr_load(rewriter->ctx, spread, &index, 1, NULL, expr->span);
+}
+
+static const Stmt *spread_allocation(Rewriter *rewriter, const Stmt *stmt)
+{
+    LaneMemory *memory = rewriter->data;
+    map_set(rewriter->ctx->arena, &memory->owned, stmt->as.allocate.var, stmt->as.allocate.var);
+    Stmt copy = *rewrite_stmt_children(rewriter, stmt);
+    const Expr *extent = op_mul_int(rewriter->ctx, copy.as.allocate.extents[0], memory->lanes->lanes);
+    copy.as.allocate.extents = arena_copy(rewriter->ctx->arena, &extent, sizeof extent);
+    return stmt_new(rewriter->ctx, &copy);
+}
+
+static const Stmt *spread_declaration(Rewriter *rewriter, const Stmt *stmt)
+{
+    LaneMemory *memory = rewriter->data;
+    Buffer *buffer = stmt->as.declare.buffer;
+    if (!map_has(&memory->owned, buffer->data))
+        return rewrite_stmt_children(rewriter, stmt);
+    Buffer *spread = buffer_clone(rewriter->ctx, buffer);
+    const Expr *extent = op_mul_int(rewriter->ctx, buffer->shape[0], memory->lanes->lanes);
+    spread->shape = arena_copy(rewriter->ctx->arena, &extent, sizeof extent);
+    map_set(rewriter->ctx->arena, &memory->spread, buffer, spread);
+    Stmt copy = *stmt;
+    copy.as.declare.buffer = spread;
+    copy.as.declare.body = rewrite_stmt(rewriter, stmt->as.declare.body);
+    return stmt_new(rewriter->ctx, &copy);
+}
+
+static const Stmt *spread_in_stmt(Rewriter *rewriter, const Stmt *stmt)
+{
+    LaneMemory *memory = rewriter->data;
+    if (stmt->kind == STMT_ALLOCATE)
+        return spread_allocation(rewriter, stmt);
+    if (stmt->kind == STMT_DECL_BUFFER)
+        return spread_declaration(rewriter, stmt);
+    const Stmt *result = rewrite_stmt_children(rewriter, stmt);
+    Buffer *spread = stmt->kind == STMT_STORE ? map_get(&memory->spread, stmt->as.store.buffer) : NULL;
+    if (!spread)
+        return result;
+    const Expr *index = lane_element(memory->lanes, result->as.store.indices[0]);
+    return stmt_store(rewriter->ctx, spread, &index, 1, result->as.store.value, NULL, stmt->span);
+}
+
+/* --- Statements --- */
+static const Stmt *stmt_lanes(Lanes *lanes, const Stmt *stmt);
+
+static const Stmt *store_lanes(Lanes *lanes, const Stmt *stmt)
+{
+    const Expr *index = lanes_expr(lanes, stmt->as.store.indices[0]), *value = lanes_expr(lanes, stmt->as.store.value);
+    if (index->dtype.lanes > 1 || value->dtype.lanes > 1 || lanes->mask) {
+        index = lanes_spread(lanes, index);
+        value = lanes_spread(lanes, value);
+    }
+    return stmt_store(lanes->ctx, stmt->as.store.buffer, &index, 1, value, lanes->mask, stmt->span);
+}
+
+static const Stmt *stmt_under(Lanes *lanes, const Stmt *stmt, const Expr *condition, bool negated)
+{
+    const Expr *mask = lanes->mask;
+    lanes->mask = lanes_mask_with(lanes, condition, negated);
+    stmt = stmt_lanes(lanes, stmt);
+    lanes->mask = mask;
+    return stmt;
+}
+
+/* A condition that varies becomes a mask, one that reads memory is kept in a variable: the branches may change what it reads. */
+static const Stmt *branch_lanes(Lanes *lanes, const Stmt *stmt)
+{
+    Context *ctx = lanes->ctx;
+    const Expr *condition = lanes_expr(lanes, stmt->as.branch.condition);
+    const Stmt *then_body = stmt->as.branch.then_body, *else_body = stmt->as.branch.else_body;
+    if (condition->dtype.lanes == 1)
+        return stmt_if(ctx, condition, stmt_lanes(lanes, then_body), else_body ? stmt_lanes(lanes, else_body) : NULL, stmt->span);
+    bool keep = expr_reads_memory(condition);
+    Var *kept = keep ? var_new(ctx, context_intern(ctx, "mask"), condition->dtype, stmt->span) : NULL;
+    const Expr *mask = keep ? expr_var(ctx, kept) : condition;
+    const Stmt *parts[] = {stmt_under(lanes, then_body, mask, false), else_body ? stmt_under(lanes, else_body, mask, true) : stmt_empty(ctx)};
+    const Stmt *both = stmt_seq(ctx, parts, 2);
+    return keep ? stmt_let(ctx, kept, condition, both, stmt->span) : both;
+}
+
+static const Stmt *let_lanes(Lanes *lanes, const Stmt *stmt)
+{
+    Context *ctx = lanes->ctx;
+    const Expr *value = lanes_expr(lanes, stmt->as.let.value);
+    Var *var = stmt->as.let.var;
+    if (value->dtype.lanes > 1) {
+        var = var_new(ctx, var->name, value->dtype, var->span);
+        map_set(ctx->arena, &lanes->lets, stmt->as.let.var, var);
+    }
+    return stmt_let(ctx, var, value, stmt_lanes(lanes, stmt->as.let.body), stmt->span);
+}
+
+static const Stmt *seq_lanes(Lanes *lanes, const Stmt *stmt)
+{
+    int count = stmt->as.seq.count;
+    const Stmt **items = ARENA_ARRAY(lanes->ctx->arena, const Stmt *, count);
+    for (int i = 0; i < count; i++)
+        items[i] = stmt_lanes(lanes, stmt->as.seq.items[i]);
+    return stmt_seq(lanes->ctx, items, count);
+}
+
+static const Stmt *stmt_lanes(Lanes *lanes, const Stmt *stmt)
+{
+    switch (stmt->kind) {
+    case STMT_SEQ: return seq_lanes(lanes, stmt);
+    case STMT_IF: return branch_lanes(lanes, stmt);
+    case STMT_LET: return let_lanes(lanes, stmt);
+    case STMT_STORE: return store_lanes(lanes, stmt);
+    case STMT_EVALUATE: return stmt_empty(lanes->ctx); /* a value without effect: calls that have one are refused */
+    default: return stmt_with_body(lanes->ctx, stmt, stmt_lanes(lanes, stmt_body(stmt))); /* bounds and extents do not vary */
+    }
+}
+
+/* --- The pass --- */
+static void refuse_call(Context *ctx, const Stmt *loop, const Expr *call)
+{
+    const char *name = call->arg_count && call->args[0]->kind == EXPR_STRING ? call->args[0]->value.text : op_info(call->value.op)->name;
+    diag_error(ctx, call->span.file ? call->span : loop->span, "the call of '%s' cannot be vectorized, as it may have effects", name);
+    diag_note(ctx, loop->span, "loop '%s' is vectorized; T.call_pure_extern calls a function without effects", loop->as.loop.var->name);
+}
+
+/* True when the extent of the vectorized loop STMT allows vectors; else an error has been reported. */
+static bool check_extent(Context *ctx, const Stmt *stmt)
+{
+    const char *name = stmt->as.loop.var->name;
+    int64_t extent;
+    if (!expr_const_int(stmt->as.loop.extent, &extent)) {
+        diag_error(ctx, stmt->span, "the extent of the vectorized loop '%s' is not constant: split it by a constant and vectorize the inner loop", name);
+        return false;
+    }
+    if (extent > MOST_LANES) {
+        diag_error(ctx, stmt->span, "the vectorized loop '%s' has %lld iterations, more than %d: split it, for example by [None, 16], and vectorize the inner loop", name,
+                   (long long)extent, MOST_LANES);
+        return false;
+    }
+    return true;
+}
+
+static const Stmt *serial(Context *ctx, const Stmt *stmt)
+{
+    ForStmt loop = stmt->as.loop;
+    loop.kind = FOR_SERIAL;
+    return stmt_for(ctx, loop, stmt->span);
+}
+
+static const Stmt *vectorize_loop(Context *ctx, const Map *roots, const Stmt *stmt)
+{
+    const ForStmt *loop = &stmt->as.loop;
+    const Expr *call = NULL;
+    const char *why = vectorize_obstacle(ctx, loop, &call);
+    if (call)
+        refuse_call(ctx, stmt, call);
+    if (call || !check_extent(ctx, stmt))
+        return serial(ctx, stmt);
+    int lane_count = (int)loop->extent->value.integer;
+    if (lane_count <= 1)
+        return serial(ctx, stmt);
+    if (!why)
+        why = vectorize_conflict(ctx, loop, roots);
+    if (why) {
+        diag_warning(ctx, stmt->span, "the vectorized loop '%s' runs serially: %s", loop->var->name, why);
+        return serial(ctx, stmt);
+    }
+    Lanes lanes = {.ctx = ctx, .var = loop->var, .min = loop->min, .lanes = lane_count};
+    LaneMemory memory = {.lanes = &lanes};
+    Rewriter rewriter = {.ctx = ctx, .expr = spread_in_expr, .stmt = spread_in_stmt, .data = &memory};
+    return stmt_lanes(&lanes, rewrite_stmt(&rewriter, loop->body));
+}
+
+static const Stmt *vectorize_in_stmt(Rewriter *rewriter, const Stmt *stmt)
+{
+    const Stmt *result = rewrite_stmt_children(rewriter, stmt);
+    return result->kind == STMT_FOR && result->as.loop.kind == FOR_VECTORIZED ? vectorize_loop(rewriter->ctx, rewriter->data, result) : result;
+}
+
+const Func *lower_vectorize(LowerState *state, const Func *func)
+{
+    Map roots = {0};
+    effects_add_view_roots(state->ctx, &roots, func->body);
+    Rewriter rewriter = {.ctx = state->ctx, .stmt = vectorize_in_stmt, .data = &roots};
+    return func_with_body(state->ctx, func, rewrite_stmt(&rewriter, func->body));
+}

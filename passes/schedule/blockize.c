@@ -1,0 +1,337 @@
+/* blockize: a loop's subtree around one block, or a list of neighbouring blocks, becomes one block over regions.
+
+   Before, blockize(i1)                               After
+     for i0, i1 in T.grid(8, 16):                       for i0 in range(8):
+         with T.block("B"):                                 with T.block("B_o"):
+             v = T.axis.spatial(128, i0 * 16 + i1)              v_o = T.axis.spatial(8, i0)
+             B[v] = f(A[v])                                     T.reads(A[v_o * 16:v_o * 16 + 16])
+                                                                T.writes(B[v_o * 16:v_o * 16 + 16])
+                                                                for i1 in range(16):
+                                                                    with T.block("B"):
+                                                                        v_i = T.axis.spatial(16, i1)
+                                                                        B[v_o * 16 + v_i] = f(A[v_o * 16 + v_i])
+   Each binding divides into a part over the loops outside and one over the loops inside. An init moves to the outer block, over the inner loops that its axes need; the inner block
+   is then an update that reads what it writes. The order of instances does not change. */
+#include "passes/schedule/blockize.h"
+
+#include <string.h>
+
+#include "passes/arith/int_set.h"
+#include "passes/schedule/blockize_internal.h"
+#include "passes/schedule/loops.h"
+#include "passes/schedule/scope.h"
+
+/* --- dividing --- */
+
+static bool divide(Blockizing *b, const VarRange *outside, int outside_count)
+{
+    const BlockStmt *block = &b->block_stmt->as.block;
+    Arena *arena = b->sch->ctx->arena;
+    VarRange *iters = ARENA_ARRAY(arena, VarRange, outside_count + b->loop_count);
+    const Var **inner = ARENA_ARRAY(arena, const Var *, b->loop_count);
+    memcpy(iters, outside, sizeof *iters * (size_t)outside_count);
+    for (int i = 0; i < b->loop_count; i++) {
+        const ForStmt *loop = node_loop(b->loops[i]);
+        iters[outside_count + i] = (VarRange){loop->var, {loop->min, loop->extent}};
+        inner[i] = loop->var;
+    }
+    for (int i = 0; i < outside_count + b->loop_count; i++)
+        analyzer_bind_range_opaque(b->an, iters[i].var, iters[i].range);
+    IterMapQuery query = {block->bindings, block->iter_count, iters, outside_count + b->loop_count, block->predicate, ITER_MAP_SURJECTIVE, !b->preserve_unit_iters};
+    return iter_map_divide_subspace(b->an, &query, inner, b->loop_count, &b->division);
+}
+
+static Iter derived_iter(Context *ctx, const Iter *iter, const char *suffix, const Expr *extent)
+{
+    DType type = iter->var->dtype;
+    Var *var = var_clone(ctx, iter->var, context_internf(ctx, "%s%s", iter->var->name, suffix));
+    return (Iter){var, {expr_int(ctx, type, 0), op_cast(ctx, type, extent)}, iter->kind, iter->span};
+}
+
+/* iter == outer * inner_extent + inner; a part of extent 1 adds nothing. */
+static void derive_iter(Blockizing *b, int index)
+{
+    Context *ctx = b->sch->ctx;
+    const Iter *iter = &b->block_stmt->as.block.iters[index];
+    const DividedBinding *part = &b->division.bindings[index];
+    Iter outer = derived_iter(ctx, iter, "_o", part->outer_extent);
+    vec_push(ctx->arena, &b->outer_iters, outer);
+    vec_push(ctx->arena, &b->outer_bindings, op_cast(ctx, iter->var->dtype, part->outer));
+    bool unit_outer = expr_is_int(part->outer_extent, 1), unit_inner = expr_is_int(part->inner_extent, 1);
+    const Expr *zero = expr_int(ctx, iter->var->dtype, 0), *outer_var = expr_var(ctx, outer.var);
+    if (unit_inner) {
+        subst_var(ctx, &b->subst, iter->var, unit_outer && !b->preserve_unit_iters ? zero : outer_var);
+        return;
+    }
+    Iter inner = derived_iter(ctx, iter, "_i", part->inner_extent);
+    vec_push(ctx->arena, &b->inner_iters, inner);
+    vec_push(ctx->arena, &b->inner_bindings, op_cast(ctx, iter->var->dtype, part->inner));
+    const Expr *base = unit_outer ? zero : op_mul(ctx, outer_var, op_cast(ctx, iter->var->dtype, part->inner_extent));
+    subst_var(ctx, &b->subst, iter->var, op_add(ctx, base, expr_var(ctx, inner.var)));
+}
+
+static const Expr *simplify_expr(Rewriter *rewriter, const Expr *expr)
+{
+    return analyzer_simplify(rewriter->data, expr);
+}
+
+/* What the substitution left is simplified where indices and regions stand. */
+static const Stmt *substituted(Blockizing *b, const Stmt *stmt)
+{
+    if (!stmt)
+        return NULL;
+    Rewriter rewriter = {.ctx = b->sch->ctx, .expr = simplify_expr, .data = b->an};
+    return rewrite_stmt(&rewriter, subst_stmt(b->sch->ctx, &b->subst, stmt));
+}
+
+static Region *substituted_regions(Blockizing *b, const Region *regions, int count)
+{
+    Region *result = ARENA_ARRAY(b->sch->ctx->arena, Region, count);
+    for (int i = 0; i < count; i++)
+        result[i] = analyzer_simplify_region(b->an, subst_region(b->sch->ctx, &b->subst, regions[i]));
+    return result;
+}
+
+void blockize_substitute_regions(Blockizing *b)
+{
+    const BlockStmt *block = &b->block_stmt->as.block;
+    b->reads = substituted_regions(b, block->reads, block->read_count);
+    b->writes = substituted_regions(b, block->writes, block->write_count);
+}
+
+/* --- the inner block --- */
+
+/* An update reads what it writes; the reads come first, as decomposing puts them. */
+static void add_update_reads(Blockizing *b)
+{
+    BlockStmt *inner = &b->inner;
+    Region *reads = ARENA_ARRAY(b->sch->ctx->arena, Region, inner->write_count + inner->read_count);
+    int count = 0;
+    for (int i = 0; i < inner->write_count; i++)
+        if (!regions_find(inner->reads, inner->read_count, inner->writes[i].buffer))
+            reads[count++] = inner->writes[i];
+    for (int i = 0; i < inner->read_count; i++)
+        reads[count++] = inner->reads[i];
+    inner->reads = reads;
+    inner->read_count = count;
+}
+
+static const Stmt *inner_block(Blockizing *b)
+{
+    const BlockStmt *block = &b->block_stmt->as.block;
+    b->inner = *block;
+    b->inner.iter_count = b->inner_iters.count;
+    b->inner.iters = b->inner_iters.data;
+    b->inner.bindings = b->inner_bindings.data;
+    b->inner.predicate = b->division.inner_predicate;
+    const Stmt *stmt = substituted(b, stmt_block(b->sch->ctx, b->inner, b->block_stmt->span));
+    b->inner = stmt->as.block;
+    b->inner.init = NULL;
+    if (block->init)
+        add_update_reads(b);
+    return stmt_block(b->sch->ctx, b->inner, b->block_stmt->span);
+}
+
+const Stmt *blockize_inner(Blockizing *b)
+{
+    const Stmt *body = inner_block(b);
+    for (int i = b->loop_count - 1; i >= 0; i--)
+        body = stmt_with_body(b->sch->ctx, b->loops[i]->stmt, body);
+    return body;
+}
+
+/* --- the init of the outer block --- */
+
+static bool used_by(const ExprList *bindings, const Expr *also, const Var *var)
+{
+    bool used = expr_uses_var(also, var);
+    for (int i = 0; i < bindings->count; i++)
+        used |= expr_uses_var(bindings->data[i], var);
+    return used;
+}
+
+/* The init below fresh copies of the inner loops that its spatial axes need. */
+static const Stmt *outer_init(Blockizing *b)
+{
+    Context *ctx = b->sch->ctx;
+    const BlockStmt *block = &b->block_stmt->as.block;
+    const Stmt *body = substituted(b, block->init);
+    IterList iters = {0};
+    ExprList bindings = {0};
+    Subst renaming = {0};
+    for (int i = 0; i < b->inner_iters.count; i++) {
+        Iter iter = b->inner_iters.data[i];
+        if (iter.kind != ITER_SPATIAL || !stmt_uses_var(body, iter.var))
+            continue;
+        Var *var = var_clone(ctx, iter.var, context_internf(ctx, "%s_init", iter.var->name));
+        subst_var(ctx, &renaming, iter.var, expr_var(ctx, var));
+        iter.var = var;
+        vec_push(ctx->arena, &iters, iter);
+        vec_push(ctx->arena, &bindings, b->inner_bindings.data[i]);
+    }
+    BlockStmt init = {.block = block_new(ctx, context_internf(ctx, "%s_init", block->block->name), block->block->span), .iter_count = iters.count, .iters = iters.data};
+    init.bindings = bindings.data;
+    init.predicate = b->inner.predicate;
+    init.writes = b->inner.writes;
+    init.write_count = b->inner.write_count;
+    init.body = body;
+    const Stmt *stmt = stmt_block(ctx, init, b->block_stmt->span);
+    for (int i = b->loop_count - 1; i >= 0; i--) {
+        ForStmt loop = *node_loop(b->loops[i]);
+        if (!used_by(&bindings, init.predicate, loop.var))
+            continue;
+        Var *var = var_clone(ctx, loop.var, loop.var->name);
+        subst_var(ctx, &renaming, loop.var, expr_var(ctx, var));
+        loop.body = stmt;
+        stmt = stmt_for(ctx, loop, b->loops[i]->stmt->span);
+    }
+    return clone_fresh(ctx, subst_stmt(ctx, &renaming, stmt));
+}
+
+/* A guard on inner reduce loops cannot guard the init, which runs without them. */
+static bool init_can_be_guarded(Blockizing *b)
+{
+    const BlockStmt *block = &b->block_stmt->as.block;
+    if (!block->init || expr_is_int(b->division.inner_predicate, 1))
+        return true;
+    for (int i = 0; i < b->loop_count; i++) {
+        const Var *var = node_loop(b->loops[i])->var;
+        bool spatial = false;
+        for (int k = 0; k < block->iter_count; k++)
+            spatial |= block->iters[k].kind == ITER_SPATIAL && expr_uses_var(block->bindings[k], var);
+        if (!spatial && expr_uses_var(b->division.inner_predicate, var))
+            return false;
+    }
+    return true;
+}
+
+/* --- the outer block --- */
+
+/* The region while the inner iterators run over their domains. */
+static Region relaxed_region(Schedule *sch, Analyzer *an, const Domain *domain, Region region)
+{
+    Region result = {region.buffer, ARENA_ARRAY(sch->ctx->arena, Range, region.buffer->ndim), region.span};
+    for (int i = 0; i < region.buffer->ndim; i++) {
+        Range fallback = {expr_int(sch->ctx, region.buffer->shape[i]->dtype, 0), region.buffer->shape[i]};
+        Range range = int_set_cover_range(an, int_set_eval_range(an, region.ranges[i], domain), fallback);
+        result.ranges[i] = analyzer_simplify_range(an, range);
+    }
+    return result;
+}
+
+/* Adds REGION to the union per buffer. */
+static void unite_region(Schedule *sch, Analyzer *an, RegionVec *all, Region region)
+{
+    for (int i = 0; i < all->count; i++) {
+        if (all->data[i].buffer != region.buffer)
+            continue;
+        for (int d = 0; d < region.buffer->ndim; d++) {
+            IntSet sum = int_set_union(an, int_set_from_range(sch->ctx, all->data[i].ranges[d]), int_set_from_range(sch->ctx, region.ranges[d]));
+            all->data[i].ranges[d] = analyzer_simplify_range(an, int_set_cover_range(an, sum, all->data[i].ranges[d]));
+        }
+        return;
+    }
+    vec_push(sch->ctx->arena, all, region);
+}
+
+static Domain iter_domain(Context *ctx, const IterList *iters)
+{
+    VarRange *ranges = ARENA_ARRAY(ctx->arena, VarRange, iters->count);
+    for (int i = 0; i < iters->count; i++)
+        ranges[i] = (VarRange){iters->data[i].var, iters->data[i].domain};
+    return domain_from_ranges(ctx, ranges, iters->count);
+}
+
+void blockize_add_regions(Blockizing *b, RegionVec *reads, RegionVec *writes)
+{
+    Domain domain = iter_domain(b->sch->ctx, &b->inner_iters);
+    const BlockStmt *block = &b->block_stmt->as.block;
+    for (int i = 0; i < block->read_count; i++)
+        unite_region(b->sch, b->an, reads, relaxed_region(b->sch, b->an, &domain, b->reads[i]));
+    for (int i = 0; i < block->write_count; i++)
+        unite_region(b->sch, b->an, writes, relaxed_region(b->sch, b->an, &domain, b->writes[i]));
+}
+
+static void bind_iters(Analyzer *an, const IterList *iters)
+{
+    for (int i = 0; i < iters->count; i++)
+        analyzer_bind_range_opaque(an, iters->data[i].var, iters->data[i].domain);
+}
+
+bool blockize_prepare(Blockizing *b, const VarRange *outside, int outside_count)
+{
+    if (!divide(b, outside, outside_count))
+        return false;
+    for (int i = 0; i < b->block_stmt->as.block.iter_count; i++)
+        derive_iter(b, i);
+    bind_iters(b->an, &b->outer_iters);
+    bind_iters(b->an, &b->inner_iters);
+    blockize_substitute_regions(b);
+    return true;
+}
+
+/* --- one loop --- */
+
+/* The loops from LOOP down to the only block below it, outermost first, and that block; NULL after a refusal. */
+static const TreeNode *only_block_below(Schedule *sch, const TreeNode *loop, const TreeNode ***loops, int *count)
+{
+    VEC(const TreeNode *) chain = {0};
+    const TreeNode *node = loop;
+    while (node->stmt->kind == STMT_FOR) {
+        vec_push(sch->ctx->arena, &chain, node);
+        node = schedule_node_at(sch, schedule_node_index(sch, node) + 1);
+    }
+    *loops = chain.data;
+    *count = chain.count;
+    if (node->stmt->kind == STMT_BLOCK)
+        return node;
+    sched_refuse(sch, "the subtree of loop '%s' is not a nest of loops around a single block", node_loop(loop)->var->name);
+    sched_note(sch, node->stmt->span, "this is below the loop");
+    return NULL;
+}
+
+static bool refuse_division(Blockizing *b, const char *loop)
+{
+    const char *name = b->block_stmt->as.block.block->name;
+    sched_refuse(b->sch, "block '%s' cannot be blockized at loop '%s': its bindings and T.where do not divide into a part over the loops outside and one over the loops inside; "
+                         "a split whose factor divides the extent helps", name, loop);
+    sched_note(b->sch, b->block_stmt->span, "block '%s' is here", name);
+    return false;
+}
+
+Block *blockize_loop(Schedule *sch, const TreeNode *loop, bool preserve_unit_iters)
+{
+    Context *ctx = sch->ctx;
+    Blockizing b = {.sch = sch, .an = analyzer_new(ctx), .preserve_unit_iters = preserve_unit_iters};
+    const TreeNode *block_node = only_block_below(sch, loop, &b.loops, &b.loop_count);
+    if (!block_node)
+        return NULL;
+    b.block_stmt = block_node->stmt;
+    int outside_count;
+    VarRange *outside = loops_ranges_around(sch, loop, &outside_count);
+    if (!blockize_prepare(&b, outside, outside_count)) {
+        refuse_division(&b, node_loop(loop)->var->name);
+        return NULL;
+    }
+    if (!init_can_be_guarded(&b)) {
+        sched_refuse(sch, "block '%s' cannot be blockized at loop '%s': its T.where guards reduce axes, which its init does not run over", b.block_stmt->as.block.block->name,
+                     node_loop(loop)->var->name);
+        return NULL;
+    }
+    const BlockStmt *block = &b.block_stmt->as.block;
+    const Stmt *body = blockize_inner(&b);
+    RegionVec reads = {0}, writes = {0};
+    blockize_add_regions(&b, &reads, &writes);
+    BlockStmt outer = {.block = block_new(ctx, context_internf(ctx, "%s_o", block->block->name), block->block->span), .iter_count = b.outer_iters.count};
+    outer.iters = b.outer_iters.data;
+    outer.bindings = b.outer_bindings.data;
+    outer.predicate = b.division.outer_predicate;
+    outer.reads = reads.data;
+    outer.read_count = reads.count;
+    outer.writes = writes.data;
+    outer.write_count = writes.count;
+    outer.init = block->init ? outer_init(&b) : NULL;
+    outer.body = body;
+    sched_replace(sch, loop->stmt, stmt_block(ctx, outer, b.block_stmt->span));
+    return outer.block;
+}

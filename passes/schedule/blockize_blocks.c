@@ -1,0 +1,194 @@
+/* blockize over a list of blocks, and the primitive itself; blockize.c has one loop.
+
+   Before, blockize([B, C])                          After
+     for o in range(8):                                for o in range(8):
+         for i in range(16): B[o * 16 + i] = ...           with T.block("outer_B_C_"):
+         for i in range(16): C[o * 16 + i] = ...               v_o = T.axis.spatial(8, o)
+                                                               T.reads(B[v_o * 16:v_o * 16 + 16]) ...
+                                                               for i in range(16): B[v_o * 16 + i] = ...
+                                                               for i in range(16): C[v_o * 16 + i] = ...
+   The blocks are all that stands in neighbouring statements of one body. Each divides at that body; the outer parts must agree. */
+#include <string.h>
+
+#include "ir/print.h"
+#include "ir/walk.h"
+#include "passes/schedule/blockize.h"
+#include "passes/schedule/blockize_internal.h"
+#include "passes/schedule/loops.h"
+#include "passes/schedule/move.h"
+#include "support/strbuf.h"
+
+/* The innermost node that holds all of NODES. */
+static const TreeNode *common_node(Schedule *sch, const TreeNode *const *nodes, int count)
+{
+    const TreeNode *common = schedule_parent(sch, nodes[0]);
+    for (int i = 1; i < count; i++)
+        while (common && !(schedule_node_index(sch, nodes[i]) > schedule_node_index(sch, common) && schedule_node_index(sch, nodes[i]) < common->end))
+            common = schedule_parent(sch, common);
+    return common;
+}
+
+typedef struct {
+    Schedule *sch;
+    int count;
+    const TreeNode **nodes; /* the blocks, in program order */
+    const TreeNode *sequence; /* the statement list that holds them */
+    Blockizing *parts;
+} BlockGroup;
+
+/* The item of the sequence below which NODE lies. */
+static int item_of(BlockGroup *group, const TreeNode *node)
+{
+    for (;;) {
+        const TreeNode *parent = schedule_parent(group->sch, node);
+        if (parent == group->sequence)
+            break;
+        node = parent;
+    }
+    int position = 0;
+    while (group->sequence->stmt->as.seq.items[position] != node->stmt)
+        position++;
+    return position;
+}
+
+static bool gather_blocks(BlockGroup *group, const ValueList *list)
+{
+    Schedule *sch = group->sch;
+    group->count = list->count;
+    group->nodes = ARENA_ARRAY(sch->ctx->arena, const TreeNode *, list->count);
+    for (int i = 0; i < list->count; i++) {
+        if (list->items[i].kind != VALUE_BLOCK)
+            return sched_refuse(sch, "blockize takes a loop or a list of blocks, not a list with a %s", value_type_name(list->items[i].kind));
+        const TreeNode *node = schedule_block(sch, list->items[i].as.block);
+        if (!node)
+            return false;
+        int at = i;
+        for (; at > 0 && schedule_node_index(sch, group->nodes[at - 1]) > schedule_node_index(sch, node); at--)
+            group->nodes[at] = group->nodes[at - 1];
+        group->nodes[at] = node;
+    }
+    for (int i = 1; i < group->count; i++)
+        if (group->nodes[i] == group->nodes[i - 1])
+            return sched_refuse(sch, "block '%s' is given twice", node_block(group->nodes[i])->block->name);
+    return group->count > 0 || sched_refuse(sch, "the list of blocks is empty");
+}
+
+/* The blocks are neighbours: every item of the sequence from the first to the last holds one of them, as the only block below a nest of loops. */
+static bool check_neighbours(BlockGroup *group)
+{
+    Schedule *sch = group->sch;
+    group->sequence = common_node(sch, group->nodes, group->count);
+    if (!group->sequence || group->sequence->stmt->kind != STMT_SEQ)
+        return sched_refuse(sch, "the blocks do not stand side by side in one body");
+    for (int i = 0; i < group->count; i++) {
+        if (item_of(group, group->nodes[i]) != item_of(group, group->nodes[0]) + i) {
+            sched_refuse(sch, "the blocks are not neighbours: something stands before '%s' that is not in the list", node_block(group->nodes[i])->block->name);
+            sched_note(sch, group->nodes[i]->stmt->span, "block '%s' is here", node_block(group->nodes[i])->block->name);
+            return false;
+        }
+        for (const TreeNode *node = schedule_parent(sch, group->nodes[i]); node != group->sequence; node = schedule_parent(sch, node))
+            if (node->stmt->kind != STMT_FOR)
+                return sched_refuse(sch, "only loops may stand around block '%s' below the common body", node_block(group->nodes[i])->block->name);
+    }
+    return true;
+}
+
+static bool divide_all(BlockGroup *group, bool preserve_unit_iters)
+{
+    Schedule *sch = group->sch;
+    Analyzer *an = analyzer_new(sch->ctx);
+    int outside_count;
+    VarRange *outside = loops_ranges_around(sch, group->sequence, &outside_count);
+    group->parts = ARENA_ARRAY(sch->ctx->arena, Blockizing, group->count);
+    for (int i = 0; i < group->count; i++) {
+        Blockizing *part = &group->parts[i];
+        *part = (Blockizing){.sch = sch, .an = an, .block_stmt = group->nodes[i]->stmt, .preserve_unit_iters = preserve_unit_iters};
+        int all;
+        const TreeNode **loops = schedule_loops_around(sch, group->nodes[i], &all);
+        part->loops = loops + outside_count;
+        part->loop_count = all - outside_count;
+        const char *name = node_block(group->nodes[i])->block->name;
+        if (part->block_stmt->as.block.init)
+            return sched_refuse(sch, "block '%s' has an init; decompose_reduction takes it off", name);
+        if (!blockize_prepare(part, outside, outside_count))
+            return sched_refuse(sch, "block '%s' does not divide into a part over the loops outside and one over the loops inside", name);
+    }
+    return true;
+}
+
+/* The outer axes must be the same for all blocks: those of the first are used for all. */
+static bool unify_outer_axes(BlockGroup *group)
+{
+    Context *ctx = group->sch->ctx;
+    Blockizing *first = &group->parts[0];
+    for (int i = 1; i < group->count; i++) {
+        Blockizing *part = &group->parts[i];
+        bool same = part->outer_iters.count == first->outer_iters.count && expr_equal(part->division.outer_predicate, first->division.outer_predicate);
+        Subst renaming = {0};
+        for (int k = 0; same && k < first->outer_iters.count; k++) {
+            const Iter *a = &first->outer_iters.data[k], *b = &part->outer_iters.data[k];
+            same = a->kind == b->kind && expr_equal(a->domain.extent, b->domain.extent) && expr_equal(first->outer_bindings.data[k], part->outer_bindings.data[k]);
+            subst_var(ctx, &renaming, b->var, expr_var(ctx, a->var));
+        }
+        if (!same)
+            return sched_refuse(group->sch, "blocks '%s' and '%s' divide into different outer axes", node_block(group->nodes[0])->block->name, node_block(group->nodes[i])->block->name);
+        for (int v = 0; v < part->subst.vars.count; v++) {
+            MapEntry *entry = &part->subst.vars.entries[v];
+            entry->value = (void *)subst_expr(ctx, &renaming, entry->value);
+        }
+        part->outer_iters = first->outer_iters;
+        blockize_substitute_regions(part);
+    }
+    return true;
+}
+
+static Block *build_group(BlockGroup *group)
+{
+    Context *ctx = group->sch->ctx;
+    RegionVec reads = {0}, writes = {0};
+    StrBuf name = {.arena = ctx->arena};
+    strbuf_add(&name, "outer_");
+    for (int i = group->count - 1; i >= 0; i--)
+        blockize_add_regions(&group->parts[i], &reads, &writes);
+    const Stmt *sequence = group->sequence->stmt, **inner = ARENA_ARRAY(ctx->arena, const Stmt *, group->count);
+    for (int i = 0; i < group->count; i++) {
+        strbuf_printf(&name, "%s_", node_block(group->nodes[i])->block->name);
+        inner[i] = blockize_inner(&group->parts[i]);
+    }
+    Blockizing *first = &group->parts[0];
+    BlockStmt outer = {.block = block_new(ctx, context_intern(ctx, strbuf_text(&name)), group->sch->call_span), .iter_count = first->outer_iters.count, .iters = first->outer_iters.data};
+    outer.bindings = first->outer_bindings.data;
+    outer.predicate = first->division.outer_predicate;
+    outer.reads = reads.data;
+    outer.read_count = reads.count;
+    outer.writes = writes.data;
+    outer.write_count = writes.count;
+    outer.body = stmt_seq(ctx, inner, group->count);
+    int from = item_of(group, group->nodes[0]), total = sequence->as.seq.count, next = 0;
+    const Stmt **items = ARENA_ARRAY(ctx->arena, const Stmt *, total);
+    for (int i = 0; i < total; i++) {
+        if (i == from)
+            items[next++] = stmt_block(ctx, outer, group->nodes[0]->stmt->span);
+        if (i < from || i >= from + group->count)
+            items[next++] = sequence->as.seq.items[i];
+    }
+    sched_replace(group->sch, sequence, stmt_seq(ctx, items, next));
+    return outer.block;
+}
+
+bool primitive_blockize(Schedule *sch, const Value *args, Value *result)
+{
+    Block *outer = NULL;
+    if (args[0].kind == VALUE_LOOP) {
+        const TreeNode *loop = schedule_loop(sch, args[0].as.loop);
+        outer = loop ? blockize_loop(sch, loop, args[1].as.boolean) : NULL;
+    } else if (args[0].kind == VALUE_LIST) {
+        BlockGroup group = {.sch = sch};
+        if (gather_blocks(&group, args[0].as.list) && check_neighbours(&group) && divide_all(&group, args[1].as.boolean) && unify_outer_axes(&group))
+            outer = build_group(&group);
+    } else {
+        return sched_refuse(sch, "blockize takes a loop or a list of blocks, not a %s", value_type_name(args[0].kind));
+    }
+    *result = outer ? value_block(outer) : value_none();
+    return outer != NULL;
+}

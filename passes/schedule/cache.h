@@ -1,0 +1,56 @@
+/* Shared by cache_read and cache_write: a buffer, its copy in another storage scope, the block that copies between them, and who uses which. */
+#ifndef TIRC_PASSES_SCHEDULE_CACHE_H
+#define TIRC_PASSES_SCHEDULE_CACHE_H
+
+#include "passes/schedule/coverage.h"
+#include "passes/schedule/schedule.h"
+
+typedef struct {
+    Buffer *buffer, *cache;
+    Str storage;            /* the storage scope of the cache */
+    const TreeNode *scope;  /* the block whose members are concerned; it allocates the cache */
+    const TreeNode *writer; /* its one member that writes the buffer, or NULL */
+    const TreeNode **users; /* the members that use the cache in place of the buffer */
+    int user_count;
+    bool redirect_rest; /* what lies in no member uses the cache too */
+
+    /* where the copy stands */
+    const TreeNode *anchor; /* a statement of the scope */
+    bool after;             /* behind the anchor, not before it */
+    const TreeNode *later;  /* the member in the anchor that is to find the copy done; NULL: the copy stands at the end or start of the scope */
+
+    /* what it copies */
+    Region region;     /* of the buffer, in terms of what is around the anchor */
+    bool whole;        /* the cache has the shape of the buffer; else just that of the region, and indices are shifted */
+    bool *guarded;     /* for each dimension: the region may leave the buffer, so that a guard keeps the copy inside */
+    bool any_guarded;
+} CachePlan;
+
+/* Sets buffer, scope and storage; false after a refusal (the scope's name, the block's place, buffers that are declared inside). */
+bool cache_begin(Schedule *sch, CachePlan *plan, const TreeNode *block, const Buffer *buffer, Str storage);
+/* The one member of the scope that writes the buffer, NULL when there is none; false after a refusal when there are several. */
+bool cache_find_writer(Schedule *sch, CachePlan *plan);
+/* The members named by VALUE (None or a list of blocks), each once; false after a refusal when one is not a member of the scope. */
+bool cache_listed_consumers(Schedule *sch, const CachePlan *plan, const Value *value, const TreeNode ***nodes, int *count);
+
+/* Puts the copy right before the statement that holds the first of RELATED (COUNT members behind the writer), in the innermost sequence that also holds the writer; at the
+   end of the scope when there are none. False after a refusal. */
+bool cache_place_behind_writer(Schedule *sch, CachePlan *plan, const TreeNode *const *related, int count);
+/* Puts it at the start of the scope. */
+void cache_place_at_start(Schedule *sch, CachePlan *plan);
+/* Copies what the writer writes in one iteration of the loops around the anchor. */
+void cache_copy_written(Schedule *sch, CachePlan *plan);
+/* Copies what the scope declares to read of the buffer, or all of it. */
+bool cache_copy_declared(Schedule *sch, CachePlan *plan);
+
+/* The copied elements are all written when the copy runs. */
+bool check_copy_is_written(Schedule *sch, const CachePlan *plan);
+/* USER comes behind the writer and reads only what the writer has written before. */
+bool check_user_is_served(Schedule *sch, const CachePlan *plan, const TreeNode *user);
+/* The users can be redirected: they do not reach the buffer through views of another scope, or pointers where indices shift. */
+bool check_users_can_redirect(Schedule *sch, const CachePlan *plan);
+
+/* Edits the program; the symbol of the block that copies. */
+Block *cache_apply(Schedule *sch, CachePlan *plan, bool copies_in);
+
+#endif

@@ -1,0 +1,201 @@
+/* The edit of cache_read and cache_write: the block that copies, and the users of the buffer turned to the cache. See cache.h. */
+#include "ir/walk.h"
+#include "passes/schedule/cache.h"
+#include "passes/schedule/loops.h"
+
+/* --- Turning to the cache --- */
+
+typedef struct {
+    const CachePlan *plan;
+    Analyzer *an;
+} Redirection;
+
+/* INDEX of dimension DIM of the buffer as an index of the cache. */
+static const Expr *shifted(const Redirection *redirection, const Expr *index, int dim)
+{
+    if (redirection->plan->whole)
+        return index;
+    Context *ctx = analyzer_context(redirection->an);
+    return analyzer_simplify(redirection->an, op_sub(ctx, index, redirection->plan->region.ranges[dim].min));
+}
+
+static const Expr *redirect_expr(Rewriter *rewriter, const Expr *expr)
+{
+    const Redirection *redirection = rewriter->data;
+    const CachePlan *plan = redirection->plan;
+    if (expr_is_var(expr, plan->buffer->data))
+        return expr_var_at(rewriter->ctx, plan->cache->data, expr->span);
+    expr = rewrite_expr_children(rewriter, expr);
+    if (expr->kind != EXPR_LOAD || expr->value.buffer != plan->buffer)
+        return expr;
+    const Expr **indices = ARENA_ARRAY(rewriter->ctx->arena, const Expr *, plan->buffer->ndim);
+    for (int d = 0; d < plan->buffer->ndim; d++)
+        indices[d] = shifted(redirection, expr->args[d], d);
+    return expr_load(rewriter->ctx, plan->cache, indices, plan->buffer->ndim, load_mask(expr), expr->span);
+}
+
+static void redirect_region(Rewriter *rewriter, Region *region)
+{
+    const Redirection *redirection = rewriter->data;
+    if (region->buffer != redirection->plan->buffer)
+        return;
+    region->buffer = redirection->plan->cache;
+    region->ranges = arena_copy(rewriter->ctx->arena, region->ranges, sizeof *region->ranges * (size_t)region->buffer->ndim);
+    for (int d = 0; d < region->buffer->ndim; d++)
+        region->ranges[d].min = shifted(redirection, region->ranges[d].min, d);
+}
+
+static const Stmt *redirect_block(Rewriter *rewriter, const Stmt *stmt)
+{
+    stmt = rewrite_stmt_children(rewriter, stmt);
+    BlockStmt block = stmt->as.block;
+    Arena *arena = rewriter->ctx->arena;
+    block.reads = arena_copy(arena, block.reads, sizeof *block.reads * (size_t)block.read_count);
+    block.writes = arena_copy(arena, block.writes, sizeof *block.writes * (size_t)block.write_count);
+    block.matches = arena_copy(arena, block.matches, sizeof *block.matches * (size_t)block.match_count);
+    for (int i = 0; i < block.read_count; i++)
+        redirect_region(rewriter, &block.reads[i]);
+    for (int i = 0; i < block.write_count; i++)
+        redirect_region(rewriter, &block.writes[i]);
+    for (int i = 0; i < block.match_count; i++)
+        redirect_region(rewriter, &block.matches[i].source);
+    return stmt_block(rewriter->ctx, block, stmt->span);
+}
+
+static const Stmt *redirect_stmt(Rewriter *rewriter, const Stmt *stmt)
+{
+    const Redirection *redirection = rewriter->data;
+    if (stmt->kind == STMT_BLOCK)
+        return redirect_block(rewriter, stmt);
+    stmt = rewrite_stmt_children(rewriter, stmt);
+    if (stmt->kind != STMT_STORE || stmt->as.store.buffer != redirection->plan->buffer)
+        return stmt;
+    Stmt copy = *stmt;
+    copy.as.store.buffer = redirection->plan->cache;
+    copy.as.store.indices = ARENA_ARRAY(rewriter->ctx->arena, const Expr *, stmt->as.store.index_count);
+    for (int d = 0; d < stmt->as.store.index_count; d++)
+        copy.as.store.indices[d] = shifted(redirection, stmt->as.store.indices[d], d);
+    return stmt_new(rewriter->ctx, &copy);
+}
+
+static const Stmt *use_cache(Schedule *sch, const CachePlan *plan, const Stmt *stmt)
+{
+    Redirection redirection = {plan, analyzer_new(sch->ctx)};
+    Rewriter rewriter = {.ctx = sch->ctx, .expr = redirect_expr, .stmt = redirect_stmt, .data = &redirection};
+    return rewrite_stmt(&rewriter, stmt);
+}
+
+/* --- The copying block --- */
+
+/* An access of both sides: in the buffer at the region's place, in the cache at the iterator's. */
+typedef struct {
+    const Expr **buffer_indices, **cache_indices;
+} CopyIndices;
+
+/* Fills in iterators, bindings and loop variables of the copying block. A cache of its own shape is indexed from the start of the region. */
+static CopyIndices make_axes(Schedule *sch, const CachePlan *plan, BlockStmt *copy, Var **loops)
+{
+    Context *ctx = sch->ctx;
+    int ndim = plan->buffer->ndim;
+    CopyIndices indices = {ARENA_ARRAY(ctx->arena, const Expr *, ndim), ARENA_ARRAY(ctx->arena, const Expr *, ndim)};
+    for (int d = 0; d < ndim; d++) {
+        Range range = plan->region.ranges[d];
+        DType dtype = range.extent->dtype;
+        loops[d] = var_new(ctx, context_internf(ctx, "ax%d", d), dtype, sch->call_span);
+        Var *iter = var_new(ctx, context_internf(ctx, "v%d", d), dtype, sch->call_span);
+        const Expr *extent = plan->whole ? plan->buffer->shape[d] : range.extent;
+        copy->iters[d] = (Iter){iter, {expr_int(ctx, extent->dtype, 0), extent}, ITER_SPATIAL, sch->call_span};
+        copy->bindings[d] = plan->whole ? op_add(ctx, range.min, expr_var(ctx, loops[d])) : expr_var(ctx, loops[d]);
+        indices.cache_indices[d] = expr_var(ctx, iter);
+        indices.buffer_indices[d] = plan->whole ? indices.cache_indices[d] : op_add(ctx, range.min, indices.cache_indices[d]);
+    }
+    return indices;
+}
+
+/* Keeps the copy inside of the buffer where the region may leave it. */
+static const Expr *copy_guard(Schedule *sch, const CachePlan *plan, Var *const *loops)
+{
+    Context *ctx = sch->ctx;
+    const Expr *guard = expr_bool(ctx, true);
+    Analyzer *an = loops_context(sch, plan->anchor);
+    for (int d = 0; d < plan->buffer->ndim; d++) {
+        if (!plan->guarded[d])
+            continue;
+        const Expr *min = plan->region.ranges[d].min, *index = op_add(ctx, min, expr_var(ctx, loops[d])), *zero = expr_int(ctx, min->dtype, 0);
+        if (!analyzer_prove_symbolic(an, op_compare(ctx, EXPR_LE, zero, min)))
+            guard = op_and(ctx, guard, op_compare(ctx, EXPR_LE, zero, index));
+        guard = op_and(ctx, guard, op_compare(ctx, EXPR_LT, index, plan->buffer->shape[d]));
+    }
+    return guard;
+}
+
+static const Stmt *make_copy(Schedule *sch, const CachePlan *plan, bool copies_in, Block *symbol)
+{
+    Context *ctx = sch->ctx;
+    int ndim = plan->buffer->ndim;
+    Var **loops = ARENA_ARRAY(ctx->arena, Var *, ndim);
+    BlockStmt copy = {.block = symbol, .iter_count = ndim, .iters = ARENA_ARRAY(ctx->arena, Iter, ndim), .bindings = ARENA_ARRAY(ctx->arena, const Expr *, ndim)};
+    CopyIndices indices = make_axes(sch, plan, &copy, loops);
+    Region buffer_region = region_point(ctx, plan->buffer, indices.buffer_indices), cache_region = region_point(ctx, plan->cache, indices.cache_indices);
+    copy.predicate = copy_guard(sch, plan, loops);
+    copy.reads = arena_copy(ctx->arena, copies_in ? &buffer_region : &cache_region, sizeof(Region));
+    copy.writes = arena_copy(ctx->arena, copies_in ? &cache_region : &buffer_region, sizeof(Region));
+    copy.read_count = copy.write_count = 1;
+    const Expr **from = copies_in ? indices.buffer_indices : indices.cache_indices, **to = copies_in ? indices.cache_indices : indices.buffer_indices;
+    const Expr *value = expr_load(ctx, copies_in ? plan->buffer : plan->cache, from, ndim, NULL, sch->call_span);
+    copy.body = stmt_store(ctx, copies_in ? plan->cache : plan->buffer, to, ndim, value, NULL, sch->call_span);
+    const Stmt *stmt = stmt_block(ctx, copy, sch->call_span);
+    for (int d = ndim - 1; d >= 0; d--)
+        stmt = loops_serial(ctx, loops[d], plan->region.ranges[d].extent, stmt, sch->call_span);
+    return stmt;
+}
+
+/* --- Putting all together --- */
+
+typedef struct {
+    Redirection redirection; /* first: redirect_expr works on it */
+    Schedule *sch;
+    const Stmt *anchor, *copy;
+} Edit;
+
+static const Stmt *edited_block(Edit *edit, const Stmt *stmt)
+{
+    const CachePlan *plan = edit->redirection.plan;
+    for (int i = 0; i < plan->user_count; i++)
+        if (plan->users[i]->stmt == stmt)
+            return use_cache(edit->sch, plan, stmt);
+    return stmt;
+}
+
+static const Stmt *edit_stmt(Rewriter *rewriter, const Stmt *stmt)
+{
+    Edit *edit = rewriter->data;
+    const Stmt *edited = stmt->kind == STMT_BLOCK ? edited_block(edit, stmt) : rewrite_stmt_children(rewriter, stmt);
+    if (stmt != edit->anchor)
+        return edited;
+    bool after = edit->redirection.plan->after;
+    const Stmt *items[] = {after ? edited : edit->copy, after ? edit->copy : edited};
+    return stmt_seq(rewriter->ctx, items, 2);
+}
+
+static const Expr *edit_expr(Rewriter *rewriter, const Expr *expr)
+{
+    const Edit *edit = rewriter->data;
+    return edit->redirection.plan->redirect_rest ? redirect_expr(rewriter, expr) : expr;
+}
+
+Block *cache_apply(Schedule *sch, CachePlan *plan, bool copies_in)
+{
+    Context *ctx = sch->ctx;
+    Block *symbol = block_new(ctx, context_internf(ctx, "%s_%s", plan->buffer->name, plan->storage), sch->call_span);
+    Edit edit = {{plan, analyzer_new(ctx)}, sch, plan->anchor->stmt, make_copy(sch, plan, copies_in, symbol)};
+    Rewriter rewriter = {.ctx = ctx, .expr = edit_expr, .stmt = edit_stmt, .data = &edit};
+    BlockStmt scope = *node_block(plan->scope);
+    scope.body = rewrite_stmt(&rewriter, scope.body);
+    scope.allocs = ARENA_ARRAY(ctx->arena, Buffer *, scope.alloc_count + 1);
+    for (int i = 0; i < scope.alloc_count; i++)
+        scope.allocs[i] = node_block(plan->scope)->allocs[i];
+    scope.allocs[scope.alloc_count++] = plan->cache;
+    sched_replace(sch, plan->scope->stmt, stmt_block(ctx, scope, plan->scope->stmt->span));
+    return symbol;
+}

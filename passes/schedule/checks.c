@@ -1,0 +1,197 @@
+/* Conditions on blocks; see checks.h. */
+#include "passes/schedule/checks.h"
+
+#include "ir/print.h"
+#include "ir/walk.h"
+#include "passes/schedule/loops.h"
+#include "passes/schedule/scope.h"
+
+static void note_block(Schedule *sch, const TreeNode *block)
+{
+    sched_note(sch, block->stmt->span, "block '%s' is here", node_block(block)->block->name);
+}
+
+/* --- Affine bindings --- */
+
+/* The map of BLOCK's axes over the loops below TOP; the reason in RESULT->error when it has none. */
+static bool detect_bindings(Schedule *sch, const TreeNode *node, const TreeNode *top, IterMapResult *result)
+{
+    const BlockStmt *block = node_block(node);
+    int count, first = 0;
+    const TreeNode **loops = schedule_loops_around(sch, node, &count);
+    for (int i = 0; i < count; i++)
+        if (top && schedule_is_under(sch, top, loops[i]))
+            first = i + 1;
+    result->count = 0;
+    if (first == count)
+        return true;
+    IterMapQuery query = {
+        .bindings = block->bindings,
+        .binding_count = block->iter_count,
+        .iters = loops_ranges(sch, loops + first, count - first),
+        .iter_count = count - first,
+        .predicate = block->predicate,
+        .level = ITER_MAP_SURJECTIVE,
+        .simplify_trivial = true,
+    };
+    if (!iter_map_detect(analyzer_new(sch->ctx), &query, result))
+        return false;
+    for (int i = 0; i < result->count; i++)
+        if (result->sums[i]->count && !expr_is_int(result->sums[i]->args[0].scale, 1)) {
+            result->error = arena_printf(sch->ctx->arena, "%s leaves gaps between its values", print_expr(sch->ctx, block->bindings[i]));
+            return false;
+        }
+    return true;
+}
+
+bool block_is_affine(Schedule *sch, const TreeNode *block, const TreeNode *top)
+{
+    IterMapResult map;
+    return detect_bindings(sch, block, top, &map);
+}
+
+bool check_block_is_affine(Schedule *sch, const TreeNode *block, const TreeNode *top)
+{
+    IterMapResult map;
+    if (detect_bindings(sch, block, NULL, &map) || (top && block_is_affine(sch, block, top)))
+        return true;
+    sched_refuse(sch, "the bindings of block '%s' must be affine in the loops around it and cover a box: %s", node_block(block)->block->name,
+                 map.error ? map.error : "they are not");
+    note_block(sch, block);
+    return false;
+}
+
+/* --- Axes --- */
+
+static const char *axis_kind_name(IterKind kind)
+{
+    static const char *const names[] = {[ITER_SPATIAL] = "spatial", [ITER_REDUCE] = "reduce", [ITER_SCAN] = "scan", [ITER_OPAQUE] = "opaque"};
+    return names[kind];
+}
+
+bool check_block_axes(Schedule *sch, const TreeNode *node)
+{
+    const BlockStmt *block = node_block(node);
+    for (int i = 0; i < block->iter_count; i++) {
+        IterKind kind = block->iters[i].kind;
+        if (kind == ITER_SPATIAL || kind == ITER_REDUCE)
+            continue;
+        sched_refuse(sch, "block '%s' has a %s axis '%s'; only spatial and reduce axes may run in another order", block->block->name, axis_kind_name(kind),
+                     block->iters[i].var->name);
+        note_block(sch, node);
+        return false;
+    }
+    return true;
+}
+
+bool check_block_has_scope(Schedule *sch, const TreeNode *block)
+{
+    const TreeNode *scope = schedule_scope(sch, block);
+    if (!scope)
+        return sched_refuse(sch, "block '%s' is the root block, which nothing encloses", node_block(block)->block->name);
+    if (block->in_init) {
+        sched_refuse(sch, "block '%s' belongs to the init of block '%s': decompose_reduction makes it a block of its own", node_block(block)->block->name,
+                     node_block(scope)->block->name);
+        note_block(sch, block);
+        return false;
+    }
+    return true;
+}
+
+/* --- Writers --- */
+
+bool check_block_is_only_writer(Schedule *sch, const TreeNode *node)
+{
+    const BlockStmt *block = node_block(node);
+    const TreeNode *scope = schedule_scope(sch, node);
+    for (int i = 0; i < block->write_count; i++) {
+        int count;
+        const TreeNode **writers = scope_writers(sch, scope, block->writes[i].buffer, &count);
+        if (count <= 1)
+            continue;
+        sched_refuse(sch, "block '%s' is not the only one that writes buffer '%s'", block->block->name, block->writes[i].buffer->name);
+        for (int w = 0; w < count; w++)
+            sched_note(sch, writers[w]->stmt->span, "block '%s' writes it", node_block(writers[w])->block->name);
+        return false;
+    }
+    return true;
+}
+
+bool check_complete_block(Schedule *sch, const TreeNode *node)
+{
+    const BlockStmt *block = node_block(node);
+    for (int i = 0; i < block->iter_count; i++)
+        if (block->iters[i].kind != ITER_SPATIAL) {
+            sched_refuse(sch, "axis '%s' of block '%s' is a %s axis, and all must be spatial", block->iters[i].var->name, block->block->name,
+                         axis_kind_name(block->iters[i].kind));
+            note_block(sch, node);
+            return false;
+        }
+    for (int i = 0; i < block->write_count; i++)
+        if (regions_find(block->reads, block->read_count, block->writes[i].buffer)) {
+            sched_refuse(sch, "block '%s' reads buffer '%s', which it writes too", block->block->name, block->writes[i].buffer->name);
+            note_block(sch, node);
+            return false;
+        }
+    return check_block_is_only_writer(sch, node);
+}
+
+/* --- Reductions --- */
+
+/* Looks for a store to an output of the block whose index uses a reduce axis of it. */
+typedef struct {
+    const BlockStmt *block;
+    const Stmt *store;
+    const Var *axis;
+} ReduceIndexSearch;
+
+static const Var *reduce_axis_in(const BlockStmt *block, const Expr *expr)
+{
+    for (int i = 0; i < block->iter_count; i++)
+        if (block->iters[i].kind == ITER_REDUCE && expr_uses_var(expr, block->iters[i].var))
+            return block->iters[i].var;
+    return NULL;
+}
+
+static bool find_reduce_index(Visitor *visitor, const Stmt *stmt)
+{
+    ReduceIndexSearch *search = visitor->data;
+    if (stmt->kind != STMT_STORE || !regions_find(search->block->writes, search->block->write_count, stmt->as.store.buffer))
+        return !search->axis;
+    for (int i = 0; i < stmt->as.store.index_count && !search->axis; i++) {
+        search->store = stmt;
+        search->axis = reduce_axis_in(search->block, stmt->as.store.indices[i]);
+    }
+    return false;
+}
+
+/* Reduce axes of BLOCK must not appear in what it writes: neither in its declared regions nor in the indices of its stores. */
+static bool check_outputs_not_reduced(Schedule *sch, const TreeNode *node)
+{
+    const BlockStmt *block = node_block(node);
+    const Var *axis = NULL;
+    for (int i = 0; i < block->write_count; i++)
+        for (int d = 0; d < block->writes[i].buffer->ndim && !axis; d++) {
+            axis = reduce_axis_in(block, block->writes[i].ranges[d].min);
+            axis = axis ? axis : reduce_axis_in(block, block->writes[i].ranges[d].extent);
+        }
+    ReduceIndexSearch search = {.block = block, .axis = axis};
+    Visitor visitor = {.stmt = find_reduce_index, .data = &search};
+    if (!axis)
+        visit_stmt(&visitor, block->body);
+    if (!search.axis)
+        return true;
+    sched_refuse(sch, "reduce axis '%s' of block '%s' indexes what the block writes", search.axis->name, block->block->name);
+    sched_note(sch, search.store ? search.store->span : node->stmt->span, "written here");
+    return false;
+}
+
+bool check_reduction_block(Schedule *sch, const TreeNode *node)
+{
+    if (!node_block(node)->init) {
+        sched_refuse(sch, "block '%s' has no init, so it is no reduction that could be decomposed", node_block(node)->block->name);
+        note_block(sch, node);
+        return false;
+    }
+    return check_block_is_affine(sch, node, NULL) && check_block_axes(sch, node) && check_block_is_only_writer(sch, node) && check_outputs_not_reduced(sch, node);
+}

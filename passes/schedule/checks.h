@@ -1,0 +1,24 @@
+/* What primitives require of blocks. Each check gives false after a refusal that names the block and what it lacks. */
+#ifndef TIRC_PASSES_SCHEDULE_CHECKS_H
+#define TIRC_PASSES_SCHEDULE_CHECKS_H
+
+#include "passes/schedule/schedule.h"
+
+/* True when the loops around BLOCK, below TOP (not included; NULL or a node outside of the scope: up to the scope), reach under its predicate a box of axis values, and
+   its bindings are quasi-affine expressions of them. */
+bool block_is_affine(Schedule *sch, const TreeNode *block, const TreeNode *top);
+/* The same over all loops of the scope or, where that cannot be shown, over those below TOP. */
+bool check_block_is_affine(Schedule *sch, const TreeNode *block, const TreeNode *top);
+/* BLOCK has only spatial and reduce axes. */
+bool check_block_axes(Schedule *sch, const TreeNode *block);
+/* BLOCK is the only block of its scope that writes its outputs. */
+bool check_block_is_only_writer(Schedule *sch, const TreeNode *block);
+/* BLOCK is inside another block: it is not the root, nor part of an init. */
+bool check_block_has_scope(Schedule *sch, const TreeNode *block);
+
+/* Complete: only spatial axes, the only writer of its outputs, and it reads none of them. */
+bool check_complete_block(Schedule *sch, const TreeNode *block);
+/* Reduction: it has an init, affine bindings of spatial and reduce axes, is the only writer of its outputs, and no reduce axis indexes them. */
+bool check_reduction_block(Schedule *sch, const TreeNode *block);
+
+#endif

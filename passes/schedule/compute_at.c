@@ -1,0 +1,130 @@
+/* compute_at and reverse_compute_at: moving a block below a loop of another one.
+
+   compute_at(B, i): each iteration of i computes the part of B that the consumers in it need.
+       for i: B[i] = f(A[i])                    for i: B[i] = f(A[i])
+       for i: C[i] = g(B[i])             =>            C[i] = g(B[i])
+   reverse_compute_at(C, i): each iteration of i consumes what the producers in it have made.
+
+   Legal when the block is complete or a reduction block, all its consumers (producers) are below the loop, there is a place between what it needs and what needs it, and:
+   - compute_at: no instance reads an element that is overwritten between its old and its new place, and the writes of each iteration cover what the consumers read in it
+     (an instance may run again: it computes the same from unchanged inputs);
+   - reverse_compute_at: every instance still runs, after everything it depends on. */
+#include "passes/analysis/dependence.h"
+#include "passes/schedule/checks.h"
+#include "passes/schedule/concurrency.h"
+#include "passes/schedule/inline.h"
+#include "passes/schedule/legality.h"
+#include "passes/schedule/loops.h"
+#include "passes/schedule/move.h"
+#include "passes/schedule/scope.h"
+
+static const char *block_name(const TreeNode *node)
+{
+    return node_block(node)->block->name;
+}
+
+static bool check_same_scope(Move *move)
+{
+    Schedule *sch = move->sch;
+    const TreeNode *scope = schedule_scope(sch, move->block);
+    const char *loop = node_loop(move->loop)->var->name;
+    if (!scope)
+        return sched_refuse(sch, "the root block cannot be moved");
+    if (schedule_is_under(sch, move->block, move->loop))
+        return sched_refuse(sch, "loop '%s' is around block '%s' already", loop, block_name(move->block));
+    if (schedule_scope(sch, move->loop) == scope && !move->loop->in_init)
+        return true;
+    sched_refuse(sch, "loop '%s' and block '%s' are not in the same scope", loop, block_name(move->block));
+    sched_note(sch, move->loop->stmt->span, "loop '%s' is here", loop);
+    return false;
+}
+
+/* All consumers (producers) lie below the loop, and there is one. */
+static bool check_partners(Move *move)
+{
+    Schedule *sch = move->sch;
+    const char *kind = move->reverse ? "producer" : "consumer", *loop = node_loop(move->loop)->var->name;
+    move->partners = move->reverse ? scope_producers(sch, move->block, DEPENDS_RAW, &move->partner_count) : scope_consumers(sch, move->block, DEPENDS_RAW, &move->partner_count);
+    for (int i = 0; i < move->partner_count; i++) {
+        if (schedule_is_under(sch, move->partners[i], move->loop))
+            continue;
+        sched_refuse(sch, "not all %ss of block '%s' are below loop '%s': '%s' is not", kind, block_name(move->block), loop, block_name(move->partners[i]));
+        sched_note(sch, move->partners[i]->stmt->span, "block '%s' is here", block_name(move->partners[i]));
+        return false;
+    }
+    return move->partner_count || sched_refuse(sch, "block '%s' has no %s below loop '%s'", block_name(move->block), kind, loop);
+}
+
+/* A block with an init must be a reduction block, one without a complete block. */
+static bool check_movable(Move *move)
+{
+    const BlockStmt *block = node_block(move->block);
+    for (int w = 0; !move->reverse && w < block->write_count; w++)
+        if (!inline_check_intermediate(move->sch, move->block, block->writes[w].buffer))
+            return false;
+    return block->init ? check_reduction_block(move->sch, move->block) : check_complete_block(move->sch, move->block);
+}
+
+/* The loops around the target loop, itself included, and sizes. */
+static Analyzer *loop_analyzer(Move *move)
+{
+    Analyzer *an = analyzer_new(move->sch->ctx);
+    for (const TreeNode *node = move->loop; node && node->stmt->kind != STMT_BLOCK; node = schedule_parent(move->sch, node))
+        if (node->stmt->kind == STMT_FOR)
+            analyzer_bind_range_opaque(an, node_loop(node)->var, (Range){node_loop(node)->min, node_loop(node)->extent});
+    return an;
+}
+
+/* What keeps the moved block from being as right as before; false after a refusal. */
+static bool check_moved(Move *move, const Func *before, const Func *after)
+{
+    Conflict conflict;
+    const Block *block = node_block(move->block)->block;
+    Schedule *sch = move->sch;
+    bool broken = move->reverse ? dependence_moved_consumer(sch->ctx, before, after, block, &conflict) : dependence_moved_producer(sch->ctx, before, after, block, &conflict);
+    if (!broken)
+        return true;
+    return refuse_conflict(sch, &conflict, "moving block '%s' below loop '%s' would change the result", block->name, node_loop(move->loop)->var->name);
+}
+
+static bool run_move(Move *move)
+{
+    Schedule *sch = move->sch;
+    if (!check_same_scope(move) || !check_movable(move) || !check_partners(move) ||
+        !move_find_position(move))
+        return false;
+    Analyzer *an = loop_analyzer(move);
+    const TreeNode *scope = schedule_scope(sch, move->block);
+    const IterDomain *domains = move_solve_domains(move, an);
+    const Stmt *scope_stmt = scope->stmt, *rebuilt = move_rebuild_scope(move, scope, move_build_nest(move, an, domains));
+    if (!rebuilt)
+        return false;
+    const Func *before = schedule_func(sch);
+    const TreeNode block = *move->block, loop = *move->loop;
+    move->block = &block;
+    move->loop = &loop;
+    sched_replace(sch, scope_stmt, rebuilt);
+    return check_moved(move, before, schedule_func(sch)) && check_concurrent_loops_around(sch, schedule_find_block(sch, node_block(move->block)->block));
+}
+
+static bool move_block(Schedule *sch, const Value *args, bool reverse)
+{
+    Move move = {.sch = sch, .reverse = reverse, .preserve_unit_loops = args[2].as.boolean, .index = args[3].as.integer};
+    if (args[0].kind != VALUE_BLOCK || !schedule_block(sch, args[0].as.block) || !schedule_loop(sch, args[1].as.loop))
+        return false;
+    move.block = schedule_block(sch, args[0].as.block);
+    move.loop = schedule_loop(sch, args[1].as.loop);
+    return run_move(&move);
+}
+
+bool primitive_compute_at(Schedule *sch, const Value *args, Value *result)
+{
+    (void)result;
+    return move_block(sch, args, false);
+}
+
+bool primitive_reverse_compute_at(Schedule *sch, const Value *args, Value *result)
+{
+    (void)result;
+    return move_block(sch, args, true);
+}

@@ -1,0 +1,320 @@
+/* compute_inline and reverse_compute_inline: a block disappears into those that use what it computes, or into the one that computes what it uses.
+
+   compute_inline(B)                                    reverse_compute_inline(C)
+     B[v] = f(A[v])                                       B[v] = f(A[v])
+     C[v] = g(B[v])        =>   C[v] = g(f(A[v]))         C[v] = g(B[v])        =>   C[v] = g(f(A[v]))
+
+   Legal when the block computes each element of its buffer at once, one to one in its axes, by an expression without effects, nothing else uses the buffer, and what the expression
+   reads is not written between the two places. reverse_compute_inline also needs that the consumer runs once for each element; where it uses only a part, a T.where keeps
+   the rest from being written. */
+#include "passes/arith/analyzer.h"
+#include "passes/schedule/checks.h"
+#include "passes/schedule/concurrency.h"
+#include "passes/schedule/inline.h"
+#include "passes/schedule/loops.h"
+#include "passes/schedule/scope.h"
+
+static const char *block_name(const TreeNode *node)
+{
+    return node_block(node)->block->name;
+}
+
+/* --- checks that both share --- */
+
+static bool find_effect(Visitor *visitor, const Expr *expr)
+{
+    if (expr->kind == EXPR_CALL && op_info(expr->value.op)->effect == EFFECT_OPAQUE)
+        visitor->data = (void *)expr;
+    return !visitor->data;
+}
+
+static bool check_no_effects(Schedule *sch, const TreeNode *node, const Expr *value)
+{
+    Visitor visitor = {.expr = find_effect};
+    visit_expr(&visitor, value);
+    const Expr *call = visitor.data;
+    if (!call)
+        return true;
+    sched_refuse(sch, "block '%s' calls a function that may have effects; T.call_pure_extern says that a function has none", block_name(node));
+    sched_note(sch, call->span, "the call is here");
+    return false;
+}
+
+/* Nothing that FROM reads is written by a member that runs after FROM first runs and no later than UNTIL: behind FROM in program order up to UNTIL, or in a loop around both. */
+static bool check_inputs_unchanged(Schedule *sch, const TreeNode *from, const TreeNode *until)
+{
+    int count;
+    const TreeNode **members = schedule_child_blocks(sch, schedule_scope(sch, from), &count);
+    const BlockStmt *block = node_block(from);
+    for (int i = 0; i < count; i++) {
+        const TreeNode *writer = members[i];
+        bool between = schedule_node_index(sch, writer) > schedule_node_index(sch, from) && schedule_node_index(sch, writer) <= schedule_node_index(sch, until);
+        bool in_common_loop = false;
+        for (const TreeNode *loop = schedule_parent(sch, from); loop && loop->stmt->kind != STMT_BLOCK; loop = schedule_parent(sch, loop))
+            in_common_loop |= loop->stmt->kind == STMT_FOR && schedule_is_under(sch, writer, loop) && schedule_is_under(sch, until, loop) && writer != from;
+        for (int r = 0; (between || in_common_loop) && r < block->read_count; r++)
+            if (regions_find(node_block(writer)->writes, node_block(writer)->write_count, block->reads[r].buffer)) {
+                sched_refuse(sch, "block '%s' writes '%s', which block '%s' reads, before block '%s' runs", block_name(writer), block->reads[r].buffer->name, block_name(from), block_name(until));
+                sched_note(sch, writer->stmt->span, "block '%s' is here", block_name(writer));
+                return false;
+            }
+    }
+    return true;
+}
+
+/* --- compute_inline --- */
+
+typedef struct {
+    Schedule *sch;
+    const BlockStmt *producer;
+    const Stmt *store;
+    bool failed; /* an index map has no inverse */
+} Inlining;
+
+static const Expr *inline_load(Rewriter *rewriter, const Expr *expr)
+{
+    Inlining *inlining = rewriter->data;
+    expr = rewrite_expr_children(rewriter, expr);
+    if (expr->kind != EXPR_LOAD || expr->value.buffer != inlining->store->as.store.buffer)
+        return expr;
+    Subst subst = {0};
+    const Stmt *store = inlining->store;
+    if (expr->predicated || expr->dtype.lanes != store->as.store.value->dtype.lanes ||
+        !inline_solve(inlining->sch, inlining->producer, store->as.store.indices, expr->args, store->as.store.index_count, &subst)) {
+        inlining->failed = true;
+        return expr;
+    }
+    return subst_expr(rewriter->ctx, &subst, store->as.store.value);
+}
+
+static bool check_producer(Schedule *sch, const TreeNode *node, const Stmt **store)
+{
+    if (!check_block_has_scope(sch, node) || !check_complete_block(sch, node) || !(*store = inline_single_store(sch, node)))
+        return false;
+    return inline_check_intermediate(sch, node, (*store)->as.store.buffer) && check_no_effects(sch, node, (*store)->as.store.value);
+}
+
+bool primitive_compute_inline(Schedule *sch, const Value *args, Value *result)
+{
+    (void)result;
+    const TreeNode *node = schedule_block(sch, args[0].as.block);
+    const Stmt *store;
+    if (!node || !check_producer(sch, node, &store))
+        return false;
+    const TreeNode *scope = schedule_scope(sch, node);
+    Buffer *buffer = store->as.store.buffer;
+    int count;
+    const TreeNode **consumers = scope_consumers(sch, node, DEPENDS_RAW, &count);
+    if (!count)
+        return sched_refuse(sch, "no block reads '%s', which block '%s' computes", buffer->name, block_name(node));
+    const TreeNode **users = ARENA_ARRAY(sch->ctx->arena, const TreeNode *, count + 1);
+    users[count] = node;
+    for (int i = 0; i < count; i++) {
+        users[i] = consumers[i];
+        if (!check_inputs_unchanged(sch, node, consumers[i]))
+            return false;
+    }
+    if (!inline_check_only_used_by(sch, scope, buffer, users, count + 1))
+        return false;
+    Inlining inlining = {sch, node_block(node), store, false};
+    Rewriter rewriter = {.ctx = sch->ctx, .expr = inline_load, .data = &inlining};
+    Map replace = {0};
+    for (int i = 0; i < count; i++)
+        map_set(sch->ctx->arena, &replace, consumers[i]->stmt, (void *)inline_refresh_regions(sch, rewrite_stmt(&rewriter, consumers[i]->stmt)));
+    if (inlining.failed) {
+        sched_refuse(sch, "the indices under which block '%s' writes '%s' are not a one-to-one affine map of its axes", block_name(node), buffer->name);
+        sched_note(sch, store->span, "the store is here");
+        return false;
+    }
+    sched_consume(sch, node_block(node)->block);
+    const Block **blocks = ARENA_ARRAY(sch->ctx->arena, const Block *, count);
+    for (int i = 0; i < count; i++)
+        blocks[i] = node_block(consumers[i])->block;
+    sched_replace(sch, scope->stmt, inline_rebuild_scope(sch, scope, node, buffer, &replace));
+    bool ok = true;
+    for (int i = 0; i < count && ok; i++)
+        ok = check_concurrent_loops_around(sch, schedule_find_block(sch, blocks[i]));
+    return ok;
+}
+
+/* --- reverse_compute_inline --- */
+
+typedef struct {
+    Schedule *sch;
+    const TreeNode *consumer, *producer;
+    const Stmt *store;          /* of the consumer */
+    const Expr *const *indices; /* under which it reads the buffer */
+    int index_count;
+    Buffer *buffer;
+} Reverse;
+
+static bool find_reads(Visitor *visitor, const Expr *expr)
+{
+    Reverse *reverse = visitor->data;
+    if (expr->kind != EXPR_LOAD || expr->value.buffer != reverse->buffer)
+        return true;
+    bool same = reverse->indices != NULL;
+    for (int i = 0; same && i < expr->arg_count; i++)
+        same = expr_equal(reverse->indices[i], expr->args[i]);
+    if (reverse->indices && !same)
+        reverse->index_count = -1;
+    else
+        reverse->index_count = expr->arg_count;
+    if (!reverse->indices)
+        reverse->indices = expr->args;
+    return true;
+}
+
+static bool find_producer(Reverse *reverse)
+{
+    Schedule *sch = reverse->sch;
+    int count;
+    const TreeNode **producers = scope_producers(sch, reverse->consumer, DEPENDS_RAW, &count);
+    VEC(const TreeNode *) candidates = {0};
+    for (int i = 0; i < count; i++)
+        if (schedule_scope(sch, producers[i]) == schedule_scope(sch, reverse->consumer))
+            vec_push(sch->ctx->arena, &candidates, producers[i]);
+    if (candidates.count == 1) {
+        reverse->producer = candidates.data[0];
+        return true;
+    }
+    sched_refuse(sch, "block '%s' has %d producers; it can go into one only when there is just one", block_name(reverse->consumer), candidates.count);
+    return false;
+}
+
+static bool check_reverse(Reverse *reverse)
+{
+    Schedule *sch = reverse->sch;
+    const TreeNode *consumer = reverse->consumer, *producer;
+    if (!check_block_has_scope(sch, consumer) || !check_complete_block(sch, consumer) || !(reverse->store = inline_single_store(sch, consumer)) || !find_producer(reverse))
+        return false;
+    producer = reverse->producer;
+    if (!check_complete_block(sch, producer))
+        return false;
+    const Stmt *store = inline_single_store(sch, producer);
+    if (!store)
+        return false;
+    reverse->buffer = store->as.store.buffer;
+    if (!inline_check_intermediate(sch, producer, reverse->buffer) || !check_no_effects(sch, consumer, reverse->store->as.store.value))
+        return false;
+    const TreeNode *allowed[] = {producer, consumer};
+    if (!inline_check_only_used_by(sch, schedule_scope(sch, consumer), reverse->buffer, allowed, 2))
+        return false;
+    Visitor visitor = {.expr = find_reads, .data = reverse};
+    visit_stmt(&visitor, reverse->store);
+    if (reverse->index_count < 0)
+        return sched_refuse(sch, "block '%s' reads several elements of '%s' in one instance", block_name(consumer), reverse->buffer->name);
+    return reverse->indices != NULL;
+}
+
+/* The producer comes to write what the consumer wrote, before whatever ran between: no block between them touches it, nor writes what the consumer reads besides. */
+static bool check_nothing_between(Reverse *reverse)
+{
+    Schedule *sch = reverse->sch;
+    int count;
+    const TreeNode **members = schedule_child_blocks(sch, schedule_scope(sch, reverse->consumer), &count);
+    const BlockStmt *consumer = node_block(reverse->consumer);
+    const Buffer *target = reverse->store->as.store.buffer;
+    for (int i = 0; i < count; i++) {
+        const TreeNode *member = members[i];
+        if (member == reverse->producer || member == reverse->consumer)
+            continue;
+        int index = schedule_node_index(sch, member);
+        bool between = index > schedule_node_index(sch, reverse->producer) && index < schedule_node_index(sch, reverse->consumer);
+        for (const TreeNode *loop = schedule_parent(sch, reverse->producer); loop && loop->stmt->kind != STMT_BLOCK; loop = schedule_parent(sch, loop))
+            between |= loop->stmt->kind == STMT_FOR && schedule_is_under(sch, member, loop) && schedule_is_under(sch, reverse->consumer, loop);
+        bool touches = between && stmt_uses_buffer(member->stmt, target);
+        for (int r = 0; between && r < consumer->read_count; r++)
+            touches |= regions_find(node_block(member)->writes, node_block(member)->write_count, consumer->reads[r].buffer) != NULL;
+        if (touches) {
+            sched_refuse(sch, "block '%s' runs between '%s' and '%s' and touches what '%s' uses", block_name(member), block_name(reverse->producer), block_name(reverse->consumer),
+                         block_name(reverse->consumer));
+            sched_note(sch, member->stmt->span, "block '%s' is here", block_name(member));
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The consumer's instance for each value that the producer stores: where it would not exist, a guard in terms of the producer's loops. NULL after a refusal. */
+static const Expr *coverage_guard(Reverse *reverse, const Subst *solved, const BlockStmt *producer)
+{
+    Context *ctx = reverse->sch->ctx;
+    Analyzer *an = analyzer_new(ctx);
+    for (int i = 0; i < producer->iter_count; i++)
+        analyzer_bind_range_opaque(an, producer->iters[i].var, producer->iters[i].domain);
+    Subst bindings = {0};
+    for (int i = 0; i < producer->iter_count; i++)
+        subst_var(ctx, &bindings, producer->iters[i].var, producer->bindings[i]);
+    const BlockStmt *consumer = node_block(reverse->consumer);
+    const Expr *guard = expr_bool(ctx, true);
+    for (int i = 0; i < consumer->iter_count; i++) {
+        const Expr *value = map_get(&solved->vars, consumer->iters[i].var);
+        Range domain = consumer->iters[i].domain;
+        const Expr *limits[] = {op_compare(ctx, EXPR_GE, value, op_cast(ctx, value->dtype, domain.min)),
+                                op_compare(ctx, EXPR_LT, value, op_cast(ctx, value->dtype, op_add(ctx, domain.min, domain.extent)))};
+        for (int l = 0; l < 2; l++)
+            if (!analyzer_prove_symbolic(an, limits[l]))
+                guard = op_and(ctx, guard, subst_expr(ctx, &bindings, limits[l]));
+    }
+    return analyzer_simplify(analyzer_new(ctx), guard);
+}
+
+static const Expr *replace_read(Rewriter *rewriter, const Expr *expr)
+{
+    const Stmt *store = rewriter->data;
+    if (expr->kind == EXPR_LOAD && expr->value.buffer == store->as.store.buffer)
+        return store->as.store.value;
+    return rewrite_expr_children(rewriter, expr);
+}
+
+/* The producer with its store replaced by the consumer's; NULL after a refusal. */
+static const Stmt *merged_producer(Reverse *reverse)
+{
+    Schedule *sch = reverse->sch;
+    Context *ctx = sch->ctx;
+    BlockStmt producer = *node_block(reverse->producer);
+    const Stmt *store = producer.body;
+    Subst solved = {0};
+    if (!inline_solve(sch, node_block(reverse->consumer), reverse->indices, store->as.store.indices, reverse->index_count, &solved)) {
+        sched_refuse(sch, "the indices under which block '%s' reads '%s' are not a one-to-one affine map of its axes", block_name(reverse->consumer), reverse->buffer->name);
+        return NULL;
+    }
+    producer.predicate = op_and(ctx, producer.predicate, coverage_guard(reverse, &solved, &producer));
+    Analyzer *an = analyzer_new(ctx);
+    for (int i = 0; i < producer.iter_count; i++)
+        analyzer_bind_range_opaque(an, producer.iters[i].var, producer.iters[i].domain);
+    /* the read goes first: its own indices must not be mistaken for those of the solution */
+    const Stmt *target = reverse->store;
+    Rewriter rewriter = {.ctx = ctx, .expr = replace_read, .data = (void *)store};
+    const Expr **indices = ARENA_ARRAY(ctx->arena, const Expr *, target->as.store.index_count);
+    for (int i = 0; i < target->as.store.index_count; i++)
+        indices[i] = analyzer_simplify(an, subst_expr(ctx, &solved, target->as.store.indices[i]));
+    const Expr *value = rewrite_expr(&rewriter, subst_expr(ctx, &solved, target->as.store.value));
+    producer.body = stmt_store(ctx, target->as.store.buffer, indices, target->as.store.index_count, value, NULL, target->span);
+    return inline_refresh_regions(sch, stmt_block(ctx, producer, reverse->producer->stmt->span));
+}
+
+bool primitive_reverse_compute_inline(Schedule *sch, const Value *args, Value *result)
+{
+    (void)result;
+    Reverse reverse = {.sch = sch, .consumer = schedule_block(sch, args[0].as.block)};
+    if (!reverse.consumer || !check_reverse(&reverse) || !check_nothing_between(&reverse))
+        return false;
+    const BlockStmt *consumer = node_block(reverse.consumer);
+    if (!expr_is_int(consumer->predicate, 1)) {
+        sched_refuse(sch, "block '%s' has a T.where, which says nothing of the producer's instances", block_name(reverse.consumer));
+        sched_note(sch, reverse.consumer->stmt->span, "block '%s' is here", block_name(reverse.consumer));
+        return false;
+    }
+    const Stmt *merged = merged_producer(&reverse);
+    if (!merged)
+        return false;
+    Map replace = {0};
+    map_set(sch->ctx->arena, &replace, reverse.producer->stmt, (void *)merged);
+    const TreeNode *scope = schedule_scope(sch, reverse.consumer);
+    const Block *producer = node_block(reverse.producer)->block;
+    sched_consume(sch, consumer->block);
+    sched_replace(sch, scope->stmt, inline_rebuild_scope(sch, scope, reverse.consumer, reverse.buffer, &replace));
+    return check_concurrent_loops_around(sch, schedule_find_block(sch, producer));
+}

@@ -1,0 +1,211 @@
+/* parallel, vectorize and bind: the iterations of a loop run at once.
+
+   Before, parallel(i)                      After
+     for i in range(128):                     for i in T.parallel(128):
+
+   Legal when no two different iterations conflict: one writes what the other reads or writes. Scratch that each iteration fills before it reads it is no conflict, since lowering
+   gives each iteration its own. A reduction loop conflicts with itself. Threads may share: see RUN_AS_THREADS. Steps that change what stands below such a loop ask again. */
+#include "passes/schedule/concurrency.h"
+
+#include <string.h>
+
+#include "ir/print.h"
+#include "ir/walk.h"
+#include "passes/analysis/dependence.h"
+#include "passes/schedule/loops.h"
+
+enum { MOST_LANES = 1024 };
+
+static RunMode run_mode(const ForStmt *loop)
+{
+    if (loop->kind != FOR_THREAD)
+        return RUN_AT_ONCE;
+    return !strncmp(loop->thread, "blockIdx", 8) ? RUN_AS_BLOCKS : RUN_AS_THREADS;
+}
+
+static const char *what_helps(const Conflict *conflict)
+{
+    const Access *a = conflict->first, *b = conflict->second;
+    if (a && b && a->group && a->group == b->group)
+        return "; this loop carries a reduction: rfactor makes it parallel, or choose a spatial loop";
+    return "";
+}
+
+/* The loop at NODE, of whatever kind it is now, may run at once; false after a refusal. */
+static bool check_concurrent_loop(Schedule *sch, const TreeNode *node)
+{
+    const ForStmt *loop = node_loop(node);
+    Conflict conflict;
+    if (!dependence_carried(sch->ctx, schedule_func(sch), loop->var, run_mode(loop), &conflict))
+        return true;
+    const char *way = loop->kind == FOR_PARALLEL ? "parallel" : loop->kind == FOR_VECTORIZED ? "vectorized" : arena_printf(sch->ctx->arena, "bound to %s", loop->thread);
+    sched_refuse(sch, "loop '%s' cannot be %s: %s%s", loop->var->name, way, conflict.text, what_helps(&conflict));
+    sched_note(sch, node->stmt->span, "loop '%s' is here", loop->var->name);
+    if (conflict.first && conflict.first->span.file)
+        sched_note(sch, conflict.first->span, "the first access is here");
+    if (conflict.second && conflict.second->span.file && conflict.second != conflict.first)
+        sched_note(sch, conflict.second->span, "the second access is here");
+    return false;
+}
+
+static bool is_concurrent(const TreeNode *node)
+{
+    return node->stmt->kind == STMT_FOR && node_loop(node)->kind != FOR_SERIAL && node_loop(node)->kind != FOR_UNROLLED;
+}
+
+bool check_concurrent_loops_around(Schedule *sch, const TreeNode *node)
+{
+    for (; node; node = schedule_parent(sch, node))
+        if (is_concurrent(node) && !check_concurrent_loop(sch, node))
+            return false;
+    return true;
+}
+
+/* --- the step --- */
+
+/* LOOP becomes of KIND, with THREAD; undone by the caller's step when the check refuses. */
+static bool set_kind(Schedule *sch, const TreeNode *node, ForKind kind, Str thread)
+{
+    ForStmt loop = *node_loop(node);
+    const Var *var = loop.var;
+    loop.kind = kind;
+    loop.thread = thread;
+    sched_replace(sch, node->stmt, stmt_for(sch->ctx, loop, node->stmt->span));
+    return check_concurrent_loop(sch, schedule_find_loop(sch, var));
+}
+
+static bool refuse_at_loop(Schedule *sch, const TreeNode *node)
+{
+    sched_note(sch, node->stmt->span, "loop '%s' is here", node_loop(node)->var->name);
+    return false;
+}
+
+/* A thread index has one value at a time: only a serial loop can take on another way to run. */
+static bool check_not_bound(Schedule *sch, const TreeNode *node)
+{
+    const ForStmt *loop = node_loop(node);
+    if (loop->kind != FOR_THREAD)
+        return true;
+    sched_refuse(sch, "loop '%s' is bound to %s", loop->var->name, loop->thread);
+    return refuse_at_loop(sch, node);
+}
+
+bool primitive_parallel(Schedule *sch, const Value *args, Value *result)
+{
+    (void)result;
+    const TreeNode *node = schedule_loop(sch, args[0].as.loop);
+    return node && check_not_bound(sch, node) && check_loop_has_no_jump(sch, node) && set_kind(sch, node, FOR_PARALLEL, NULL);
+}
+
+static bool find_effect(Visitor *visitor, const Expr *expr)
+{
+    if (expr->kind == EXPR_CALL && op_info(expr->value.op)->effect == EFFECT_OPAQUE && expr->value.op != OP_ASSUME)
+        visitor->data = (void *)expr;
+    return !visitor->data;
+}
+
+/* A call with effects has no vector form: it would run in another order with the other statements of the lanes. */
+static bool check_no_effects(Schedule *sch, const TreeNode *node)
+{
+    Visitor visitor = {.expr = find_effect};
+    visit_stmt(&visitor, node_loop(node)->body);
+    const Expr *call = visitor.data;
+    if (!call)
+        return true;
+    sched_refuse(sch, "loop '%s' cannot be vectorized: it calls %s, which may have effects; T.call_pure_extern says that a function has none", node_loop(node)->var->name,
+                 call->arg_count && call->args[0]->kind == EXPR_STRING ? call->args[0]->value.text : op_info(call->value.op)->name);
+    sched_note(sch, call->span.file ? call->span : node->stmt->span, "the call is here");
+    return false;
+}
+
+static bool check_lanes(Schedule *sch, const TreeNode *node)
+{
+    const ForStmt *loop = node_loop(node);
+    int64_t extent;
+    if (!expr_const_int(loop->extent, &extent)) {
+        sched_refuse(sch, "the extent %s of loop '%s' is not a constant: split it with a constant inner factor and vectorize the inner loop", print_expr(sch->ctx, loop->extent), loop->var->name);
+        return refuse_at_loop(sch, node);
+    }
+    if (extent > MOST_LANES) {
+        sched_refuse(sch, "loop '%s' has %lld iterations, a vector at most %d lanes: split it and vectorize the inner loop", loop->var->name, (long long)extent, MOST_LANES);
+        return refuse_at_loop(sch, node);
+    }
+    return true;
+}
+
+bool primitive_vectorize(Schedule *sch, const Value *args, Value *result)
+{
+    (void)result;
+    const TreeNode *node = schedule_loop(sch, args[0].as.loop);
+    return node && check_not_bound(sch, node) && check_lanes(sch, node) && check_no_effects(sch, node) && check_loop_has_no_jump(sch, node) && set_kind(sch, node, FOR_VECTORIZED, NULL);
+}
+
+/* --- bind --- */
+
+static bool check_thread_name(Schedule *sch, Str thread)
+{
+    static const char *const names[] = {"blockIdx.x",  "blockIdx.y",  "blockIdx.z",  "threadIdx.x", "threadIdx.y", "threadIdx.z",
+                                        "vthread.x", "vthread.y", "vthread.z", "vthread"};
+    int count = sizeof names / sizeof *names;
+    for (int i = 0; i < count; i++)
+        if (!strcmp(names[i], thread))
+            return true;
+    const char *near = diag_closest(thread, names, count);
+    return sched_refuse(sch, "there is no thread axis \"%s\"%s%s%s", thread, near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+}
+
+/* Scopes that all threads of a block see. */
+static bool is_shared_by_threads(Str scope)
+{
+    return !strncmp(scope, "shared", 6) || !strncmp(scope, "global", 6);
+}
+
+/* What stands below NODE runs for one value of the shared index where it ran for all pairs of values before: each instance must not depend on the outer loop, and what it writes
+   must be seen by all threads. */
+static bool check_same_index(Schedule *sch, const TreeNode *node, const TreeNode *outer)
+{
+    const Var *var = node_loop(outer)->var;
+    if (stmt_uses_var(node_loop(node)->body, var)) {
+        sched_refuse(sch, "loops '%s' and '%s' would be one index, but what stands below '%s' uses both", var->name, node_loop(node)->var->name, node_loop(node)->var->name);
+        return refuse_at_loop(sch, outer);
+    }
+    for (int i = schedule_node_index(sch, node); i < node->end; i++) {
+        const TreeNode *below = schedule_node_at(sch, i);
+        for (int w = 0; below->stmt->kind == STMT_BLOCK && w < node_block(below)->write_count; w++)
+            if (!is_shared_by_threads(node_block(below)->writes[w].buffer->scope)) {
+                sched_refuse(sch, "loops '%s' and '%s' would be one index: each thread would fill only its part of '%s', which is not shared", var->name,
+                             node_loop(node)->var->name, node_block(below)->writes[w].buffer->name);
+                return refuse_at_loop(sch, outer);
+            }
+    }
+    return true;
+}
+
+static bool check_outer_threads(Schedule *sch, const TreeNode *node, Str thread)
+{
+    for (const TreeNode *outer = schedule_parent(sch, node); outer; outer = schedule_parent(sch, outer)) {
+        if (outer->stmt->kind != STMT_FOR || !node_loop(outer)->thread || strcmp(node_loop(outer)->thread, thread))
+            continue;
+        if (!expr_equal(node_loop(outer)->extent, node_loop(node)->extent)) {
+            sched_refuse(sch, "loop '%s' has extent %s, but loop '%s' around it is bound to %s with extent %s", node_loop(node)->var->name, print_expr(sch->ctx, node_loop(node)->extent),
+                         node_loop(outer)->var->name, thread, print_expr(sch->ctx, node_loop(outer)->extent));
+            return refuse_at_loop(sch, outer);
+        }
+        if (strncmp(thread, "threadIdx", 9)) {
+            sched_refuse(sch, "loop '%s' around it is bound to %s already", node_loop(outer)->var->name, thread);
+            return refuse_at_loop(sch, outer);
+        }
+        return check_same_index(sch, node, outer);
+    }
+    return true;
+}
+
+bool primitive_bind(Schedule *sch, const Value *args, Value *result)
+{
+    (void)result;
+    const TreeNode *node = schedule_loop(sch, args[0].as.loop);
+    Str thread = args[1].as.text;
+    if (!node || !check_thread_name(sch, thread) || !check_loop_starts_at_zero(sch, node) || !check_loop_has_no_jump(sch, node) || !check_outer_threads(sch, node, thread))
+        return false;
+    return set_kind(sch, node, FOR_THREAD, thread);
+}

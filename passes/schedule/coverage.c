@@ -1,0 +1,240 @@
+/* Covered elements; see coverage.h. A set here has a dimension for each loop around the place, then one for each index of an element. What is not affine is left out where
+   that is safe: a write that cannot be described does not count, a read that cannot be described may be of any element. */
+#include "passes/schedule/coverage.h"
+
+#include "ir/print.h"
+#include "support/strbuf.h"
+
+typedef struct {
+    Context *ctx;
+    const Buffer *buffer;
+    AccessList accesses;
+    Map sizes;
+    Var **elements;        /* stand for the indices of an element */
+    const Frame *place;    /* what is around the place */
+    const Frame *innermost; /* of a write, for the bindings that the region may mention */
+} Coverage;
+
+static bool access_is_below(const Access *access, const Stmt *block)
+{
+    const Frame *frame = access->frame;
+    while (frame && frame->stmt != block)
+        frame = frame->outer;
+    return frame != NULL;
+}
+
+/* The last of the frames that hold in all of block STMT, one of those around FRAME. */
+static const Frame *frame_in_block(Context *ctx, const Frame *frame, const Stmt *stmt)
+{
+    VEC(const Frame *) inwards = {0};
+    for (; frame && frame->stmt != stmt; frame = frame->outer)
+        vec_push(ctx->arena, &inwards, frame);
+    for (int i = inwards.count - 1; i >= 0 && (inwards.data[i]->kind == FRAME_CONDITION || inwards.data[i]->kind == FRAME_BIND); i--)
+        frame = inwards.data[i];
+    return frame;
+}
+
+static const Access *first_access_below(const Coverage *coverage, const TreeNode *block)
+{
+    for (int i = 0; i < coverage->accesses.count; i++)
+        if (access_is_below(&coverage->accesses.data[i], block->stmt))
+            return &coverage->accesses.data[i];
+    return NULL;
+}
+
+static Coverage coverage_new(Schedule *sch, const Buffer *buffer)
+{
+    Context *ctx = sch->ctx;
+    Coverage coverage = {.ctx = ctx, .buffer = buffer, .accesses = access_collect(ctx, schedule_func(sch)), .sizes = func_sizes(ctx, schedule_func(sch))};
+    coverage.elements = ARENA_ARRAY(ctx->arena, Var *, buffer->ndim);
+    for (int d = 0; d < buffer->ndim; d++)
+        coverage.elements[d] = var_new(ctx, context_intern(ctx, "element"), DTYPE_INT64, span_none());
+    return coverage;
+}
+
+/* Finds out what is around the place of BOX; false when nothing is known of its writer. */
+static bool find_place(Schedule *sch, Coverage *coverage, const PlacedBox *box)
+{
+    const Access *write = first_access_below(coverage, box->writer), *later = box->later ? first_access_below(coverage, box->later) : NULL;
+    if (!write || (box->later && !later))
+        return false;
+    coverage->innermost = write->frame;
+    coverage->place = later ? frame_common(write->frame, later->frame) : frame_in_block(coverage->ctx, write->frame, schedule_scope(sch, box->writer)->stmt);
+    return coverage->place != NULL;
+}
+
+/* ENV with the element's indices as dimensions from FIRST on. */
+static const AffineEnv *element_env(const Coverage *coverage, const AffineEnv *env, int first)
+{
+    for (int d = 0; d < coverage->buffer->ndim; d++) {
+        AffineEnv inner = {env, coverage->elements[d], first + d, NULL};
+        env = arena_copy(coverage->ctx->arena, &inner, sizeof inner);
+    }
+    return env;
+}
+
+/* Requires the element to lie in RANGES. */
+static void assume_in_ranges(const Coverage *coverage, AffineSpace *space, const AffineEnv *env, const Range *ranges)
+{
+    Context *ctx = coverage->ctx;
+    for (int d = 0; d < coverage->buffer->ndim; d++) {
+        const Expr *element = expr_var(ctx, coverage->elements[d]);
+        affine_assume_compare(space, EXPR_LE, env, ranges[d].min, env, element);
+        affine_assume_compare(space, EXPR_LT, env, element, env, op_add(ctx, ranges[d].min, ranges[d].extent));
+    }
+}
+
+/* SPACE without its dimensions from FIRST to LAST. */
+static void drop_dims(AffineSpace *space, int first, int last)
+{
+    space->set = isl_set_project_out(space->set, isl_dim_set, (unsigned)first, (unsigned)(last - first));
+}
+
+/* The elements that ACCESS touches, in terms of its first KEPT loops. */
+static AffineSpace accessed_set(const Coverage *coverage, const Access *access, int kept)
+{
+    Context *ctx = coverage->ctx;
+    int loops;
+    frame_loops(ctx, access->frame, &loops);
+    AffineSpace space = affine_universe(ctx, loops + coverage->buffer->ndim, &coverage->sizes);
+    const AffineEnv *env = frame_env(ctx, access->frame, 0);
+    frame_assume(&space, access->frame, env);
+    env = element_env(coverage, env, loops);
+    if (!access->whole && access->region.buffer == coverage->buffer)
+        assume_in_ranges(coverage, &space, env, access->region.ranges);
+    else
+        space.approximate = true;
+    assume_in_ranges(coverage, &space, env, region_whole(ctx, (Buffer *)coverage->buffer).ranges);
+    drop_dims(&space, kept, loops);
+    return space;
+}
+
+/* The elements of BOX, in terms of the loops around the place, KEPT of them. */
+static AffineSpace box_set(const Coverage *coverage, const PlacedBox *box, int kept)
+{
+    Context *ctx = coverage->ctx;
+    AffineSpace space = affine_universe(ctx, kept + coverage->buffer->ndim, &coverage->sizes);
+    frame_assume(&space, coverage->place, frame_env(ctx, coverage->place, 0));
+    /* the region mentions only what is around the place, so the dimensions that this environment has for inner loops do not matter */
+    const AffineEnv *env = element_env(coverage, frame_env(ctx, coverage->innermost, 0), kept);
+    assume_in_ranges(coverage, &space, env, box->region.ranges);
+    if (box->clipped)
+        assume_in_ranges(coverage, &space, env, region_whole(ctx, (Buffer *)coverage->buffer).ranges);
+    return space;
+}
+
+/* A store that writes just one element whenever it is reached, and is reached in every iteration. */
+static bool is_certain_store(const Coverage *coverage, const Access *access)
+{
+    const Stmt *stmt = access->stmt;
+    if (stmt->kind != STMT_STORE || stmt->as.store.mask || stmt->as.store.value->dtype.lanes != 1)
+        return false;
+    for (const Frame *frame = access->frame; frame != coverage->place; frame = frame->outer)
+        if (!frame || (frame->kind == FRAME_LOOP && frame->stmt->kind == STMT_WHILE))
+            return false;
+    return true;
+}
+
+/* "C[3, 0] at i = 1" for a point of SPACE. */
+static const char *describe_point(const Coverage *coverage, const AffineSpace *space, int kept)
+{
+    Context *ctx = coverage->ctx;
+    int loops;
+    const Frame **frames = frame_loops(ctx, coverage->place, &loops);
+    int64_t *values = ARENA_ARRAY(ctx->arena, int64_t, kept + coverage->buffer->ndim);
+    const char *params;
+    if (!affine_sample(space, values, &params))
+        return NULL;
+    StrBuf text = {.arena = ctx->arena};
+    strbuf_printf(&text, "%s[", coverage->buffer->name);
+    for (int d = 0; d < coverage->buffer->ndim; d++)
+        strbuf_printf(&text, "%s%lld", d ? ", " : "", (long long)values[kept + d]);
+    strbuf_add(&text, "]");
+    for (int i = 0; i < kept; i++)
+        strbuf_printf(&text, "%s%s = %lld", i ? ", " : " at ", frames[i]->var->name, (long long)values[i]);
+    if (*params)
+        strbuf_printf(&text, "%s%s", kept ? ", " : " at ", params);
+    return strbuf_text(&text);
+}
+
+/* Takes what ACCESS certainly writes, if it is a write of WRITER to the buffer, out of MISSING. False when the write could not be taken into account. */
+static bool subtract_written(const Coverage *coverage, const Access *access, const TreeNode *writer, int kept, AffineSpace *missing)
+{
+    if (!access->write || access->data != coverage->buffer->data || !access_is_below(access, writer->stmt))
+        return true;
+    AffineSpace written = accessed_set(coverage, access, kept);
+    bool known = !written.approximate && is_certain_store(coverage, access);
+    if (known)
+        missing->set = isl_set_subtract(missing->set, written.set);
+    else
+        affine_free(&written);
+    return known;
+}
+
+bool coverage_is_written(Schedule *sch, const PlacedBox *box, const char **why)
+{
+    Coverage coverage = coverage_new(sch, box->region.buffer);
+    *why = "nothing is known of what the block writes";
+    if (!find_place(sch, &coverage, box))
+        return false;
+    int kept;
+    bool exact = true;
+    frame_loops(coverage.ctx, coverage.place, &kept);
+    AffineSpace missing = box_set(&coverage, box, kept);
+    for (int i = 0; i < coverage.accesses.count; i++)
+        exact &= subtract_written(&coverage, &coverage.accesses.data[i], box->writer, kept, &missing);
+    SetVerdict verdict = affine_verdict(&missing);
+    const char *point = verdict == SET_HAS_POINT && exact ? describe_point(&coverage, &missing, kept) : NULL;
+    *why = point ? arena_printf(sch->ctx->arena, "%s is not written", point) : "this cannot be shown";
+    affine_free(&missing);
+    return verdict == SET_EMPTY;
+}
+
+/* B comes behind A in the innermost sequence that holds both. */
+static bool comes_behind(const Frame *a, const Frame *b)
+{
+    const Frame *common = frame_common(a, b);
+    while (a && a->outer != common)
+        a = a->outer;
+    while (b && b->outer != common)
+        b = b->outer;
+    return a && b && a->kind == FRAME_POSITION && b->kind == FRAME_POSITION && a->position < b->position;
+}
+
+/* All that READ may read has been written by the stores below WRITER. */
+static bool read_is_served(Coverage *coverage, const TreeNode *writer, const Access *read, const char **why)
+{
+    const Access *write = first_access_below(coverage, writer);
+    *why = "it does not come behind that block in one sequence";
+    if (!write || !comes_behind(write->frame, read->frame))
+        return false;
+    coverage->place = frame_common(write->frame, read->frame);
+    int kept;
+    bool exact = !read->whole;
+    frame_loops(coverage->ctx, coverage->place, &kept);
+    AffineSpace missing = accessed_set(coverage, read, kept);
+    exact &= !missing.approximate;
+    for (int i = 0; i < coverage->accesses.count; i++)
+        exact &= subtract_written(coverage, &coverage->accesses.data[i], writer, kept, &missing);
+    SetVerdict verdict = affine_verdict(&missing);
+    const char *point = verdict == SET_HAS_POINT && exact ? describe_point(coverage, &missing, kept) : NULL;
+    *why = point ? arena_printf(coverage->ctx->arena, "it reads %s", point) : "this cannot be shown";
+    affine_free(&missing);
+    return verdict == SET_EMPTY;
+}
+
+bool coverage_serves_reads(Schedule *sch, const TreeNode *writer, const Buffer *buffer, const TreeNode *part, const char **why)
+{
+    Coverage coverage = coverage_new(sch, buffer);
+    for (int i = 0; i < coverage.accesses.count; i++) {
+        const Access *access = &coverage.accesses.data[i];
+        if (!access_is_below(access, part->stmt) || access_is_below(access, writer->stmt))
+            continue;
+        *why = "a call there may do anything";
+        if (access->fence)
+            return false;
+        if (access->data == buffer->data && !access->write && !read_is_served(&coverage, writer, access, why))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,356 @@
+/* decompose_reduction: the init of a reduction becomes a block of its own, before a loop.
+
+   Before, decompose_reduction(C, k)        After
+     for i, k in T.grid(16, 64):              for i in range(16):
+         with T.block("C"):                       with T.block("C_init"):
+             vi, vk = ...                             C[vi] = 0
+             with T.init():                       for k in range(64):
+                 C[vi] = 0                            with T.block("C_update"):
+             C[vi] = C[vi] + A[vi, vk]                    C[vi] = C[vi] + A[vi, vk]
+
+   The init block gets copies, named <loop>_init, of those loops from the given one inwards that its axes use. What must hold: the block is a reduction; all loops that its
+   reduce axes use are the given one or below it, and run one after the other; what else lies below the given loop reads the output only where the block has written it;
+   the init finds all it needs outside. */
+#include "ir/print.h"
+#include "ir/walk.h"
+#include "passes/schedule/checks.h"
+#include "passes/schedule/concurrency.h"
+#include "passes/schedule/coverage.h"
+#include "passes/schedule/loops.h"
+#include "passes/schedule/scope.h"
+
+typedef struct {
+    const TreeNode *block, *target;
+    int loop_count;
+    const TreeNode **loops;         /* from the given one to the innermost */
+    bool *chosen;                   /* those the init needs */
+    int outer_count;
+    const TreeNode **outer;         /* above the given one */
+    const Expr *predicate;          /* of the init */
+} Decomposition;
+
+static const char *loop_name(const TreeNode *node)
+{
+    return node_loop(node)->var->name;
+}
+
+static void note_loop(Schedule *sch, const TreeNode *loop)
+{
+    sched_note(sch, loop->stmt->span, "loop '%s' is here", loop_name(loop));
+}
+
+/* Loop VAR appears in the binding of an axis of KIND. */
+static bool binds_axis(const BlockStmt *block, IterKind kind, const Var *var)
+{
+    for (int i = 0; i < block->iter_count; i++)
+        if (block->iters[i].kind == kind && expr_uses_var(block->bindings[i], var))
+            return true;
+    return false;
+}
+
+/* Divides the loops around the block at the given one. */
+static bool find_loops(Schedule *sch, Decomposition *step)
+{
+    int count, first = 0;
+    const TreeNode **loops = schedule_loops_around(sch, step->block, &count);
+    while (first < count && loops[first] != step->target)
+        first++;
+    *step = (Decomposition){.block = step->block, .target = step->target, .loop_count = count - first, .loops = loops + first, .outer_count = first, .outer = loops};
+    step->chosen = ARENA_ARRAY(sch->ctx->arena, bool, step->loop_count);
+    if (first < count)
+        return true;
+    sched_refuse(sch, "loop '%s' is not around block '%s'", loop_name(step->target), node_block(step->block)->block->name);
+    note_loop(sch, step->target);
+    sched_note(sch, step->block->stmt->span, "block '%s' is here", node_block(step->block)->block->name);
+    return false;
+}
+
+static bool check_outer_loops(Schedule *sch, const Decomposition *step)
+{
+    const BlockStmt *block = node_block(step->block);
+    for (int i = 0; i < step->outer_count; i++) {
+        if (!binds_axis(block, ITER_REDUCE, node_loop(step->outer[i])->var))
+            continue;
+        sched_refuse(sch, "loop '%s' reduces and is around loop '%s': the init would run again in each of its iterations; decompose at '%s' or above", loop_name(step->outer[i]),
+                     loop_name(step->target), loop_name(step->outer[i]));
+        note_loop(sch, step->outer[i]);
+        return false;
+    }
+    return true;
+}
+
+static bool runs_in_order(const ForStmt *loop)
+{
+    return loop->kind == FOR_SERIAL || loop->kind == FOR_UNROLLED;
+}
+
+/* The loops from the given one inwards: those that reduce run in order, and each serves some axis. */
+static bool check_inner_loops(Schedule *sch, const Decomposition *step)
+{
+    const BlockStmt *block = node_block(step->block);
+    for (int i = 0; i < step->loop_count; i++) {
+        const ForStmt *loop = node_loop(step->loops[i]);
+        bool reduces = binds_axis(block, ITER_REDUCE, loop->var);
+        if (reduces && !runs_in_order(loop))
+            sched_refuse(sch, "loop '%s' reduces and %s%s: without the init its iterations would update the same elements at once", loop->var->name,
+                         loop->thread ? "is bound to " : "runs in parallel", loop->thread ? loop->thread : "");
+        else if (!reduces && !binds_axis(block, ITER_SPATIAL, loop->var) && !expr_is_int(loop->extent, 1))
+            sched_refuse(sch, "no axis of block '%s' uses loop '%s': every update would run %s times after one init", block->block->name, loop->var->name,
+                         print_expr(sch->ctx, loop->extent));
+        else
+            continue;
+        note_loop(sch, step->loops[i]);
+        return false;
+    }
+    return true;
+}
+
+/* Between the given loop and the block there are loops and sequences only: a condition or a let would not be around the init. */
+static bool check_nothing_between(Schedule *sch, const Decomposition *step)
+{
+    for (const TreeNode *up = schedule_parent(sch, step->block); up != step->target; up = schedule_parent(sch, up)) {
+        if (up->stmt->kind == STMT_FOR || up->stmt->kind == STMT_SEQ)
+            continue;
+        sched_refuse(sch, "between loop '%s' and block '%s' lies a statement that would not be around the init", loop_name(step->target),
+                     node_block(step->block)->block->name);
+        sched_note(sch, up->stmt->span, "this statement");
+        return false;
+    }
+    return true;
+}
+
+/* Chooses the loops that the init needs: those that spatial axes use. Their domains must not depend on loops that it does not get. */
+static bool choose_loops(Schedule *sch, Decomposition *step)
+{
+    for (int i = 0; i < step->loop_count; i++) {
+        const ForStmt *loop = node_loop(step->loops[i]);
+        step->chosen[i] = binds_axis(node_block(step->block), ITER_SPATIAL, loop->var);
+        for (int j = 0; j < i && step->chosen[i]; j++) {
+            const Var *outer = node_loop(step->loops[j])->var;
+            if (step->chosen[j] || (!expr_uses_var(loop->extent, outer) && !expr_uses_var(loop->min, outer)))
+                continue;
+            sched_refuse(sch, "the domain of loop '%s' depends on loop '%s', which the init does not run over", loop->var->name, outer->name);
+            note_loop(sch, step->loops[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* --- The predicate of the init --- */
+
+typedef VEC(const Expr *) ExprList;
+
+static void split_conjunction(Context *ctx, const Expr *condition, ExprList *parts)
+{
+    if (condition->kind == EXPR_AND) {
+        split_conjunction(ctx, condition->args[0], parts);
+        split_conjunction(ctx, condition->args[1], parts);
+    } else if (!expr_is_int(condition, 1)) {
+        vec_push(ctx->arena, parts, condition);
+    }
+}
+
+/* CONDITION mentions loops that the init does not get: then it restricts the reduction, and the init runs all the same. It must not exclude a spatial point as a whole: where
+   it mentions other loops too it must hold in the first iteration of those that reduce. */
+static bool check_condition_can_go(Schedule *sch, const Decomposition *step, const Expr *condition)
+{
+    Context *ctx = sch->ctx;
+    Subst first = {0};
+    bool mixed = false;
+    for (int i = 0; i < step->outer_count; i++)
+        mixed |= expr_uses_var(condition, node_loop(step->outer[i])->var);
+    for (int i = 0; i < step->loop_count; i++) {
+        const ForStmt *loop = node_loop(step->loops[i]);
+        mixed |= step->chosen[i] && expr_uses_var(condition, loop->var);
+        if (!step->chosen[i])
+            subst_var(ctx, &first, loop->var, loop->min);
+    }
+    if (!mixed || analyzer_prove_symbolic(loops_context(sch, step->block), subst_expr(ctx, &first, condition)))
+        return true;
+    sched_refuse(sch, "the condition %s of block '%s' mixes loops that reduce with others, so it is not known which elements the init must set", print_expr(ctx, condition),
+                 node_block(step->block)->block->name);
+    sched_note(sch, step->block->stmt->span, "block '%s' is here", node_block(step->block)->block->name);
+    return false;
+}
+
+/* The conditions that the init keeps, last first as in the reference. */
+static bool make_predicate(Schedule *sch, Decomposition *step)
+{
+    ExprList parts = {0};
+    split_conjunction(sch->ctx, node_block(step->block)->predicate, &parts);
+    step->predicate = expr_bool(sch->ctx, true);
+    for (int p = parts.count - 1; p >= 0; p--) {
+        bool goes = false;
+        for (int i = 0; i < step->loop_count; i++)
+            goes |= !step->chosen[i] && expr_uses_var(parts.data[p], node_loop(step->loops[i])->var);
+        if (!goes)
+            step->predicate = op_and(sch->ctx, step->predicate, parts.data[p]);
+        else if (!check_condition_can_go(sch, step, parts.data[p]))
+            return false;
+    }
+    return true;
+}
+
+/* --- What else touches the output --- */
+
+static bool check_own_reads(Schedule *sch, const Decomposition *step)
+{
+    const BlockStmt *block = node_block(step->block);
+    Analyzer *an = analyzer_new(sch->ctx);
+    for (int r = 0; r < block->read_count; r++) {
+        const Region *read = &block->reads[r], *written = regions_find(block->writes, block->write_count, read->buffer);
+        bool same = true;
+        for (int d = 0; written && d < read->buffer->ndim; d++)
+            same &= analyzer_prove_ranges_equal(an, read->ranges[d], written->ranges[d]);
+        if (same)
+            continue;
+        sched_refuse(sch, "block '%s' reads %s besides the element that it updates, and would find it initialized too early", block->block->name, print_region(sch->ctx, read));
+        sched_note(sch, step->block->stmt->span, "block '%s' is here", block->block->name);
+        return false;
+    }
+    return true;
+}
+
+static bool check_other_readers(Schedule *sch, const Decomposition *step)
+{
+    const BlockStmt *block = node_block(step->block);
+    for (int w = 0; w < block->write_count; w++) {
+        const char *why;
+        if (coverage_serves_reads(sch, step->block, block->writes[w].buffer, step->target, &why))
+            continue;
+        sched_refuse(sch, "what else lies under loop '%s' may read '%s' where block '%s' has not written it yet, and would find the init done: %s", loop_name(step->target),
+                     block->writes[w].buffer->name, block->block->name, why);
+        note_loop(sch, step->target);
+        return false;
+    }
+    return true;
+}
+
+/* Looks for a buffer that the block makes itself. */
+typedef struct {
+    const BlockStmt *block;
+    const Buffer *found;
+} OwnBufferSearch;
+
+static void compare_own(OwnBufferSearch *search, const Buffer *used)
+{
+    for (int i = 0; i < search->block->alloc_count; i++)
+        if (search->block->allocs[i] == used)
+            search->found = used;
+    for (int i = 0; i < search->block->match_count; i++)
+        if (search->block->matches[i].target->data == used->data)
+            search->found = used;
+}
+
+static bool find_own_in_expr(Visitor *visitor, const Expr *expr)
+{
+    if (expr->kind == EXPR_LOAD)
+        compare_own(visitor->data, expr->value.buffer);
+    return true;
+}
+
+static bool find_own_in_stmt(Visitor *visitor, const Stmt *stmt)
+{
+    if (stmt->kind == STMT_STORE)
+        compare_own(visitor->data, stmt->as.store.buffer);
+    for (int i = 0; stmt->kind == STMT_BLOCK && i < stmt->as.block.match_count; i++)
+        compare_own(visitor->data, stmt->as.block.matches[i].source.buffer);
+    return true;
+}
+
+static bool check_init_is_independent(Schedule *sch, const Decomposition *step)
+{
+    const BlockStmt *block = node_block(step->block);
+    OwnBufferSearch search = {.block = block};
+    Visitor visitor = {.expr = find_own_in_expr, .stmt = find_own_in_stmt, .data = &search};
+    visit_stmt(&visitor, block->init);
+    if (!search.found)
+        return true;
+    sched_refuse(sch, "the init of block '%s' uses buffer '%s', which the block itself makes", block->block->name, search.found->name);
+    sched_note(sch, block->init->span, "the init is here");
+    return false;
+}
+
+/* --- Building --- */
+
+/* The init block: the spatial axes under fresh symbols, the init as body. */
+static BlockStmt make_init_block(Context *ctx, const Decomposition *step)
+{
+    const BlockStmt *block = node_block(step->block);
+    BlockStmt init = {.block = block_new(ctx, context_internf(ctx, "%s_init", block->block->name), block->init->span), .annotations = block->annotations};
+    init.iters = ARENA_ARRAY(ctx->arena, Iter, block->iter_count);
+    init.bindings = ARENA_ARRAY(ctx->arena, const Expr *, block->iter_count);
+    Subst axes = {0};
+    for (int i = 0; i < block->iter_count; i++) {
+        if (block->iters[i].kind != ITER_SPATIAL)
+            continue;
+        Iter iter = block->iters[i];
+        iter.var = var_clone(ctx, iter.var, iter.var->name);
+        subst_var(ctx, &axes, block->iters[i].var, expr_var(ctx, iter.var));
+        init.iters[init.iter_count] = iter;
+        init.bindings[init.iter_count++] = block->bindings[i];
+    }
+    init.predicate = step->predicate;
+    init.body = subst_stmt(ctx, &axes, block->init);
+    init.write_count = block->write_count;
+    init.writes = ARENA_ARRAY(ctx->arena, Region, block->write_count);
+    for (int w = 0; w < block->write_count; w++)
+        init.writes[w] = subst_region(ctx, &axes, block->writes[w]);
+    return init;
+}
+
+/* The init block under copies of the loops it needs. */
+static const Stmt *make_init_nest(Context *ctx, const Decomposition *step, BlockStmt init)
+{
+    const Stmt *stmt = stmt_block(ctx, init, node_block(step->block)->init->span);
+    Subst renamed = {0};
+    for (int i = step->loop_count - 1; i >= 0; i--) {
+        if (!step->chosen[i])
+            continue;
+        ForStmt loop = *node_loop(step->loops[i]);
+        Var *old = loop.var;
+        loop.var = var_clone(ctx, old, context_internf(ctx, "%s_init", old->name));
+        loop.body = stmt;
+        subst_var(ctx, &renamed, old, expr_var(ctx, loop.var));
+        stmt = stmt_for(ctx, loop, step->loops[i]->stmt->span);
+    }
+    return subst_stmt(ctx, &renamed, stmt);
+}
+
+/* The block without its init, under a name that says so; it reads what it writes first of all. */
+static BlockStmt make_update_block(Context *ctx, const BlockStmt *block)
+{
+    BlockStmt update = *block;
+    update.block = block_new(ctx, context_internf(ctx, "%s_update", block->block->name), block->block->span);
+    update.init = NULL;
+    update.reads = ARENA_ARRAY(ctx->arena, Region, block->read_count + block->write_count);
+    update.read_count = 0;
+    for (int w = 0; w < block->write_count; w++)
+        if (!regions_find(block->reads, block->read_count, block->writes[w].buffer))
+            update.reads[update.read_count++] = block->writes[w];
+    for (int r = 0; r < block->read_count; r++)
+        update.reads[update.read_count++] = block->reads[r];
+    return update;
+}
+
+bool primitive_decompose_reduction(Schedule *sch, const Value *args, Value *result)
+{
+    Decomposition step = {.block = schedule_block(sch, args[0].as.block), .target = schedule_loop(sch, args[1].as.loop)};
+    if (!step.block || !step.target || !check_block_has_scope(sch, step.block) || !find_loops(sch, &step) || !check_reduction_block(sch, step.block) ||
+        !check_outer_loops(sch, &step) || !check_inner_loops(sch, &step) || !check_nothing_between(sch, &step) || !choose_loops(sch, &step) ||
+        !make_predicate(sch, &step) || !check_own_reads(sch, &step) || !check_init_is_independent(sch, &step) || !check_other_readers(sch, &step))
+        return false;
+
+    Context *ctx = sch->ctx;
+    const Stmt *block = step.block->stmt, *target = step.target->stmt;
+    BlockStmt init = make_init_block(ctx, &step), update = make_update_block(ctx, &block->as.block);
+    const Stmt *init_nest = make_init_nest(ctx, &step, init);
+    const Var *target_var = target->as.loop.var;
+    sched_replace(sch, block, stmt_block(ctx, update, block->span));
+    sched_rename_block(sch, block->as.block.block, update.block);
+    const Stmt *rest = schedule_find_loop(sch, target_var)->stmt, *items[] = {init_nest, rest};
+    sched_replace(sch, rest, stmt_seq(ctx, items, 2));
+    *result = value_block(init.block);
+    return check_concurrent_loops_around(sch, schedule_find_block(sch, init.block)) && check_concurrent_loops_around(sch, schedule_find_block(sch, update.block));
+}

@@ -1,0 +1,206 @@
+/* See inline.h. */
+#include "passes/schedule/inline.h"
+
+#include "ir/infer_regions.h"
+#include "passes/arith/iter_map.h"
+#include "passes/schedule/scope.h"
+
+static bool note_block(Schedule *sch, const TreeNode *block)
+{
+    sched_note(sch, block->stmt->span, "block '%s' is here", node_block(block)->block->name);
+    return false;
+}
+
+const Stmt *inline_single_store(Schedule *sch, const TreeNode *node)
+{
+    const BlockStmt *block = node_block(node);
+    if (block->init)
+        sched_refuse(sch, "block '%s' has an init: only blocks that compute each element at once can be inlined", block->block->name);
+    else if (block->body->kind != STMT_STORE || block->body->as.store.mask)
+        sched_refuse(sch, "the body of block '%s' is not a single store", block->block->name);
+    else if (block->match_count || block->alloc_count)
+        sched_refuse(sch, "block '%s' has buffers of its own", block->block->name);
+    else
+        return block->body;
+    note_block(sch, node);
+    return NULL;
+}
+
+static int iter_at(const BlockStmt *block, const Expr *index)
+{
+    for (int i = 0; i < block->iter_count; i++)
+        if (expr_is_var(index, block->iters[i].var))
+            return i;
+    return -1;
+}
+
+/* The usual case: every index is an iterator of its own, and other iterators have one value. */
+static bool solve_plain(Context *ctx, const BlockStmt *block, const Expr *const *indices, const Expr *const *values, int count, Subst *subst)
+{
+    for (int d = 0; d < count; d++) {
+        int i = iter_at(block, indices[d]);
+        if (i < 0 || map_has(&subst->vars, block->iters[i].var))
+            return false;
+        subst_var(ctx, subst, block->iters[i].var, op_cast(ctx, block->iters[i].var->dtype, values[d]));
+    }
+    for (int i = 0; i < block->iter_count; i++) {
+        if (map_has(&subst->vars, block->iters[i].var))
+            continue;
+        if (!expr_is_int(block->iters[i].domain.extent, 1))
+            return false;
+        subst_var(ctx, subst, block->iters[i].var, block->iters[i].domain.min);
+    }
+    return true;
+}
+
+bool inline_solve(Schedule *sch, const BlockStmt *block, const Expr *const *indices, const Expr *const *values, int count, Subst *subst)
+{
+    Context *ctx = sch->ctx;
+    Analyzer *an = analyzer_new(ctx);
+    VarRange *iters = ARENA_ARRAY(ctx->arena, VarRange, block->iter_count);
+    for (int i = 0; i < block->iter_count; i++)
+        iters[i] = (VarRange){block->iters[i].var, block->iters[i].domain};
+    if (solve_plain(ctx, block, indices, values, count, subst))
+        return true;
+    *subst = (Subst){0};
+    IterMapQuery query = {indices, count, iters, block->iter_count, NULL, ITER_MAP_BIJECTIVE, true};
+    IterMapResult map;
+    if (!iter_map_detect(an, &query, &map))
+        return false;
+    subst->vars = iter_map_invert(an, &map, values);
+    for (int i = 0; i < block->iter_count; i++) {
+        const Expr *value = map_get(&subst->vars, block->iters[i].var);
+        subst_var(ctx, subst, block->iters[i].var, value ? analyzer_simplify(an, value) : block->iters[i].domain.min);
+    }
+    return true;
+}
+
+/* --- other users of the buffer --- */
+
+typedef struct {
+    const Buffer *buffer;
+    const Expr *pointer; /* an access by pointer */
+    bool viewed;
+} UseSearch;
+
+static bool search_expr(Visitor *visitor, const Expr *expr)
+{
+    UseSearch *search = visitor->data;
+    if (expr_is_var(expr, search->buffer->data))
+        search->pointer = expr;
+    if (expr_is_call(expr, OP_ADDRESS_OF) && expr->args[0]->kind == EXPR_LOAD && expr->args[0]->value.buffer->data == search->buffer->data)
+        search->pointer = expr;
+    return true;
+}
+
+static bool search_stmt(Visitor *visitor, const Stmt *stmt)
+{
+    UseSearch *search = visitor->data;
+    for (int i = 0; stmt->kind == STMT_BLOCK && i < stmt->as.block.match_count; i++)
+        search->viewed |= stmt->as.block.matches[i].source.buffer->data == search->buffer->data;
+    search->viewed |= stmt->kind == STMT_DECL_BUFFER && stmt->as.declare.buffer->data == search->buffer->data;
+    return true;
+}
+
+bool inline_check_only_used_by(Schedule *sch, const TreeNode *scope, const Buffer *buffer, const TreeNode *const *allowed, int count)
+{
+    UseSearch search = {.buffer = buffer};
+    Visitor visitor = {.expr = search_expr, .stmt = search_stmt, .data = &search};
+    visit_stmt(&visitor, schedule_func(sch)->body);
+    if (search.pointer || search.viewed) {
+        sched_refuse(sch, "'%s' is used through %s", buffer->name, search.pointer ? "a pointer" : "a view");
+        if (search.pointer)
+            sched_note(sch, search.pointer->span, "here");
+        return false;
+    }
+    int members;
+    const TreeNode **blocks = schedule_child_blocks(sch, scope, &members);
+    for (int i = 0; i < members; i++) {
+        bool known = false;
+        for (int a = 0; a < count; a++)
+            known |= blocks[i] == allowed[a];
+        if (!known && stmt_uses_buffer(blocks[i]->stmt, buffer)) {
+            sched_refuse(sch, "block '%s' uses '%s' too", node_block(blocks[i])->block->name, buffer->name);
+            return note_block(sch, blocks[i]);
+        }
+    }
+    return true;
+}
+
+bool inline_check_intermediate(Schedule *sch, const TreeNode *node, const Buffer *buffer)
+{
+    const Func *func = schedule_func(sch);
+    for (int p = 0; p < func->param_count; p++)
+        if (func->params[p].buffer && func->params[p].buffer->data == buffer->data) {
+            sched_refuse(sch, "block '%s' writes the parameter '%s', which must keep its value", node_block(node)->block->name, buffer->name);
+            return note_block(sch, node);
+        }
+    return true;
+}
+
+/* --- rebuilding --- */
+
+const Stmt *inline_refresh_regions(Schedule *sch, const Stmt *stmt)
+{
+    Map buffers = {0};
+    const Func *func = schedule_func(sch);
+    for (int p = 0; p < func->param_count; p++)
+        if (func->params[p].buffer)
+            map_set(sch->ctx->arena, &buffers, func->params[p].buffer->data, func->params[p].buffer);
+    for (int i = 0; i < schedule_node_count(sch); i++) {
+        const Stmt *node = schedule_node_at(sch, i)->stmt;
+        for (int a = 0; node->kind == STMT_BLOCK && a < node->as.block.alloc_count; a++)
+            map_set(sch->ctx->arena, &buffers, node->as.block.allocs[a]->data, node->as.block.allocs[a]);
+    }
+    BlockStmt block = stmt->as.block;
+    BlockRegions regions = infer_block_regions(sch->ctx, &block, &buffers);
+    if (regions.opaque)
+        return stmt;
+    block.reads = regions.reads;
+    block.read_count = regions.read_count;
+    block.writes = regions.writes;
+    block.write_count = regions.write_count;
+    return stmt_block(sch->ctx, block, stmt->span);
+}
+
+typedef struct {
+    const Stmt *scope, *removed;
+    const Buffer *buffer;
+    const Map *replace;
+} Rebuild;
+
+static const Stmt *rebuild_stmt(Rewriter *rewriter, const Stmt *stmt)
+{
+    const Rebuild *rebuild = rewriter->data;
+    if (stmt == rebuild->removed)
+        return stmt_empty(rewriter->ctx);
+    const Stmt *replacement = map_get(rebuild->replace, stmt);
+    if (replacement)
+        return replacement;
+    return stmt->kind == STMT_BLOCK && stmt != rebuild->scope ? stmt : rewrite_stmt_children(rewriter, stmt);
+}
+
+static const Expr *keep_expr(Rewriter *rewriter, const Expr *expr)
+{
+    (void)rewriter;
+    return expr;
+}
+
+const Stmt *inline_rebuild_scope(Schedule *sch, const TreeNode *scope, const TreeNode *node, const Buffer *buffer, const Map *replace)
+{
+    const TreeNode *removed = node;
+    for (const TreeNode *parent = schedule_parent(sch, removed); parent != scope && parent->stmt->kind != STMT_SEQ && parent->stmt->kind != STMT_IF; parent = schedule_parent(sch, parent))
+        removed = parent;
+    Rebuild rebuild = {scope->stmt, removed->stmt, buffer, replace};
+    Rewriter rewriter = {.ctx = sch->ctx, .expr = keep_expr, .stmt = rebuild_stmt, .data = &rebuild};
+    const Stmt *stmt = rewrite_stmt(&rewriter, scope->stmt);
+    BlockStmt block = stmt->as.block;
+    Buffer **allocs = ARENA_ARRAY(sch->ctx->arena, Buffer *, block.alloc_count);
+    int kept = 0;
+    for (int i = 0; i < block.alloc_count; i++)
+        if (block.allocs[i] != buffer)
+            allocs[kept++] = block.allocs[i];
+    block.allocs = allocs;
+    block.alloc_count = kept;
+    return stmt_block(sch->ctx, block, stmt->span);
+}

@@ -1,0 +1,232 @@
+/* Shared parts of the loop transformations; see loops.h. */
+#include "passes/schedule/loops.h"
+
+#include "ir/print.h"
+#include "ir/walk.h"
+
+/* --- Domains --- */
+
+static VarRange loop_range(const Stmt *stmt)
+{
+    const ForStmt *loop = &stmt->as.loop;
+    return (VarRange){loop->var, {loop->min, loop->extent}};
+}
+
+VarRange *loops_ranges(Schedule *sch, const TreeNode *const *loops, int count)
+{
+    VarRange *ranges = ARENA_ARRAY(sch->ctx->arena, VarRange, count);
+    for (int i = 0; i < count; i++)
+        ranges[i] = loop_range(loops[i]->stmt);
+    return ranges;
+}
+
+VarRange *loops_ranges_around(Schedule *sch, const TreeNode *node, int *count)
+{
+    const TreeNode **loops = schedule_loops_around(sch, node, count);
+    return loops_ranges(sch, loops, *count);
+}
+
+/* Symbolic dimensions of parameters are sizes. */
+static void learn_sizes(Analyzer *an, const Func *func)
+{
+    for (int i = 0; i < func->param_count; i++) {
+        const Buffer *buffer = func->params[i].buffer;
+        for (int d = 0; buffer && d < buffer->ndim; d++)
+            if (buffer->shape[d]->kind == EXPR_VAR)
+                analyzer_bind_nonnegative(an, buffer->shape[d]->value.var);
+    }
+}
+
+static void learn_block(Analyzer *an, const BlockStmt *block)
+{
+    analyzer_assume(an, block->predicate);
+    for (int i = 0; i < block->iter_count; i++)
+        analyzer_bind_range_opaque(an, block->iters[i].var, block->iters[i].domain);
+}
+
+Analyzer *loops_context(Schedule *sch, const TreeNode *node)
+{
+    Analyzer *an = analyzer_new(sch->ctx);
+    learn_sizes(an, schedule_func(sch));
+    VEC(const TreeNode *) around = {0};
+    for (const TreeNode *up = schedule_parent(sch, node); up; up = schedule_parent(sch, up))
+        vec_push(sch->ctx->arena, &around, up);
+    while (around.count) {
+        const Stmt *stmt = vec_pop(&around)->stmt;
+        if (stmt->kind == STMT_FOR)
+            analyzer_bind_range_opaque(an, stmt->as.loop.var, loop_range(stmt).range);
+        else if (stmt->kind == STMT_BLOCK)
+            learn_block(an, &stmt->as.block);
+    }
+    return an;
+}
+
+/* --- Requirements --- */
+
+bool check_loop_is_plain(Schedule *sch, const TreeNode *node)
+{
+    const ForStmt *loop = node_loop(node);
+    if (loop->thread) {
+        sched_refuse(sch, "loop '%s' is bound to %s: do this before binding it", loop->var->name, loop->thread);
+        sched_note(sch, node->stmt->span, "loop '%s' is here", loop->var->name);
+        return false;
+    }
+    if (loop->annotations.count) {
+        sched_refuse(sch, "loop '%s' has the annotation \"%s\", which would be lost: unannotate it first", loop->var->name, loop->annotations.entries[0].key);
+        sched_note(sch, node->stmt->span, "loop '%s' is here", loop->var->name);
+        return false;
+    }
+    return true;
+}
+
+bool check_loop_starts_at_zero(Schedule *sch, const TreeNode *node)
+{
+    const ForStmt *loop = node_loop(node);
+    if (analyzer_prove_equal(analyzer_new(sch->ctx), loop->min, expr_int(sch->ctx, loop->min->dtype, 0)))
+        return true;
+    sched_refuse(sch, "loop '%s' starts at %s; only loops that start at 0 are supported", loop->var->name, print_expr(sch->ctx, loop->min));
+    sched_note(sch, node->stmt->span, "loop '%s' is here", loop->var->name);
+    return false;
+}
+
+static bool find_jump(Visitor *visitor, const Expr *expr)
+{
+    if (expr_is_call(expr, OP_BREAK_LOOP) || expr_is_call(expr, OP_CONTINUE_LOOP))
+        visitor->data = (void *)expr;
+    return !visitor->data;
+}
+
+static bool skip_inner_loops(Visitor *visitor, const Stmt *stmt)
+{
+    return !visitor->data && stmt->kind != STMT_FOR && stmt->kind != STMT_WHILE;
+}
+
+bool check_loop_has_no_jump(Schedule *sch, const TreeNode *node)
+{
+    Visitor visitor = {.expr = find_jump, .stmt = skip_inner_loops};
+    visit_stmt(&visitor, node_loop(node)->body);
+    const Expr *jump = visitor.data;
+    if (!jump)
+        return true;
+    sched_refuse(sch, "loop '%s' is left or continued by a statement in its body, which would act on another loop then", node_loop(node)->var->name);
+    sched_note(sch, jump->span.file ? jump->span : node->stmt->span, "T.%s is here", op_info(jump->value.op)->name);
+    return false;
+}
+
+/* Finds a statement, or an expression that must not be evaluated outside of the domain, that no block encloses. */
+typedef struct {
+    const Stmt *around; /* the statement being visited */
+    const Stmt *found;
+} StraySearch;
+
+static bool find_stray_expr(Visitor *visitor, const Expr *expr)
+{
+    StraySearch *search = visitor->data;
+    if (!search->found && !expr_is_pure(expr))
+        search->found = search->around;
+    return false;
+}
+
+static bool find_stray_stmt(Visitor *visitor, const Stmt *stmt)
+{
+    StraySearch *search = visitor->data;
+    search->around = stmt;
+    switch (stmt->kind) {
+    case STMT_BLOCK: return false;
+    case STMT_STORE:
+    case STMT_EVALUATE:
+    case STMT_WHILE:
+    case STMT_ASSERT:
+    case STMT_ALLOCATE:
+    case STMT_REALIZE:
+        if (!search->found)
+            search->found = stmt;
+        return false;
+    default: return !search->found;
+    }
+}
+
+bool check_loop_is_guardable(Schedule *sch, const TreeNode *node)
+{
+    StraySearch search = {0};
+    Visitor visitor = {.expr = find_stray_expr, .stmt = find_stray_stmt, .data = &search};
+    visit_stmt(&visitor, node_loop(node)->body);
+    if (!search.found)
+        return true;
+    sched_refuse(sch, "a guard is needed, and a statement under loop '%s' lies in no block that could take it: put it in a block", node_loop(node)->var->name);
+    sched_note(sch, search.found->span, "this would run or be evaluated beyond the extent %s", print_expr(sch->ctx, node_loop(node)->extent));
+    return false;
+}
+
+/* --- Building --- */
+
+static const Stmt *guard_block(Rewriter *rewriter, const Stmt *stmt)
+{
+    if (stmt->kind != STMT_BLOCK)
+        return rewrite_stmt_children(rewriter, stmt);
+    BlockStmt block = stmt->as.block;
+    block.predicate = op_and(rewriter->ctx, block.predicate, rewriter->data);
+    return stmt_block(rewriter->ctx, block, stmt->span);
+}
+
+static const Expr *keep_expr(Rewriter *rewriter, const Expr *expr)
+{
+    (void)rewriter;
+    return expr;
+}
+
+const Stmt *loops_guard_blocks(Context *ctx, const Stmt *stmt, const Expr *condition)
+{
+    Rewriter rewriter = {.ctx = ctx, .expr = keep_expr, .stmt = guard_block, .data = (void *)condition};
+    return rewrite_stmt(&rewriter, stmt);
+}
+
+typedef struct {
+    VEC(VarRange) loops; /* around the statement being rewritten */
+    Analyzer *an;
+    bool preserve_unit_iters;
+} BindingSimplifier;
+
+static const Stmt *simplify_block(Rewriter *rewriter, const Stmt *stmt)
+{
+    BindingSimplifier *state = rewriter->data;
+    BlockStmt block = stmt->as.block;
+    IterMapQuery query = {
+        .bindings = block.bindings,
+        .binding_count = block.iter_count,
+        .iters = state->loops.data,
+        .iter_count = state->loops.count,
+        .predicate = block.predicate,
+        .level = ITER_MAP_SURJECTIVE,
+        .simplify_trivial = !state->preserve_unit_iters,
+    };
+    block.bindings = iter_map_simplify(state->an, &query);
+    return stmt_block(rewriter->ctx, block, stmt->span);
+}
+
+static const Stmt *simplify_stmt(Rewriter *rewriter, const Stmt *stmt)
+{
+    BindingSimplifier *state = rewriter->data;
+    if (stmt->kind == STMT_BLOCK && stmt->as.block.iter_count)
+        return simplify_block(rewriter, stmt);
+    if (stmt->kind != STMT_FOR)
+        return rewrite_stmt_children(rewriter, stmt);
+    vec_push(rewriter->ctx->arena, &state->loops, loop_range(stmt));
+    stmt = rewrite_stmt_children(rewriter, stmt);
+    state->loops.count--;
+    return stmt;
+}
+
+const Stmt *loops_simplify_bindings(Schedule *sch, const Stmt *stmt, const VarRange *outer, int count, bool preserve_unit_iters)
+{
+    BindingSimplifier state = {.an = analyzer_new(sch->ctx), .preserve_unit_iters = preserve_unit_iters};
+    for (int i = 0; i < count; i++)
+        vec_push(sch->ctx->arena, &state.loops, outer[i]);
+    Rewriter rewriter = {.ctx = sch->ctx, .expr = keep_expr, .stmt = simplify_stmt, .data = &state};
+    return rewrite_stmt(&rewriter, stmt);
+}
+
+const Stmt *loops_serial(Context *ctx, Var *var, const Expr *extent, const Stmt *body, Span span)
+{
+    return stmt_for_serial(ctx, var, NULL, op_cast(ctx, var->dtype, extent), body, span);
+}

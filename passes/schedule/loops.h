@@ -1,0 +1,35 @@
+/* Shared by the primitives that rebuild loops: what they require of loops, guards on blocks, and bindings in simplest form. */
+#ifndef TIRC_PASSES_SCHEDULE_LOOPS_H
+#define TIRC_PASSES_SCHEDULE_LOOPS_H
+
+#include "passes/arith/iter_map.h"
+#include "passes/schedule/schedule.h"
+
+/* The domains of the loops around NODE up to its scope, outermost first; *COUNT of them. */
+VarRange *loops_ranges_around(Schedule *sch, const TreeNode *node, int *count);
+/* The domains of the COUNT loops. */
+VarRange *loops_ranges(Schedule *sch, const TreeNode *const *loops, int count);
+/* An analyzer that knows all that holds at NODE: the domains of all loops and block iterators around it, the predicates of the blocks, and sizes as >= 0. For proofs;
+   not for expressions that are to be printed. */
+Analyzer *loops_context(Schedule *sch, const TreeNode *node);
+
+/* --- What split, fuse and their like require of a loop; false after a refusal --- */
+/* LOOP has no annotation and is not bound to a thread. */
+bool check_loop_is_plain(Schedule *sch, const TreeNode *loop);
+/* LOOP counts from 0. */
+bool check_loop_starts_at_zero(Schedule *sch, const TreeNode *loop);
+/* No break or continue below LOOP leaves or continues it: such a statement would act on another loop afterwards. */
+bool check_loop_has_no_jump(Schedule *sch, const TreeNode *loop);
+/* A guard on the topmost blocks below LOOP guards all that LOOP does: no statement, and no expression with an effect or a load, lies outside of blocks. */
+bool check_loop_is_guardable(Schedule *sch, const TreeNode *loop);
+
+/* --- Building --- */
+/* STMT with CONDITION added by `and` to the predicate of each topmost block. */
+const Stmt *loops_guard_blocks(Context *ctx, const Stmt *stmt, const Expr *condition);
+/* STMT with the bindings of its topmost blocks (opaque blocks are passed through) written in simplest form as maps of the loops in STMT and of OUTER (COUNT of them).
+   Iterators of extent 1 are kept in them when PRESERVE_UNIT_ITERS. */
+const Stmt *loops_simplify_bindings(Schedule *sch, const Stmt *stmt, const VarRange *outer, int count, bool preserve_unit_iters);
+/* A serial loop from 0. */
+const Stmt *loops_serial(Context *ctx, Var *var, const Expr *extent, const Stmt *body, Span span);
+
+#endif

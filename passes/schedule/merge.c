@@ -1,0 +1,190 @@
+/* merge: loops of equal extents that follow one another become one loop over all their bodies.
+
+   Before, merge(j, b)                      After
+     for i, j in T.grid(8, 16):               for i_m, j_m in T.grid(8, 16):
+         with T.block("B"): ...                   with T.block("B"): ...
+     for a, b in T.grid(8, 16):                   with T.block("C"): ...
+         with T.block("C"): ...
+
+   The loops from the given ones up to the statement list that holds all of them merge too. What must hold: each of these loops is the whole body of the one around it, none has
+   an annotation or is bound, all start at 0; the nests are equally deep with equal extents; accesses that depend on one another keep their order. The merged nest stands
+   where the last of the nests stood, with the bodies in the order in which the loops are given. */
+#include "ir/print.h"
+#include "ir/walk.h"
+#include "passes/schedule/legality.h"
+#include "passes/schedule/loops.h"
+
+/* The loops from just below the common statement list to a given loop. */
+typedef struct {
+    int depth;
+    const TreeNode **loops; /* outermost first */
+} Nest;
+
+typedef struct {
+    int count;
+    const TreeNode **given;
+    const TreeNode *list; /* the sequence that holds all nests */
+    Nest *nests;
+} Merge;
+
+static const char *loop_name(const TreeNode *node)
+{
+    return node_loop(node)->var->name;
+}
+
+static void note_loop(Schedule *sch, const TreeNode *node)
+{
+    sched_note(sch, node->stmt->span, "loop '%s' is here", loop_name(node));
+}
+
+static bool gather_loops(Schedule *sch, const ValueList *loops, Merge *merge)
+{
+    *merge = (Merge){.count = loops->count, .given = ARENA_ARRAY(sch->ctx->arena, const TreeNode *, loops->count)};
+    if (loops->count < 2)
+        return sched_refuse(sch, "at least two loops are needed");
+    for (int i = 0; i < loops->count; i++)
+        if (!(merge->given[i] = schedule_loop(sch, loops->items[i].as.loop)))
+            return false;
+    return true;
+}
+
+static bool check_one_list(Schedule *sch, Merge *merge)
+{
+    const TreeNode *common = merge->given[0];
+    for (int i = 1; i < merge->count; i++)
+        while (!schedule_is_under(sch, merge->given[i], common))
+            common = schedule_parent(sch, common);
+    merge->list = common;
+    if (common->stmt->kind == STMT_SEQ)
+        return true;
+    sched_refuse(sch, "loops '%s' and '%s' are not in statements that follow one another", loop_name(merge->given[0]), loop_name(merge->given[1]));
+    note_loop(sch, merge->given[0]);
+    note_loop(sch, merge->given[1]);
+    return false;
+}
+
+/* Collects the loops from below the list to GIVEN, each the whole body of the one around it. */
+static bool find_nest(Schedule *sch, const Merge *merge, const TreeNode *given, Nest *nest)
+{
+    VEC(const TreeNode *) inwards = {0};
+    for (const TreeNode *node = given; node != merge->list; node = schedule_parent(sch, node)) {
+        if (node->stmt->kind != STMT_FOR) {
+            sched_refuse(sch, "loop '%s' is not the whole body of the loops around it up to the common statement list", loop_name(given));
+            sched_note(sch, node->stmt->span, "this stands between them");
+            return false;
+        }
+        if (!check_loop_is_plain(sch, node) || !check_loop_starts_at_zero(sch, node) || !check_loop_has_no_jump(sch, node))
+            return false;
+        vec_push(sch->ctx->arena, &inwards, node);
+    }
+    *nest = (Nest){inwards.count, ARENA_ARRAY(sch->ctx->arena, const TreeNode *, inwards.count)};
+    for (int i = 0; i < inwards.count; i++)
+        nest->loops[i] = inwards.data[inwards.count - 1 - i];
+    return true;
+}
+
+/* The loops of NEST as uses of those of FIRST, so that extents that depend on outer loops can be compared. */
+static Subst nest_renaming(Context *ctx, const Nest *nest, Var *const *vars)
+{
+    Subst subst = {0};
+    for (int d = 0; d < nest->depth; d++)
+        subst_var(ctx, &subst, node_loop(nest->loops[d])->var, op_cast(ctx, node_loop(nest->loops[d])->var->dtype, expr_var(ctx, vars[d])));
+    return subst;
+}
+
+static bool check_same_shape(Schedule *sch, const Nest *first, const Nest *nest, Var *const *vars)
+{
+    Context *ctx = sch->ctx;
+    const TreeNode *a = first->loops[first->depth - 1], *b = nest->loops[nest->depth - 1];
+    if (first->depth != nest->depth) {
+        sched_refuse(sch, "loop '%s' is the %d. of its nest and loop '%s' the %d.: only loops of equal depth can be merged", loop_name(a), first->depth, loop_name(b),
+                     nest->depth);
+        note_loop(sch, a);
+        note_loop(sch, b);
+        return false;
+    }
+    Subst first_names = nest_renaming(ctx, first, vars), names = nest_renaming(ctx, nest, vars);
+    for (int d = 0; d < nest->depth; d++) {
+        const Expr *extent = subst_expr(ctx, &first_names, node_loop(first->loops[d])->extent), *other = subst_expr(ctx, &names, node_loop(nest->loops[d])->extent);
+        if (dtype_equal(extent->dtype, other->dtype) && analyzer_prove_equal(analyzer_new(ctx), extent, other))
+            continue;
+        sched_refuse(sch, "loops '%s' and '%s' have different extents, %s and %s", loop_name(first->loops[d]), loop_name(nest->loops[d]), print_expr(ctx, extent),
+                     print_expr(ctx, other));
+        note_loop(sch, nest->loops[d]);
+        return false;
+    }
+    return true;
+}
+
+static Var **merged_vars(Context *ctx, const Nest *nest)
+{
+    Var **vars = ARENA_ARRAY(ctx->arena, Var *, nest->depth);
+    for (int d = 0; d < nest->depth; d++) {
+        const Var *old = node_loop(nest->loops[d])->var;
+        vars[d] = var_clone(ctx, old, context_internf(ctx, "%s_m", old->name));
+    }
+    return vars;
+}
+
+static const Stmt *merged_nest(Schedule *sch, const Merge *merge, Var *const *vars)
+{
+    Context *ctx = sch->ctx;
+    const Stmt **bodies = ARENA_ARRAY(ctx->arena, const Stmt *, merge->count);
+    for (int i = 0; i < merge->count; i++) {
+        Subst names = nest_renaming(ctx, &merge->nests[i], vars);
+        bodies[i] = subst_stmt(ctx, &names, node_loop(merge->given[i])->body);
+    }
+    const Nest *first = &merge->nests[0];
+    Subst names = nest_renaming(ctx, first, vars);
+    const Stmt *stmt = stmt_seq(ctx, bodies, merge->count);
+    for (int d = first->depth - 1; d >= 0; d--)
+        stmt = loops_serial(ctx, vars[d], subst_expr(ctx, &names, node_loop(first->loops[d])->extent), stmt, first->loops[d]->stmt->span);
+    return stmt;
+}
+
+/* The list without the nests, and NEST where the last of them stood. */
+static const Stmt *rebuilt_list(Schedule *sch, const Merge *merge, const Stmt *nest)
+{
+    const Stmt *list = merge->list->stmt;
+    VEC(const Stmt *) items = {0};
+    int left = merge->count;
+    for (int i = 0; i < list->as.seq.count; i++) {
+        bool merged = false;
+        for (int n = 0; n < merge->count; n++)
+            merged |= merge->nests[n].loops[0]->stmt == list->as.seq.items[i];
+        left -= merged;
+        if (!merged)
+            vec_push(sch->ctx->arena, &items, list->as.seq.items[i]);
+        else if (left == 0)
+            vec_push(sch->ctx->arena, &items, nest);
+    }
+    return stmt_seq(sch->ctx, items.data, items.count);
+}
+
+bool primitive_merge(Schedule *sch, const Value *args, Value *result)
+{
+    Merge merge;
+    if (!gather_loops(sch, args[0].as.list, &merge) || !check_one_list(sch, &merge))
+        return false;
+    merge.nests = ARENA_ARRAY(sch->ctx->arena, Nest, merge.count);
+    Var **vars = NULL;
+    for (int i = 0; i < merge.count; i++) {
+        if (!find_nest(sch, &merge, merge.given[i], &merge.nests[i]))
+            return false;
+        vars = i ? vars : merged_vars(sch->ctx, &merge.nests[0]);
+        if (!check_same_shape(sch, &merge.nests[0], &merge.nests[i], vars))
+            return false;
+    }
+    for (int i = 0; i < merge.count; i++)
+        for (int d = 0; d < merge.nests[i].depth; d++)
+            sched_consume(sch, node_loop(merge.nests[i].loops[d])->var);
+
+    *result = value_loop(vars[merge.nests[0].depth - 1]);
+    const TreeNode *around = schedule_parent(sch, merge.list);
+    while (around->stmt->kind != STMT_FOR && around->stmt->kind != STMT_BLOCK)
+        around = schedule_parent(sch, around);
+    const Func *before = schedule_func(sch);
+    const Stmt *old_part = around->stmt;
+    sched_replace(sch, merge.list->stmt, rebuilt_list(sch, &merge, merged_nest(sch, &merge, vars)));
+    return check_order_is_kept(sch, before, old_part, schedule_find_stmt(sch, old_part)->stmt);
+}

@@ -1,0 +1,257 @@
+/* Which instances of a moved block one iteration of the target loop needs; see move.h.
+
+   The block provides (reverse: requires) a region of each buffer in terms of its iterators; its partners below the loop require (reverse: provide) a region in one iteration
+   of the loop. Solving the first for the iterators, given the second, gives their domains. */
+#include <string.h>
+
+#include "ir/walk.h"
+#include "passes/arith/iter_map.h"
+#include "passes/schedule/move.h"
+#include "passes/schedule/scope.h"
+
+/* --- the partners' regions in one iteration of the loop --- */
+
+/* Threads that share a buffer see what the others wrote: their loops around count as run over. Rank of a storage scope: global 0, shared 1, warp 2, others 3; of a thread tag:
+   blockIdx 0, threadIdx and vthread 1. */
+static bool relaxes_thread(Str scope, Str thread)
+{
+    if (!thread)
+        return false;
+    int thread_rank = !strncmp(thread, "blockIdx", 8) ? 0 : 1;
+    if (!strcmp(scope, "warp"))
+        return !strcmp(thread, "threadIdx.x");
+    int storage_rank = !strncmp(scope, "global", 6) || !*scope ? 0 : !strncmp(scope, "shared", 6) ? 1 : 3;
+    return storage_rank <= thread_rank;
+}
+
+typedef VEC(VarRange) RangeList;
+
+/* The loops from PARTNER up to the target loop, and the thread loops beyond it that BUFFER is shared by. */
+static RangeList relaxed_loops(Move *move, const TreeNode *partner, const Buffer *buffer)
+{
+    RangeList list = {0};
+    bool above = false;
+    for (const TreeNode *node = schedule_parent(move->sch, partner); node; node = schedule_parent(move->sch, node)) {
+        above |= node == move->loop;
+        if (node->stmt->kind != STMT_FOR)
+            continue;
+        const ForStmt *loop = node_loop(node);
+        VarRange range = {loop->var, {loop->min, loop->extent}};
+        if (!above || relaxes_thread(buffer->scope, loop->thread))
+            vec_push(move->sch->ctx->arena, &list, range);
+    }
+    for (int i = 0; i < list.count / 2; i++) {
+        VarRange swap = list.data[i];
+        list.data[i] = list.data[list.count - 1 - i];
+        list.data[list.count - 1 - i] = swap;
+    }
+    return list;
+}
+
+static Region bind_region(Context *ctx, const BlockStmt *block, Region region)
+{
+    Subst subst = {0};
+    for (int i = 0; i < block->iter_count; i++)
+        subst_var(ctx, &subst, block->iters[i].var, block->bindings[i]);
+    return subst_region(ctx, &subst, region);
+}
+
+/* The union of what the partners touch of BUFFER in one iteration of the loop; false when none touches it. */
+static bool partner_region(Move *move, Analyzer *an, const Buffer *buffer, IntSet *out)
+{
+    Context *ctx = move->sch->ctx;
+    bool found = false;
+    IntSet *one = ARENA_ARRAY(ctx->arena, IntSet, buffer->ndim);
+    for (int p = 0; p < move->partner_count; p++) {
+        const BlockStmt *partner = node_block(move->partners[p]);
+        const Region *regions = move->reverse ? partner->writes : partner->reads;
+        int count = move->reverse ? partner->write_count : partner->read_count;
+        RangeList loops = relaxed_loops(move, move->partners[p], buffer);
+        for (int r = 0; r < count; r++) {
+            if (regions[r].buffer != buffer)
+                continue;
+            Region bound = bind_region(ctx, partner, regions[r]);
+            RegionQuery query = {bound.ranges, buffer->ndim, loops.data, loops.count, partner->predicate};
+            region_upper_bound(an, &query, one);
+            for (int d = 0; d < buffer->ndim; d++)
+                out[d] = found ? int_set_union(an, out[d], one[d]) : one[d];
+            found = true;
+        }
+    }
+    return found;
+}
+
+/* --- solving for the iterators --- */
+
+static int iter_index(const BlockStmt *block, const Expr *expr)
+{
+    for (int i = 0; i < block->iter_count; i++)
+        if (expr_is_var(expr, block->iters[i].var))
+            return i;
+    return -1;
+}
+
+/* EXPR as iterator times FACTOR (NULL: 1). */
+static int scaled_iter(const BlockStmt *block, const Expr *expr, const Expr **factor)
+{
+    *factor = NULL;
+    int iter = iter_index(block, expr);
+    if (iter >= 0 || expr->kind != EXPR_MUL)
+        return iter;
+    for (int side = 0; side < 2; side++)
+        if ((iter = iter_index(block, expr->args[side])) >= 0) {
+            *factor = expr->args[1 - side];
+            return iter;
+        }
+    return -1;
+}
+
+static const Expr *divided(Analyzer *an, const Expr *value, const Expr *factor)
+{
+    Context *ctx = analyzer_context(an);
+    if (!value)
+        return NULL;
+    return analyzer_simplify(an, factor ? op_floordiv(ctx, value, op_cast(ctx, value->dtype, factor)) : value);
+}
+
+static void narrow(Analyzer *an, IterDomain *info, IntSet domain, IntSet bound)
+{
+    info->domain = info->has_domain ? int_set_union(an, info->domain, domain) : domain;
+    info->bound = info->has_bound ? int_set_intersect(an, info->bound, bound) : bound;
+    info->has_domain = info->has_bound = true;
+}
+
+/* One dimension: a point v or v * c, or a stretch from v * c of c elements, tells the domain of v. */
+static void solve_dimension(Analyzer *an, const BlockStmt *block, Range own, IntSet needed, const Expr *size, IterDomain *infos)
+{
+    Context *ctx = analyzer_context(an);
+    const Expr *factor, *min = analyzer_simplify(an, own.min);
+    int iter = scaled_iter(block, min, &factor);
+    if (iter < 0 || !int_set_is_bounded(needed))
+        return;
+    if (factor && !expr_is_int(own.extent, 1) && !analyzer_prove_equal(an, op_cast(ctx, factor->dtype, own.extent), factor))
+        factor = NULL, iter = -1;
+    if (iter < 0 || (!factor && !expr_is_int(own.extent, 1)))
+        return;
+    const Expr *last = analyzer_simplify(an, op_add_int(ctx, size, -1));
+    IntSet domain = {divided(an, needed.min, factor), divided(an, needed.max, factor), false};
+    IntSet bound = {expr_int(ctx, size->dtype, 0), divided(an, last, factor), false};
+    narrow(an, &infos[iter], domain, bound);
+}
+
+/* All dimensions at once where the region is one point and its indices are a bijective affine map of the iterators: the map's inverse gives their domains. */
+static bool solve_affine(Move *move, Analyzer *an, const BlockStmt *block, const Region *own, const IntSet *needed, IterDomain *infos)
+{
+    Context *ctx = move->sch->ctx;
+    int ndim = own->buffer->ndim;
+    const Expr **indices = ARENA_ARRAY(ctx->arena, const Expr *, ndim), **outputs = ARENA_ARRAY(ctx->arena, const Expr *, ndim);
+    VarRange *iters = ARENA_ARRAY(ctx->arena, VarRange, block->iter_count), *ranges = ARENA_ARRAY(ctx->arena, VarRange, ndim);
+    int used = 0, plain = 0;
+    for (int d = 0; d < ndim; d++) {
+        if (!expr_is_int(own->ranges[d].extent, 1) || !int_set_is_bounded(needed[d]))
+            return false;
+        indices[d] = own->ranges[d].min;
+        plain += iter_index(block, indices[d]) >= 0;
+        Var *point = var_new(ctx, context_intern(ctx, "point"), indices[d]->dtype, span_none());
+        outputs[d] = expr_var(ctx, point);
+        ranges[d] = (VarRange){point, int_set_cover_range(an, needed[d], own->ranges[d])};
+    }
+    for (int i = 0; i < block->iter_count; i++)
+        for (int d = 0; d < ndim; d++)
+            if (expr_uses_var(indices[d], block->iters[i].var)) {
+                iters[used++] = (VarRange){block->iters[i].var, block->iters[i].domain};
+                break;
+            }
+    if (plain == ndim)
+        return false; /* each dimension by itself is exact */
+    IterMapQuery query = {indices, ndim, iters, used, NULL, ITER_MAP_BIJECTIVE, true};
+    IterMapResult map;
+    if (!iter_map_detect(an, &query, &map))
+        return false;
+    Map inverse = iter_map_invert(an, &map, outputs);
+    Domain domain = domain_from_ranges(ctx, ranges, ndim);
+    for (int i = 0; i < block->iter_count; i++) {
+        const Expr *value = map_get(&inverse, block->iters[i].var);
+        if (!value)
+            continue;
+        IntSet values = int_set_eval(an, analyzer_simplify(an, value), &domain);
+        if (!int_set_is_bounded(values))
+            continue;
+        values.min = analyzer_simplify(an, values.min);
+        values.max = analyzer_simplify(an, values.max);
+        narrow(an, &infos[i], values, int_set_from_range(ctx, block->iters[i].domain));
+    }
+    return true;
+}
+
+static void complete(Analyzer *an, const Iter *iter, IterDomain *info)
+{
+    Context *ctx = analyzer_context(an);
+    IntSet whole = int_set_from_range(ctx, iter->domain);
+    if (!info->has_domain) {
+        *info = (IterDomain){whole, whole, true, true};
+        return;
+    }
+    info->bound = int_set_intersect(an, info->bound, whole);
+}
+
+IterDomain *move_solve_domains(Move *move, Analyzer *an)
+{
+    Context *ctx = move->sch->ctx;
+    const BlockStmt *block = node_block(move->block);
+    IterDomain *infos = ARENA_ARRAY(ctx->arena, IterDomain, block->iter_count);
+    const Region *own = move->reverse ? block->reads : block->writes;
+    int count = move->reverse ? block->read_count : block->write_count;
+    for (int r = 0; r < count; r++) {
+        const Buffer *buffer = own[r].buffer;
+        IntSet *needed = ARENA_ARRAY(ctx->arena, IntSet, buffer->ndim);
+        if (regions_find(own, r, buffer) || !partner_region(move, an, buffer, needed) || solve_affine(move, an, block, &own[r], needed, infos))
+            continue;
+        for (int d = 0; d < buffer->ndim; d++)
+            solve_dimension(an, block, own[r].ranges[d], needed[d], buffer->shape[d], infos);
+    }
+    for (int i = 0; i < block->iter_count; i++)
+        complete(an, &block->iters[i], &infos[i]);
+    return infos;
+}
+
+/* --- the new loops --- */
+
+/* GUARD and CONDITION where CONDITION is not certain. */
+static const Expr *guarded(Analyzer *an, const Expr *guard, const Expr *condition)
+{
+    if (analyzer_prove_symbolic(an, condition))
+        return guard;
+    return op_and(analyzer_context(an), guard, condition);
+}
+
+const Stmt *move_build_nest(Move *move, Analyzer *an, const IterDomain *domains)
+{
+    Context *ctx = move->sch->ctx;
+    BlockStmt block = *node_block(move->block);
+    const Expr **bindings = ARENA_ARRAY(ctx->arena, const Expr *, block.iter_count), *guard = expr_bool(ctx, true);
+    VarRange *loops = ARENA_ARRAY(ctx->arena, VarRange, block.iter_count);
+    int count = 0;
+    for (int i = 0; i < block.iter_count; i++) {
+        Range range = int_set_cover_range(an, domains[i].domain, block.iters[i].domain);
+        DType type = range.min->dtype.bits > range.extent->dtype.bits ? range.min->dtype : range.extent->dtype;
+        bindings[i] = range.min;
+        if (move->preserve_unit_loops || !expr_is_int(range.extent, 1)) {
+            Var *var = var_new(ctx, context_internf(ctx, "ax%d", count), type, move->block->stmt->span);
+            const Expr *extent = analyzer_simplify(an, op_cast(ctx, type, range.extent));
+            loops[count++] = (VarRange){var, {expr_int(ctx, type, 0), extent}};
+            bindings[i] = analyzer_simplify(an, op_add(ctx, range.min, expr_var(ctx, var)));
+            analyzer_bind_range_opaque(an, var, loops[count - 1].range);
+        }
+        if (domains[i].bound.min)
+            guard = guarded(an, guard, op_compare(ctx, EXPR_GE, bindings[i], domains[i].bound.min));
+        if (domains[i].bound.max)
+            guard = guarded(an, guard, op_compare(ctx, EXPR_LT, bindings[i], op_add_int(ctx, domains[i].bound.max, 1)));
+    }
+    block.bindings = bindings;
+    block.predicate = analyzer_simplify(an, guard);
+    const Stmt *nest = stmt_block(ctx, block, move->block->stmt->span);
+    while (count--)
+        nest = stmt_for_serial(ctx, loops[count].var, NULL, loops[count].range.extent, nest, move->block->stmt->span);
+    return nest;
+}

@@ -1,0 +1,19 @@
+/* Finding blocks and the targets of primitives by what a script names. */
+#ifndef TIRC_PASSES_SCHEDULE_QUERY_H
+#define TIRC_PASSES_SCHEDULE_QUERY_H
+
+#include "passes/schedule/schedule.h"
+
+/* The one block called NAME of the function acted on; NULL after a diagnostic when there is none or several. */
+Block *schedule_block_named(Schedule *sch, Str name);
+/* The node that VALUE stands for: a loop, a block or the name of a block. NULL after a diagnostic. */
+const TreeNode *schedule_target(Schedule *sch, const Value *value);
+/* "loop 'i'" or "block 'C'": how messages call NODE. */
+const char *node_words(Schedule *sch, const TreeNode *node);
+/* The blocks of NODES (COUNT of them) as a list of handles. */
+Value query_block_list(Schedule *sch, const TreeNode *const *nodes, int count);
+
+/* The index among the declared writes (IS_WRITE) or reads of BLOCK that VALUE chooses: an index, a buffer's name or a pair. -1 after a diagnostic. */
+int query_buffer_index(Schedule *sch, const TreeNode *block, const Value *value, bool is_write);
+
+#endif

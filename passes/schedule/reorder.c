@@ -1,0 +1,152 @@
+/* reorder: the given loops of one nest into the given order; loops between them that are not given keep their places.
+
+   Before, reorder(k, i)                    After
+     for i, j, k in T.grid(8, 16, 32):        for k, j, i in T.grid(32, 16, 8):
+
+   What must hold: the loops lie on one chain in which each loop is the whole body of the one before; the blocks below have only spatial and reduce axes, bound by
+   affine expressions that cover them; no extent uses a loop that would come to stand inside of it; accesses that depend on one another keep their order. */
+#include "ir/print.h"
+#include "ir/walk.h"
+#include "passes/schedule/checks.h"
+#include "passes/schedule/concurrency.h"
+#include "passes/schedule/legality.h"
+#include "passes/schedule/loops.h"
+
+typedef struct {
+    int count;
+    const TreeNode **ordered; /* as they are to stand, outermost first */
+    int chain_count;
+    const TreeNode **chain; /* from the innermost to the outermost loop given, all loops between them included */
+} Reordering;
+
+static bool is_given(const Reordering *reordering, const TreeNode *node)
+{
+    for (int i = 0; i < reordering->count; i++)
+        if (reordering->ordered[i] == node)
+            return true;
+    return false;
+}
+
+static bool gather_loops(Schedule *sch, const ValueList *loops, Reordering *reordering)
+{
+    *reordering = (Reordering){.count = loops->count, .ordered = ARENA_ARRAY(sch->ctx->arena, const TreeNode *, loops->count)};
+    for (int i = 0; i < loops->count; i++) {
+        const TreeNode *node = schedule_loop(sch, loops->items[i].as.loop);
+        if (!node)
+            return false;
+        for (int j = 0; j < i; j++)
+            if (reordering->ordered[j] == node)
+                return sched_refuse(sch, "loop '%s' is given twice", node_loop(node)->var->name);
+        reordering->ordered[i] = node;
+    }
+    return true;
+}
+
+/* The loop given that all others must enclose: the one with the most statements around it. */
+static const TreeNode *innermost_given(Schedule *sch, const Reordering *reordering)
+{
+    const TreeNode *innermost = reordering->ordered[0];
+    for (int i = 1; i < reordering->count; i++)
+        if (schedule_is_under(sch, reordering->ordered[i], innermost))
+            innermost = reordering->ordered[i];
+    return innermost;
+}
+
+static bool refuse_apart(Schedule *sch, const TreeNode *a, const TreeNode *b)
+{
+    sched_refuse(sch, "loops '%s' and '%s' are not nested in one another: only loops of one nest inside one block can be reordered", node_loop(a)->var->name,
+                 node_loop(b)->var->name);
+    sched_note(sch, a->stmt->span, "loop '%s' is here", node_loop(a)->var->name);
+    sched_note(sch, b->stmt->span, "loop '%s' is here", node_loop(b)->var->name);
+    return false;
+}
+
+/* Collects the loops from the innermost to the outermost one given, each the whole body of the next. */
+static bool check_chain(Schedule *sch, Reordering *reordering)
+{
+    const TreeNode *inner = innermost_given(sch, reordering);
+    VEC(const TreeNode *) chain = {0};
+    vec_push(sch->ctx->arena, &chain, inner);
+    for (int found = 1; found < reordering->count;) {
+        const TreeNode *last = vec_last(&chain), *outer = schedule_parent(sch, last);
+        while (outer && outer->stmt->kind != STMT_FOR && outer->stmt->kind != STMT_BLOCK)
+            outer = schedule_parent(sch, outer);
+        if (!outer || outer->stmt->kind == STMT_BLOCK) {
+            int missing = 0;
+            while (schedule_is_under(sch, inner, reordering->ordered[missing]))
+                missing++;
+            return missing < reordering->count && refuse_apart(sch, reordering->ordered[missing], inner);
+        }
+        if (node_loop(outer)->body != last->stmt) {
+            sched_refuse(sch, "loop '%s' is not the whole body of loop '%s', so the loops are not one nest", node_loop(last)->var->name, node_loop(outer)->var->name);
+            sched_note(sch, node_loop(outer)->body->span, "the body of loop '%s' starts here", node_loop(outer)->var->name);
+            return false;
+        }
+        found += is_given(reordering, outer);
+        vec_push(sch->ctx->arena, &chain, outer);
+    }
+    reordering->chain = chain.data;
+    reordering->chain_count = chain.count;
+    return true;
+}
+
+/* The loop that comes to stand where chain[INDEX] is; *NEXT counts down through the given loops as the chain goes outwards. */
+static const TreeNode *loop_at(const Reordering *reordering, int index, int *next)
+{
+    return is_given(reordering, reordering->chain[index]) ? reordering->ordered[(*next)--] : reordering->chain[index];
+}
+
+/* No domain may use a loop that stands inside of it after the step. */
+static bool check_domains_stay_defined(Schedule *sch, const Reordering *reordering)
+{
+    VEC(const TreeNode *) inside = {0};
+    int next = reordering->count - 1;
+    for (int i = 0; i < reordering->chain_count; i++) {
+        const TreeNode *node = loop_at(reordering, i, &next);
+        const ForStmt *loop = node_loop(node);
+        for (int j = 0; j < inside.count; j++) {
+            const Var *var = node_loop(inside.data[j])->var;
+            if (!expr_uses_var(loop->min, var) && !expr_uses_var(loop->extent, var))
+                continue;
+            sched_refuse(sch, "the domain of loop '%s', %s from %s, depends on loop '%s', which would come to stand inside of it", loop->var->name,
+                         print_expr(sch->ctx, loop->extent), print_expr(sch->ctx, loop->min), var->name);
+            sched_note(sch, node->stmt->span, "loop '%s' is here", loop->var->name);
+            return false;
+        }
+        vec_push(sch->ctx->arena, &inside, node);
+    }
+    return true;
+}
+
+/* The topmost blocks below the chain must have axes whose instances may run in any order. */
+static bool check_blocks(Schedule *sch, const Reordering *reordering)
+{
+    const TreeNode *top = reordering->chain[reordering->chain_count - 1];
+    int count;
+    const TreeNode **blocks = schedule_child_blocks(sch, reordering->chain[0], &count);
+    for (int i = 0; i < count; i++)
+        if (!check_block_axes(sch, blocks[i]) || !check_block_is_affine(sch, blocks[i], schedule_parent(sch, top)))
+            return false;
+    return check_loop_has_no_jump(sch, reordering->chain[0]);
+}
+
+bool primitive_reorder(Schedule *sch, const Value *args, Value *result)
+{
+    (void)result;
+    Reordering reordering;
+    if (!gather_loops(sch, args[0].as.list, &reordering))
+        return false;
+    if (reordering.count < 2)
+        return true;
+    if (!check_chain(sch, &reordering) || !check_blocks(sch, &reordering) || !check_domains_stay_defined(sch, &reordering))
+        return false;
+
+    const Func *before = schedule_func(sch);
+    const Stmt *top = reordering.chain[reordering.chain_count - 1]->stmt, *stmt = node_loop(reordering.chain[0])->body;
+    const Var *innermost = node_loop(reordering.ordered[reordering.count - 1])->var;
+    int next = reordering.count - 1;
+    for (int i = 0; i < reordering.chain_count; i++)
+        stmt = stmt_with_body(sch->ctx, loop_at(&reordering, i, &next)->stmt, stmt);
+    sched_replace(sch, top, stmt);
+    return check_order_is_kept(sch, before, top, stmt) && check_concurrent_loops_around(sch, schedule_find_loop(sch, innermost));
+}

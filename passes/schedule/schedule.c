@@ -1,0 +1,216 @@
+/* The state of a schedule: steps that succeed whole or change nothing, handles, the edit, refusals. The tree is read in tree.c. */
+#include "passes/schedule/schedule.h"
+
+#include <string.h>
+
+#include "ir/walk.h"
+#include "support/bug.h"
+
+Schedule *schedule_new(Context *ctx, const Module *module, int func_index)
+{
+    Schedule *sch = ARENA_NEW(ctx->arena, Schedule);
+    sch->ctx = ctx;
+    sch->module = module;
+    sch->func_index = func_index;
+    sch->primitive = "schedule";
+    return sch;
+}
+
+const Func *schedule_func(const Schedule *sch)
+{
+    return sch->module->funcs[sch->func_index];
+}
+
+/* --- Steps --- */
+
+Step schedule_begin(Schedule *sch, const char *primitive, Span call_span)
+{
+    sch->primitive = primitive;
+    sch->call_span = call_span;
+    sch->func_pinned = false;
+    return (Step){sch->module, sch->func_index, sch->consumed.count, sch->renamed.count, diag_error_count(sch->ctx)};
+}
+
+bool schedule_end(Schedule *sch, Step step, bool ok)
+{
+    ok = ok && diag_error_count(sch->ctx) == step.error_count;
+    if (!ok) {
+        sch->module = step.module;
+        sch->consumed.count = step.consumed_count;
+        sch->renamed.count = step.renamed_count;
+    }
+    sch->func_index = step.func_index;
+    return ok;
+}
+
+/* --- Handles --- */
+
+const Block *schedule_current_block(const Schedule *sch, const Block *block)
+{
+    for (int i = 0; i < sch->renamed.count; i++)
+        if (sch->renamed.data[i].old_block == block)
+            block = sch->renamed.data[i].new_block;
+    return block;
+}
+
+typedef const TreeNode *(*NodeFinder)(Schedule *sch, const void *symbol);
+
+static const TreeNode *find_loop(Schedule *sch, const void *symbol)
+{
+    return schedule_find_loop(sch, symbol);
+}
+
+static const TreeNode *find_block(Schedule *sch, const void *symbol)
+{
+    return schedule_find_block(sch, symbol);
+}
+
+/* The node of SYMBOL in whichever function holds it; that function becomes the one acted on. */
+static const TreeNode *find_anywhere(Schedule *sch, const void *symbol, NodeFinder find)
+{
+    const TreeNode *node = find(sch, symbol);
+    int home = sch->func_index;
+    for (int i = 0; !node && !sch->func_pinned && i < sch->module->func_count; i++) {
+        sch->func_index = i;
+        node = find(sch, symbol);
+    }
+    if (!node)
+        sch->func_index = home;
+    else
+        sch->func_pinned = true;
+    return node;
+}
+
+static void refuse_stale(Schedule *sch, const void *symbol, const char *kind, const char *name)
+{
+    for (int i = sch->consumed.count - 1; i >= 0; i--)
+        if (sch->consumed.data[i].symbol == symbol) {
+            sched_refuse(sch, "%s '%s' no longer exists: '%s' consumed it", kind, name, sch->consumed.data[i].primitive);
+            sched_note(sch, sch->consumed.data[i].span, "consumed here; use the handles that this call returned, or get the %s anew", kind);
+            return;
+        }
+    sched_refuse(sch, "%s '%s' is not in %s", kind, name, sch->func_pinned ? "the function of the other arguments" : "the program");
+}
+
+const TreeNode *schedule_loop(Schedule *sch, const Var *loop)
+{
+    const TreeNode *node = find_anywhere(sch, loop, find_loop);
+    if (!node)
+        refuse_stale(sch, loop, "loop", loop->name);
+    return node;
+}
+
+const TreeNode *schedule_block(Schedule *sch, const Block *block)
+{
+    const TreeNode *node = find_anywhere(sch, block, find_block);
+    if (!node)
+        refuse_stale(sch, schedule_current_block(sch, block), "block", block->name);
+    return node;
+}
+
+/* --- Editing --- */
+
+static const Stmt *replace_item(Context *ctx, const Stmt *seq, const Stmt *old_child, const Stmt *new_child)
+{
+    int count = seq->as.seq.count;
+    const Stmt **items = arena_copy(ctx->arena, seq->as.seq.items, sizeof *items * (size_t)count);
+    for (int i = 0; i < count; i++)
+        if (items[i] == old_child) {
+            items[i] = new_child;
+            break;
+        }
+    return stmt_seq(ctx, items, count);
+}
+
+/* PARENT with its child OLD_CHILD replaced. */
+static const Stmt *replace_child(Context *ctx, const Stmt *parent, const Stmt *old_child, const Stmt *new_child)
+{
+    Stmt copy = *parent;
+    switch (parent->kind) {
+    case STMT_SEQ: return replace_item(ctx, parent, old_child, new_child);
+    case STMT_IF:
+        if (copy.as.branch.then_body == old_child)
+            copy.as.branch.then_body = new_child;
+        else
+            copy.as.branch.else_body = new_child;
+        return stmt_new(ctx, &copy);
+    case STMT_BLOCK:
+        if (copy.as.block.init == old_child)
+            copy.as.block.init = new_child;
+        else
+            copy.as.block.body = new_child;
+        return stmt_new(ctx, &copy);
+    default: return stmt_with_body(ctx, parent, new_child);
+    }
+}
+
+void sched_replace(Schedule *sch, const Stmt *old_stmt, const Stmt *new_stmt)
+{
+    const TreeNode *node = schedule_find_stmt(sch, old_stmt);
+    CHECK(node && node->stmt == old_stmt);
+    const Stmt *replaced = old_stmt;
+    for (const TreeNode *parent = schedule_parent(sch, node); parent; parent = schedule_parent(sch, parent)) {
+        new_stmt = replace_child(sch->ctx, parent->stmt, replaced, new_stmt);
+        replaced = parent->stmt;
+    }
+    sched_replace_func(sch, func_with_body(sch->ctx, schedule_func(sch), new_stmt));
+}
+
+void sched_replace_func(Schedule *sch, const Func *func)
+{
+    sch->module = module_with_func(sch->ctx, sch->module, sch->func_index, func);
+}
+
+void sched_consume(Schedule *sch, const void *symbol)
+{
+    Consumed consumed = {symbol, sch->primitive, sch->call_span};
+    vec_push(sch->ctx->arena, &sch->consumed, consumed);
+}
+
+void sched_rename_block(Schedule *sch, const Block *old_block, Block *new_block)
+{
+    Renamed renamed = {old_block, new_block};
+    vec_push(sch->ctx->arena, &sch->renamed, renamed);
+}
+
+/* --- Refusing --- */
+
+bool sched_refuse(Schedule *sch, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const char *text = arena_vprintf(sch->ctx->arena, format, args);
+    va_end(args);
+    diag_error(sch->ctx, sch->call_span, "%s: %s", sch->primitive, text);
+    return false;
+}
+
+void sched_note(Schedule *sch, Span span, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const char *text = arena_vprintf(sch->ctx->arena, format, args);
+    va_end(args);
+    diag_note(sch->ctx, span, "%s", text);
+}
+
+/* --- Names --- */
+
+static bool block_name_taken(Schedule *sch, const char *name)
+{
+    int count = schedule_node_count(sch);
+    for (int i = 0; i < count; i++) {
+        const Stmt *stmt = schedule_node_at(sch, i)->stmt;
+        if (stmt->kind == STMT_BLOCK && !strcmp(stmt->as.block.block->name, name))
+            return true;
+    }
+    return false;
+}
+
+Str schedule_fresh_block_name(Schedule *sch, Str name)
+{
+    Str fresh = name;
+    for (int suffix = 1; block_name_taken(sch, fresh); suffix++)
+        fresh = context_internf(sch->ctx, "%s_%d", name, suffix);
+    return fresh;
+}

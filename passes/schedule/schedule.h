@@ -1,0 +1,138 @@
+/* The state of a schedule: a program, handles into it, and the one edit function. */
+#ifndef TIRC_PASSES_SCHEDULE_SCHEDULE_H
+#define TIRC_PASSES_SCHEDULE_SCHEDULE_H
+
+#include "ir/stmt.h"
+#include "passes/schedule/value.h"
+
+/* A node of the function's tree with its place in it. */
+typedef struct {
+    const Stmt *stmt;
+    int parent; /* index of the parent node, -1 for the function's body */
+    int end;    /* one past the index of the last node below this one (nodes are numbered in pre-order) */
+    bool in_init; /* inside the init of the block that is its nearest enclosing block */
+} TreeNode;
+
+/* Why a symbol that a handle may still hold is no longer in the program. */
+typedef struct {
+    const void *symbol; /* Var or Block */
+    const char *primitive;
+    Span span; /* the script line that consumed it */
+} Consumed;
+
+/* A block that lives on under another symbol, as when a step changes its name: handles of the old symbol mean the new one. */
+typedef struct {
+    const Block *old_block;
+    Block *new_block;
+} Renamed;
+
+typedef struct Schedule {
+    Context *ctx;
+    const Module *module;
+    int func_index;  /* the function that primitives act on; -1 while none is chosen */
+    Span call_span;  /* the script call being executed: refusals point there */
+    const char *primitive; /* its name */
+    VEC(Consumed) consumed;
+    VEC(Renamed) renamed;
+    bool func_pinned; /* a handle was looked up in this step: all others must be of the same function */
+    /* index of the current tree, rebuilt on demand */
+    const Func *indexed;
+    VEC(TreeNode) nodes;
+    Map node_of_loop, node_of_block; /* Var / Block -> index + 1 */
+} Schedule;
+
+/* A schedule of MODULE acting on function FUNC_INDEX. Everything it makes is allocated in ctx->arena. */
+Schedule *schedule_new(Context *ctx, const Module *module, int func_index);
+const Func *schedule_func(const Schedule *sch);
+
+/* --- Steps: primitives run between these two. On failure everything is as it was before, and at least one error was diagnosed. --- */
+typedef struct {
+    const Module *module;
+    int func_index, consumed_count, renamed_count, error_count;
+} Step;
+Step schedule_begin(Schedule *sch, const char *primitive, Span call_span);
+/* Ends the step; false (and all undone) when OK is false or an error was diagnosed since. */
+bool schedule_end(Schedule *sch, Step step, bool ok);
+
+/* --- Reading the tree --- */
+/* The node of a handle; NULL after a diagnostic that says what consumed it when it is stale. A handle of another function makes that function the one
+   that the running step acts on. */
+const TreeNode *schedule_loop(Schedule *sch, const Var *loop);
+const TreeNode *schedule_block(Schedule *sch, const Block *block);
+/* The same without a diagnostic: NULL when the symbol is not in the function. */
+const TreeNode *schedule_find_loop(Schedule *sch, const Var *loop);
+const TreeNode *schedule_find_block(Schedule *sch, const Block *block);
+const TreeNode *schedule_find_stmt(Schedule *sch, const Stmt *stmt);
+/* The symbol that BLOCK has now: itself, or what it was renamed to. */
+const Block *schedule_current_block(const Schedule *sch, const Block *block);
+/* The parent of NODE, or NULL for the function's body. */
+const TreeNode *schedule_parent(Schedule *sch, const TreeNode *node);
+int schedule_node_index(Schedule *sch, const TreeNode *node);
+const TreeNode *schedule_node_at(Schedule *sch, int index);
+int schedule_node_count(Schedule *sch);
+/* True when NODE is ANCESTOR or below it. */
+bool schedule_is_under(Schedule *sch, const TreeNode *node, const TreeNode *ancestor);
+/* The nearest block around NODE (not NODE itself): its scope. NULL outside of the root block. */
+const TreeNode *schedule_scope(Schedule *sch, const TreeNode *node);
+/* The loops around NODE up to its scope block, outermost first; *COUNT of them, in ctx->arena. */
+const TreeNode **schedule_loops_around(Schedule *sch, const TreeNode *node, int *count);
+/* The blocks directly inside SCOPE, a block or loop (not inside nested blocks; init excluded), in program order. */
+const TreeNode **schedule_child_blocks(Schedule *sch, const TreeNode *scope, int *count);
+static inline const ForStmt *node_loop(const TreeNode *node)
+{
+    return &node->stmt->as.loop;
+}
+static inline const BlockStmt *node_block(const TreeNode *node)
+{
+    return &node->stmt->as.block;
+}
+
+/* --- Editing: the only edit. --- */
+/* Puts NEW_STMT where OLD_STMT stands (by identity; it must be in the current function). TreeNode pointers and indices are invalid afterwards. */
+void sched_replace(Schedule *sch, const Stmt *old_stmt, const Stmt *new_stmt);
+/* Replaces the function (its parameters or attributes change). */
+void sched_replace_func(Schedule *sch, const Func *func);
+/* Notes that handles of SYMBOL (Var or Block) are stale because the running primitive consumed it. */
+void sched_consume(Schedule *sch, const void *symbol);
+/* Notes that handles of OLD_BLOCK mean NEW_BLOCK from now on. */
+void sched_rename_block(Schedule *sch, const Block *old_block, Block *new_block);
+
+/* --- Refusing: an error at the script call being executed. Always returns false. --- */
+bool sched_refuse(Schedule *sch, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Adds a note that points into the .tir text. */
+void sched_note(Schedule *sch, Span span, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* --- Names: NAME itself, or NAME_1, NAME_2 ... so that it differs from every block of the function. --- */
+Str schedule_fresh_block_name(Schedule *sch, Str name);
+
+/* --- Primitives by table --- */
+/* primitive_NAME of each row: ARGS in the order of its signature, fitted by primitive_convert. False after a refusal; *RESULT starts as None. */
+#define X(name, signature, result, summary) bool primitive_##name(Schedule *sch, const Value *args, Value *result_value);
+#include "passes/schedule/primitives.def"
+#undef X
+enum { MOST_PARAMETERS = 8 };
+/* Arguments in the order of the signature, defaults filled in; types are checked by the caller of the table. */
+typedef bool (*PrimitiveFunction)(Schedule *sch, const Value *args, Value *result);
+typedef struct {
+    const char *name;
+    PrimitiveFunction run;
+    const char *signature; /* see primitives.def */
+    const char *summary;
+} Primitive;
+extern const Primitive schedule_primitives[];
+extern const int schedule_primitive_count;
+const Primitive *primitive_find(const char *name);
+
+/* A parameter of a signature, parsed. */
+typedef struct {
+    Str name;
+    Str type;         /* "Loop", "Block", "int", "bool", "str", "Expr", "list[Loop]", "list[Expr?]", "any", ... '?' allows None */
+    bool variadic;    /* *loops: takes all remaining positional arguments as a list */
+    bool has_default;
+    Value default_value;
+} Parameter;
+int primitive_parameters(Context *ctx, const Primitive *primitive, Parameter *parameters);
+/* True when VALUE fits TYPE; VALUE is converted where the type allows it (a block's name to its handle, an int to an Expr). False after a diagnostic. */
+bool primitive_convert(Schedule *sch, const Primitive *primitive, const Parameter *parameter, Value *value);
+
+#endif

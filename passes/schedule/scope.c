@@ -1,0 +1,116 @@
+/* Writers, readers and dependences of the blocks of a scope; see scope.h. */
+#include "passes/schedule/scope.h"
+
+const Region *regions_find(const Region *regions, int count, const Buffer *buffer)
+{
+    for (int i = 0; i < count; i++)
+        if (regions[i].buffer == buffer)
+            return &regions[i];
+    return NULL;
+}
+
+bool regions_repeat(const Region *regions, int count, const Buffer *buffer)
+{
+    const Region *first = regions_find(regions, count, buffer);
+    return first && regions_find(first + 1, count - 1 - (int)(first - regions), buffer);
+}
+
+static bool block_writes(const TreeNode *node, const Buffer *buffer)
+{
+    return regions_find(node_block(node)->writes, node_block(node)->write_count, buffer) != NULL;
+}
+
+static bool block_reads(const TreeNode *node, const Buffer *buffer)
+{
+    return regions_find(node_block(node)->reads, node_block(node)->read_count, buffer) != NULL;
+}
+
+typedef struct {
+    Arena *arena;
+    VEC(const TreeNode *) nodes;
+} NodeSet;
+
+static void node_set_add(NodeSet *set, const TreeNode *node)
+{
+    for (int i = 0; i < set->nodes.count; i++)
+        if (set->nodes.data[i] == node)
+            return;
+    vec_push(set->arena, &set->nodes, node);
+}
+
+/* Adds those of the EARLIER_COUNT first MEMBERS that touch the buffer of one of REGIONS. */
+static void add_earlier(NodeSet *set, const TreeNode *const *members, int earlier_count, const Region *regions, int count,
+                        bool (*touches)(const TreeNode *, const Buffer *))
+{
+    for (int i = 0; i < count; i++)
+        for (int m = 0; m < earlier_count; m++)
+            if (touches(members[m], regions[i].buffer))
+                node_set_add(set, members[m]);
+}
+
+const TreeNode **scope_producers(Schedule *sch, const TreeNode *block, int kinds, int *count)
+{
+    NodeSet set = {.arena = sch->ctx->arena};
+    int member_count;
+    const TreeNode **members = schedule_child_blocks(sch, schedule_scope(sch, block), &member_count);
+    int earlier = 0;
+    while (earlier < member_count && members[earlier] != block)
+        earlier++;
+    const BlockStmt *stmt = node_block(block);
+    if (kinds & DEPENDS_RAW)
+        add_earlier(&set, members, earlier, stmt->reads, stmt->read_count, block_writes);
+    if (kinds & DEPENDS_WAW)
+        add_earlier(&set, members, earlier, stmt->writes, stmt->write_count, block_writes);
+    if (kinds & DEPENDS_WAR)
+        add_earlier(&set, members, earlier, stmt->writes, stmt->write_count, block_reads);
+    *count = set.nodes.count;
+    return set.nodes.data;
+}
+
+/* True when LATER depends on EARLIER for one of KINDS. */
+static bool depends(const TreeNode *later, const TreeNode *earlier, int kinds)
+{
+    const BlockStmt *stmt = node_block(later);
+    for (int i = 0; i < stmt->read_count; i++)
+        if ((kinds & DEPENDS_RAW) && block_writes(earlier, stmt->reads[i].buffer))
+            return true;
+    for (int i = 0; i < stmt->write_count; i++)
+        if (((kinds & DEPENDS_WAW) && block_writes(earlier, stmt->writes[i].buffer)) || ((kinds & DEPENDS_WAR) && block_reads(earlier, stmt->writes[i].buffer)))
+            return true;
+    return false;
+}
+
+const TreeNode **scope_consumers(Schedule *sch, const TreeNode *block, int kinds, int *count)
+{
+    int member_count, found = 0;
+    const TreeNode **members = schedule_child_blocks(sch, schedule_scope(sch, block), &member_count);
+    bool after = false;
+    for (int m = 0; m < member_count; m++) {
+        if (after && depends(members[m], block, kinds))
+            members[found++] = members[m];
+        after |= members[m] == block;
+    }
+    *count = found;
+    return members;
+}
+
+static const TreeNode **members_that(Schedule *sch, const TreeNode *scope, const Buffer *buffer, bool (*touches)(const TreeNode *, const Buffer *), int *count)
+{
+    int member_count, found = 0;
+    const TreeNode **members = schedule_child_blocks(sch, scope, &member_count);
+    for (int m = 0; m < member_count; m++)
+        if (touches(members[m], buffer))
+            members[found++] = members[m];
+    *count = found;
+    return members;
+}
+
+const TreeNode **scope_writers(Schedule *sch, const TreeNode *scope, const Buffer *buffer, int *count)
+{
+    return members_that(sch, scope, buffer, block_writes, count);
+}
+
+const TreeNode **scope_readers(Schedule *sch, const TreeNode *scope, const Buffer *buffer, int *count)
+{
+    return members_that(sch, scope, buffer, block_reads, count);
+}

@@ -1,0 +1,24 @@
+/* What the blocks of one scope write and read for one another, by their declared regions. A scope is a block; its members are the blocks directly inside it. */
+#ifndef TIRC_PASSES_SCHEDULE_SCOPE_H
+#define TIRC_PASSES_SCHEDULE_SCOPE_H
+
+#include "passes/schedule/schedule.h"
+
+/* Why a later block depends on an earlier one. */
+enum { DEPENDS_RAW = 1, DEPENDS_WAW = 2, DEPENDS_WAR = 4 };
+
+/* The earlier members that BLOCK depends on for one of KINDS, each once: for each buffer that BLOCK reads its writers in program order, then for each buffer that it
+   writes. *COUNT of them, in ctx->arena. */
+const TreeNode **scope_producers(Schedule *sch, const TreeNode *block, int kinds, int *count);
+/* The later members that depend on BLOCK for one of KINDS, in program order. */
+const TreeNode **scope_consumers(Schedule *sch, const TreeNode *block, int kinds, int *count);
+/* The members of SCOPE that declare to write (read) BUFFER, in program order. */
+const TreeNode **scope_writers(Schedule *sch, const TreeNode *scope, const Buffer *buffer, int *count);
+const TreeNode **scope_readers(Schedule *sch, const TreeNode *scope, const Buffer *buffer, int *count);
+
+/* The first of REGIONS (COUNT of them) that is of BUFFER, or NULL. */
+const Region *regions_find(const Region *regions, int count, const Buffer *buffer);
+/* True when two of REGIONS are of BUFFER. */
+bool regions_repeat(const Region *regions, int count, const Buffer *buffer);
+
+#endif

@@ -1,0 +1,159 @@
+/* tensorize: a block (or the subtree of a loop, which is blockized first) that computes what a tensor intrinsic describes is replaced by the intrinsic's implementation.
+
+   The block must match the description structurally, up to a renaming of variables, with each buffer of the description standing for a tile of a buffer of the program. The
+   implementation's buffers become match_buffer views of those tiles. What the views require of strides, offsets and alignment is checked where the buffers get their
+   final layout, by lowering. */
+#include <string.h>
+
+#include "ir/walk.h"
+#include "passes/schedule/blockize.h"
+#include "passes/schedule/match.h"
+#include "passes/schedule/query.h"
+#include "passes/schedule/scope.h"
+
+/* --- a fresh copy of the implementation --- */
+
+/* The implementation's root block with fresh symbols; VIEWS gets its parameter buffers, in the order of the parameters. */
+static const BlockStmt *fresh_implementation(Context *ctx, const Func *implementation, Buffer **views, Span span)
+{
+    Subst subst = {0};
+    for (int i = 0; i < implementation->param_count; i++) {
+        const Buffer *buffer = implementation->params[i].buffer;
+        if (!buffer)
+            continue;
+        for (int d = 0; buffer->strides && d < buffer->ndim; d++)
+            if (buffer->strides[d]->kind == EXPR_VAR && !map_has(&subst.vars, buffer->strides[d]->value.var))
+                subst_var(ctx, &subst, buffer->strides[d]->value.var, expr_var(ctx, var_clone(ctx, buffer->strides[d]->value.var, buffer->strides[d]->value.var->name)));
+        Var *offset = buffer->elem_offset->kind == EXPR_VAR ? buffer->elem_offset->value.var : NULL;
+        if (offset && !map_has(&subst.vars, offset))
+            subst_var(ctx, &subst, offset, expr_var(ctx, var_clone(ctx, offset, offset->name)));
+        subst_var(ctx, &subst, buffer->data, expr_var(ctx, var_clone(ctx, buffer->data, buffer->data->name)));
+    }
+    const Stmt *body = subst_stmt(ctx, &subst, implementation->body);
+    for (int i = 0; i < implementation->param_count; i++) {
+        views[i] = implementation->params[i].buffer ? map_get(&subst.buffers, implementation->params[i].buffer) : NULL;
+        if (implementation->params[i].buffer && !views[i]) /* not mentioned in the body */
+            views[i] = buffer_clone(ctx, implementation->params[i].buffer);
+        if (views[i])
+            views[i]->span = span;
+    }
+    return &clone_fresh(ctx, body)->as.block;
+}
+
+/* --- the views --- */
+
+static const Region *implementation_region(const BlockStmt *root, const Buffer *view)
+{
+    const Region *region = regions_find(root->writes, root->write_count, view);
+    return region ? region : regions_find(root->reads, root->read_count, view);
+}
+
+/* The part of the program's buffer that VIEW, of which the implementation declares REGION, stands for. */
+static Region tile_region(Matcher *matcher, const TileMap *tile, const Region *region)
+{
+    Context *ctx = matcher->ctx;
+    Region result = {tile->program, ARENA_ARRAY(ctx->arena, Range, tile->program->ndim), region->span};
+    for (int d = 0; d < tile->program->ndim; d++) {
+        DType type = tile->base[d]->dtype;
+        if (d < tile->lead) {
+            result.ranges[d] = range_point(ctx, tile->base[d]);
+            continue;
+        }
+        Range part = region->ranges[d - tile->lead];
+        result.ranges[d] = (Range){analyzer_simplify(matcher->an, op_add(ctx, tile->base[d], op_cast(ctx, type, part.min))), op_cast(ctx, type, part.extent)};
+    }
+    return result;
+}
+
+static bool add_views(Schedule *sch, Matcher *matcher, const TensorIntrin *intrin, const BlockStmt *root, Buffer *const *views, BlockStmt *block)
+{
+    Context *ctx = sch->ctx;
+    const Func *description = intrin->description;
+    block->matches = ARENA_ARRAY(ctx->arena, MatchBuffer, intrin->implementation->param_count);
+    block->match_count = 0;
+    for (int i = 0; i < intrin->implementation->param_count; i++) {
+        const Region *region = views[i] ? implementation_region(root, views[i]) : NULL;
+        if (!region)
+            continue;
+        const TileMap *tile = matcher_tile(matcher, description->params[i].buffer);
+        if (!tile)
+            return sched_refuse(sch, "the implementation of '%s' touches '%s', which its description does not", intrin->name, views[i]->name);
+        block->matches[block->match_count++] = (MatchBuffer){views[i], tile_region(matcher, tile, region)};
+    }
+    return true;
+}
+
+/* --- the step --- */
+
+static const TensorIntrin *find_intrin(Schedule *sch, Str name)
+{
+    const TensorIntrin *intrin = module_intrin(sch->module, name);
+    if (intrin)
+        return intrin;
+    const char **names = ARENA_ARRAY(sch->ctx->arena, const char *, sch->module->intrin_count);
+    for (int i = 0; i < sch->module->intrin_count; i++)
+        names[i] = sch->module->intrins[i].name;
+    const char *near = diag_closest(name, names, sch->module->intrin_count);
+    sched_refuse(sch, "there is no tensor intrinsic '%s'%s%s%s; TensorIntrin.register in an input text defines one", name, near ? "; did you mean '" : "", near ? near : "",
+                 near ? "'?" : "");
+    return NULL;
+}
+
+static bool check_intrin(Schedule *sch, const TensorIntrin *intrin)
+{
+    const Func *a = intrin->description, *b = intrin->implementation;
+    if (a->param_count != b->param_count)
+        return sched_refuse(sch, "description and implementation of '%s' have %d and %d parameters", intrin->name, a->param_count, b->param_count);
+    for (int i = 0; i < a->param_count; i++)
+        if (!a->params[i].buffer != !b->params[i].buffer)
+            return sched_refuse(sch, "parameter %d of description and implementation of '%s' are not both buffers", i, intrin->name);
+    return b->body->kind == STMT_BLOCK || sched_refuse(sch, "the implementation of '%s' holds no block", intrin->name);
+}
+
+static bool refuse_mismatch(Schedule *sch, const Matcher *matcher, const TensorIntrin *intrin)
+{
+    sched_refuse(sch, "the block does not compute what '%s' describes: %s", intrin->name, matcher->mismatch);
+    if (matcher->mismatch_span.file)
+        sched_note(sch, matcher->mismatch_span, "in the program, here");
+    if (matcher->description_span.file)
+        sched_note(sch, matcher->description_span, "in the description, here");
+    return false;
+}
+
+static bool tensorize_block(Schedule *sch, const TreeNode *node, const TensorIntrin *intrin)
+{
+    Matcher matcher = {.ctx = sch->ctx, .an = analyzer_new(sch->ctx)};
+    BlockStmt block = *node_block(node);
+    if (!match_description(&matcher, &block, intrin->description))
+        return refuse_mismatch(sch, &matcher, intrin);
+    Buffer **views = ARENA_ARRAY(sch->ctx->arena, Buffer *, intrin->implementation->param_count);
+    const BlockStmt *root = fresh_implementation(sch->ctx, intrin->implementation, views, sch->call_span);
+    if (!add_views(sch, &matcher, intrin, root, views, &block))
+        return false;
+    block.init = root->init;
+    block.body = root->body;
+    block.allocs = root->allocs;
+    block.alloc_count = root->alloc_count;
+    for (int i = 0; i < root->annotations.count; i++)
+        block.annotations = attrs_set(sch->ctx, block.annotations, root->annotations.entries[i].key, root->annotations.entries[i].value);
+    sched_replace(sch, node->stmt, stmt_block(sch->ctx, block, node->stmt->span));
+    return true;
+}
+
+bool primitive_tensorize(Schedule *sch, const Value *args, Value *result)
+{
+    (void)result;
+    const TensorIntrin *intrin = find_intrin(sch, args[1].as.text);
+    if (!intrin || !check_intrin(sch, intrin))
+        return false;
+    const TreeNode *node = schedule_target(sch, &args[0]);
+    if (!node)
+        return false;
+    if (node->stmt->kind == STMT_FOR) {
+        Block *outer = blockize_loop(sch, node, args[2].as.boolean);
+        if (!outer)
+            return false;
+        node = schedule_block(sch, outer);
+    }
+    return tensorize_block(sch, node, intrin);
+}

@@ -1,0 +1,348 @@
+/* Expressions of schedule scripts. */
+#include "script/script_internal.h"
+
+#include <string.h>
+
+#include "support/bug.h"
+
+Value script_object(Script *script, Object object)
+{
+    return (Value){.kind = VALUE_SCRIPT, .as.script = arena_copy(script->ctx->arena, &object, sizeof object)};
+}
+
+const Object *value_object(Value value, ObjectKind kind)
+{
+    const Object *object = value.kind == VALUE_SCRIPT ? value.as.script : NULL;
+    return object && object->kind == kind ? object : NULL;
+}
+
+Value script_list(Script *script, const Value *items, int count, bool is_tuple)
+{
+    Value list = value_list(script->ctx, items, count);
+    list.as.list->is_tuple = is_tuple;
+    return list;
+}
+
+const ValueList *script_items(Value value)
+{
+    return value.kind == VALUE_LIST ? value.as.list : NULL;
+}
+
+bool script_truth(Value value)
+{
+    switch (value.kind) {
+    case VALUE_NONE: return false;
+    case VALUE_BOOL: return value.as.boolean;
+    case VALUE_INT: return value.as.integer != 0;
+    case VALUE_FLOAT: return value.as.real != 0;
+    case VALUE_STRING: return *value.as.text != 0;
+    case VALUE_LIST:
+    case VALUE_DICT: return value.as.list->count != 0;
+    default: return true;
+    }
+}
+
+static const Value *lookup(const Script *script, Str name)
+{
+    for (const Environment *scope = script->scope; scope; scope = scope->outer) {
+        const Value *value = map_get(&scope->values, name);
+        if (value)
+            return value;
+    }
+    return NULL;
+}
+
+/* The known name closest to NAME, for suggestions. */
+static const char *closest_name(const Script *script, Str name)
+{
+    VEC(const char *) names = {0};
+    for (const Environment *scope = script->scope; scope; scope = scope->outer)
+        for (int i = 0; i < scope->values.count; i++)
+            vec_push(script->ctx->arena, &names, (const char *)scope->values.entries[i].key);
+    return diag_closest(name, names.data, names.count);
+}
+
+static bool eval_name(Script *script, const AstNode *node, Value *result)
+{
+    const Value *value = lookup(script, node->as.name);
+    if (value) {
+        *result = *value;
+        return true;
+    }
+    int builtin = builtin_find(node->as.name);
+    if (builtin >= 0) {
+        *result = script_object(script, (Object){.kind = OBJECT_BUILTIN, .as.builtin = builtin});
+        return true;
+    }
+    const char *near = closest_name(script, node->as.name);
+    return script_error(script, node->span, "'%s' is not defined%s%s%s", node->as.name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+/* Evaluates a list of expressions with starred ones spread out. */
+static bool eval_items(Script *script, AstList list, Value **items, int *count)
+{
+    VEC(Value) values = {0};
+    for (int i = 0; i < list.count; i++) {
+        const AstNode *node = list.items[i];
+        Value value;
+        if (!script_eval(script, node->kind == AST_STARRED ? node->as.operand : node, &value))
+            return false;
+        if (node->kind != AST_STARRED) {
+            vec_push(script->ctx->arena, &values, value);
+            continue;
+        }
+        const ValueList *spread = script_items(value);
+        if (!spread)
+            return script_error(script, node->span, "'*' needs a list, not a %s", script_type_name(value));
+        for (int j = 0; j < spread->count; j++)
+            vec_push(script->ctx->arena, &values, spread->items[j]);
+    }
+    *items = values.data;
+    *count = values.count;
+    return true;
+}
+
+static bool eval_display(Script *script, const AstNode *node, Value *result)
+{
+    Value *items;
+    int count;
+    if (!eval_items(script, node->as.list, &items, &count))
+        return false;
+    *result = script_list(script, items, count, node->kind == AST_TUPLE);
+    return true;
+}
+
+static bool eval_dict(Script *script, const AstNode *node, Value *result)
+{
+    int count = node->as.dict.keys.count;
+    Value *items = ARENA_ARRAY(script->ctx->arena, Value, count * 2);
+    for (int i = 0; i < count; i++) {
+        if (!node->as.dict.keys.items[i])
+            return script_error(script, node->span, "'**' is not part of schedule scripts");
+        if (!script_eval(script, node->as.dict.keys.items[i], &items[2 * i]) || !script_eval(script, node->as.dict.values.items[i], &items[2 * i + 1]))
+            return false;
+    }
+    *result = script_list(script, items, count * 2, false);
+    result->kind = VALUE_DICT;
+    return true;
+}
+
+static bool eval_unary(Script *script, const AstNode *node, Value *result)
+{
+    Value operand;
+    if (!script_eval(script, node->as.unary.operand, &operand))
+        return false;
+    AstOp op = node->as.unary.op;
+    if (op == AST_OP_NOT) {
+        *result = (Value){.kind = VALUE_BOOL, .as.boolean = !script_truth(operand)};
+        return true;
+    }
+    if (op == AST_OP_NEGATIVE && operand.kind == VALUE_FLOAT) {
+        *result = (Value){.kind = VALUE_FLOAT, .as.real = -operand.as.real};
+        return true;
+    }
+    Value zero = {.kind = VALUE_INT}, minus_one = {.kind = VALUE_INT, .as.integer = -1};
+    if (op == AST_OP_INVERT)
+        return script_binary(script, AST_OP_SUB, minus_one, operand, node->span, result);
+    return script_binary(script, op == AST_OP_NEGATIVE ? AST_OP_SUB : AST_OP_ADD, zero, operand, node->span, result);
+}
+
+static bool eval_compare(Script *script, const AstNode *node, Value *result)
+{
+    Value left, right;
+    if (!script_eval(script, node->as.compare.first, &left))
+        return false;
+    bool holds = true;
+    for (int i = 0; i < node->as.compare.rest.count && holds; i++) {
+        if (!script_eval(script, node->as.compare.rest.items[i], &right) || !script_compare(script, node->as.compare.ops[i], left, right, node->span, &holds))
+            return false;
+        left = right;
+    }
+    *result = (Value){.kind = VALUE_BOOL, .as.boolean = holds};
+    return true;
+}
+
+/* and, or: the operand that decides, as in Python. */
+static bool eval_bool_op(Script *script, const AstNode *node, Value *result)
+{
+    for (int i = 0; i < node->as.bool_op.operands.count; i++) {
+        if (!script_eval(script, node->as.bool_op.operands.items[i], result))
+            return false;
+        if (script_truth(*result) == (node->as.bool_op.op == AST_OP_OR))
+            break;
+    }
+    return true;
+}
+
+static bool eval_conditional(Script *script, const AstNode *node, Value *result)
+{
+    Value condition;
+    return script_eval(script, node->as.conditional.condition, &condition) &&
+           script_eval(script, script_truth(condition) ? node->as.conditional.if_true : node->as.conditional.if_false, result);
+}
+
+static bool eval_binary(Script *script, const AstNode *node, Value *result)
+{
+    Value left, right;
+    return script_eval(script, node->as.binary.left, &left) && script_eval(script, node->as.binary.right, &right) &&
+           script_binary(script, node->as.binary.op, left, right, node->span, result);
+}
+
+static bool eval_lambda(Script *script, const AstNode *node, Value *result)
+{
+    Value *defaults = ARENA_ARRAY(script->ctx->arena, Value, node->as.lambda.param_count);
+    for (int i = 0; i < node->as.lambda.param_count; i++)
+        if (node->as.lambda.params[i].default_value && !script_eval(script, node->as.lambda.params[i].default_value, &defaults[i]))
+            return false;
+    *result = script_object(script, (Object){.kind = OBJECT_DEF, .as.def = {node, defaults, script->scope}});
+    return true;
+}
+
+typedef VEC(Value) ValueVec;
+
+/* The elements of a comprehension from clause INDEX inwards. */
+static bool eval_clauses(Script *script, const AstNode *node, int index, ValueVec *values)
+{
+    if (index == node->as.comprehension.clause_count) {
+        Value value;
+        if (!script_eval(script, node->as.comprehension.element, &value))
+            return false;
+        vec_push(script->ctx->arena, values, value);
+        return true;
+    }
+    const AstComprehensionClause *clause = &node->as.comprehension.clauses[index];
+    Value iterable, condition;
+    if (!script_eval(script, clause->iterable, &iterable))
+        return false;
+    const ValueList *items = script_items(iterable);
+    if (!items)
+        return script_error(script, clause->iterable->span, "cannot loop over a %s", script_type_name(iterable));
+    for (int i = 0; i < items->count; i++) {
+        bool wanted = true;
+        if (!script_assign(script, clause->target, items->items[i]))
+            return false;
+        for (int c = 0; c < clause->conditions.count && wanted; c++) {
+            if (!script_eval(script, clause->conditions.items[c], &condition))
+                return false;
+            wanted = script_truth(condition);
+        }
+        if (wanted && !eval_clauses(script, node, index + 1, values))
+            return false;
+    }
+    return true;
+}
+
+static bool eval_comprehension(Script *script, const AstNode *node, Value *result)
+{
+    Environment *outer = script->scope, *inner = ARENA_NEW(script->ctx->arena, Environment);
+    inner->outer = outer;
+    script->scope = inner;
+    ValueVec values = {0};
+    bool ok = eval_clauses(script, node, 0, &values);
+    script->scope = outer;
+    if (ok)
+        *result = script_list(script, values.data, values.count, false);
+    return ok;
+}
+
+static bool eval_call(Script *script, const AstNode *node, Value *result)
+{
+    Value callee;
+    return script_eval(script, node->as.call.callee, &callee) && script_call(script, callee, node, result);
+}
+
+static bool eval_attribute(Script *script, const AstNode *node, Value *result)
+{
+    Value self;
+    return script_eval(script, node->as.attribute.value, &self) && script_attribute(script, self, node, result);
+}
+
+static bool eval_subscript(Script *script, const AstNode *node, Value *result)
+{
+    Value self;
+    return script_eval(script, node->as.subscript.value, &self) && script_subscript(script, self, node, result);
+}
+
+static bool eval_int(Script *script, const AstNode *node, Value *result)
+{
+    if (node->as.integer > INT64_MAX)
+        return script_error(script, node->span, "the number does not fit in 64 bits");
+    *result = (Value){.kind = VALUE_INT, .as.integer = (int64_t)node->as.integer};
+    return true;
+}
+
+static bool eval_node(Script *script, const AstNode *node, Value *result)
+{
+    switch (node->kind) {
+    case AST_NAME: return eval_name(script, node, result);
+    case AST_INT: return eval_int(script, node, result);
+    case AST_FLOAT: *result = (Value){.kind = VALUE_FLOAT, .as.real = node->as.real}; return true;
+    case AST_STRING: *result = (Value){.kind = VALUE_STRING, .as.text = node->as.text}; return true;
+    case AST_BOOL: *result = (Value){.kind = VALUE_BOOL, .as.boolean = node->as.boolean}; return true;
+    case AST_NONE: *result = value_none(); return true;
+    case AST_TUPLE:
+    case AST_LIST: return eval_display(script, node, result);
+    case AST_DICT: return eval_dict(script, node, result);
+    case AST_CALL: return eval_call(script, node, result);
+    case AST_ATTRIBUTE: return eval_attribute(script, node, result);
+    case AST_SUBSCRIPT: return eval_subscript(script, node, result);
+    case AST_UNARY: return eval_unary(script, node, result);
+    case AST_BINARY: return eval_binary(script, node, result);
+    case AST_COMPARE: return eval_compare(script, node, result);
+    case AST_BOOL_OP: return eval_bool_op(script, node, result);
+    case AST_CONDITIONAL: return eval_conditional(script, node, result);
+    case AST_LAMBDA: return eval_lambda(script, node, result);
+    case AST_COMPREHENSION: return eval_comprehension(script, node, result);
+    default: return script_error(script, node->span, "%s is not part of schedule scripts", ast_kind_name(node->kind));
+    }
+}
+
+bool script_eval(Script *script, const AstNode *node, Value *result)
+{
+    *result = value_none();
+    if (!eval_node(script, node, result))
+        return false;
+    result->span = node->span;
+    return true;
+}
+
+static bool eval_arguments(Script *script, const AstNode *call, Arguments *arguments)
+{
+    int count = call->as.call.keyword_count;
+    Arena *arena = script->ctx->arena;
+    *arguments = (Arguments){.span = call->span, .keyword_count = count};
+    if (!eval_items(script, call->as.call.args, &arguments->positional, &arguments->positional_count))
+        return false;
+    arguments->keywords = ARENA_ARRAY(arena, Value, count);
+    arguments->keyword_names = ARENA_ARRAY(arena, Str, count);
+    arguments->keyword_spans = ARENA_ARRAY(arena, Span, count);
+    for (int i = 0; i < count; i++) {
+        const AstKeyword *keyword = &call->as.call.keywords[i];
+        if (!keyword->name)
+            return script_error(script, keyword->span, "'**' is not part of schedule scripts");
+        for (int j = 0; j < i; j++)
+            if (arguments->keyword_names[j] == keyword->name)
+                return script_error(script, keyword->span, "'%s' is given twice", keyword->name);
+        arguments->keyword_names[i] = keyword->name;
+        arguments->keyword_spans[i] = keyword->span;
+        if (!script_eval(script, keyword->value, &arguments->keywords[i]))
+            return false;
+    }
+    return true;
+}
+
+bool script_call(Script *script, Value callee, const AstNode *call, Value *result)
+{
+    const Object *object = callee.kind == VALUE_SCRIPT ? callee.as.script : NULL;
+    Arguments arguments;
+    if (!object || object->kind == OBJECT_SCHEDULE || object->kind == OBJECT_MODULE || object->kind == OBJECT_FUNC)
+        return script_error(script, call->span, "a %s cannot be called", script_type_name(callee));
+    if (!eval_arguments(script, call, &arguments))
+        return false;
+    switch (object->kind) {
+    case OBJECT_DEF: return script_call_def(script, object, &arguments, result);
+    case OBJECT_BUILTIN: return script_call_builtin(script, object->as.builtin, &arguments, result);
+    case OBJECT_NAMESPACE: return script_call_namespace(script, object->as.path, &arguments, result);
+    default: return script_call_method(script, object, &arguments, result);
+    }
+}

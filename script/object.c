@@ -1,0 +1,183 @@
+/* Attributes, subscripts and texts of script values. */
+#include "script/script_internal.h"
+
+#include <string.h>
+
+#include "ir/print.h"
+#include "support/strbuf.h"
+
+const char *script_type_name(Value value)
+{
+    static const char *const objects[] = {"schedule", "module", "function of a module", "module of Python", "function", "builtin function", "method"};
+    return value.kind == VALUE_SCRIPT ? objects[((const Object *)value.as.script)->kind] : value_type_name(value.kind);
+}
+
+static void add_text(Script *script, StrBuf *text, Value value, bool quoted)
+{
+    switch (value.kind) {
+    case VALUE_NONE: strbuf_add(text, "None"); break;
+    case VALUE_BOOL: strbuf_add(text, value.as.boolean ? "True" : "False"); break;
+    case VALUE_INT: strbuf_printf(text, "%lld", (long long)value.as.integer); break;
+    case VALUE_FLOAT: strbuf_printf(text, value.as.real == (int64_t)value.as.real ? "%.1f" : "%.17g", value.as.real); break;
+    case VALUE_STRING: strbuf_printf(text, quoted ? "'%s'" : "%s", value.as.text); break;
+    case VALUE_LOOP: strbuf_printf(text, "Loop(%s)", value.as.loop->name); break;
+    case VALUE_BLOCK: strbuf_printf(text, "Block(%s)", value.as.block->name); break;
+    case VALUE_EXPR: strbuf_add(text, print_expr(script->ctx, value.as.expr)); break;
+    case VALUE_LIST: {
+        const ValueList *list = value.as.list;
+        strbuf_add(text, list->is_tuple ? "(" : "[");
+        for (int i = 0; i < list->count; i++) {
+            strbuf_add(text, i ? ", " : "");
+            add_text(script, text, list->items[i], true);
+        }
+        strbuf_add(text, list->is_tuple ? (list->count == 1 ? ",)" : ")") : "]");
+        break;
+    }
+    case VALUE_DICT:
+        strbuf_add(text, "{");
+        for (int i = 0; i < value.as.list->count; i++) {
+            strbuf_add(text, i % 2 ? ": " : i ? ", " : "");
+            add_text(script, text, value.as.list->items[i], true);
+        }
+        strbuf_add(text, "}");
+        break;
+    default: {
+        const Object *object = value.kind == VALUE_SCRIPT ? value.as.script : NULL;
+        if (object && object->kind == OBJECT_MODULE)
+            strbuf_add(text, print_module(script->ctx, object->as.module));
+        else if (object && object->kind == OBJECT_FUNC)
+            strbuf_add(text, print_func(script->ctx, object->as.func));
+        else
+            strbuf_printf(text, "<%s>", script_type_name(value));
+    }
+    }
+}
+
+const char *script_text(Script *script, Value value)
+{
+    StrBuf text = {.arena = script->ctx->arena};
+    add_text(script, &text, value, false);
+    return strbuf_text(&text);
+}
+
+bool script_attribute(Script *script, Value self, const AstNode *node, Value *result)
+{
+    Str name = node->as.attribute.name;
+    const Object *object = self.kind == VALUE_SCRIPT ? self.as.script : NULL;
+    if (object && object->kind == OBJECT_SCHEDULE && !strcmp(name, "mod")) {
+        *result = script_object(script, (Object){.kind = OBJECT_MODULE, .as.module = object->as.schedule->module});
+        return true;
+    }
+    if (object && object->kind == OBJECT_NAMESPACE) {
+        *result = script_object(script, (Object){.kind = OBJECT_NAMESPACE, .as.path = context_internf(script->ctx, "%s.%s", object->as.path, name)});
+        return true;
+    }
+    if (object && object->kind <= OBJECT_FUNC) {
+        *result = script_object(script, (Object){.kind = OBJECT_METHOD, .as.method = {object, name}});
+        return true;
+    }
+    return script_error(script, node->as.attribute.name_span, "a %s has no attribute '%s'", script_type_name(self), name);
+}
+
+/* INDEX counted from the end when negative; false when out of COUNT. */
+static bool list_index(Script *script, Value index, int count, Span span, int *result)
+{
+    if (index.kind != VALUE_INT)
+        return script_error(script, span, "an index must be an int, not a %s", script_type_name(index));
+    int64_t position = index.as.integer < 0 ? index.as.integer + count : index.as.integer;
+    if (position < 0 || position >= count)
+        return script_error(script, span, "index %lld is out of range: there are %d items", (long long)index.as.integer, count);
+    *result = (int)position;
+    return true;
+}
+
+/* One bound of a slice; ABSENT where it is not written. */
+static bool slice_bound(Script *script, const AstNode *node, int64_t absent, int64_t *result)
+{
+    Value value;
+    *result = absent;
+    if (!node)
+        return true;
+    if (!script_eval(script, node, &value))
+        return false;
+    if (value.kind == VALUE_NONE)
+        return true;
+    if (value.kind != VALUE_INT)
+        return script_error(script, node->span, "a slice bound must be an int, not a %s", script_type_name(value));
+    *result = value.as.integer;
+    return true;
+}
+
+static int64_t clamp(int64_t bound, int64_t low, int64_t high)
+{
+    return bound < low ? low : bound > high ? high : bound;
+}
+
+/* Python's slicing of a list, negative bounds and steps included. */
+static bool slice_list(Script *script, const ValueList *list, const AstNode *slice, Value *result)
+{
+    int64_t step, lower, upper, count = list->count;
+    if (!slice_bound(script, slice->as.slice.step, 1, &step))
+        return false;
+    if (step == 0)
+        return script_error(script, slice->span, "the step of a slice must not be 0");
+    int64_t none = INT64_MIN;
+    if (!slice_bound(script, slice->as.slice.lower, none, &lower) || !slice_bound(script, slice->as.slice.upper, none, &upper))
+        return false;
+    int64_t low = step > 0 ? 0 : -1, high = step > 0 ? count : count - 1;
+    lower = lower == none ? (step > 0 ? low : high) : clamp(lower < 0 ? lower + count : lower, low, high);
+    upper = upper == none ? (step > 0 ? high : low) : clamp(upper < 0 ? upper + count : upper, low, high);
+    VEC(Value) items = {0};
+    for (int64_t i = lower; step > 0 ? i < upper : i > upper; i += step)
+        vec_push(script->ctx->arena, &items, list->items[i]);
+    *result = script_list(script, items.data, items.count, list->is_tuple);
+    return true;
+}
+
+static bool dict_item(Script *script, Value dict, Value key, Span span, Value *result)
+{
+    for (int i = 0; i < dict.as.list->count; i += 2) {
+        bool same;
+        if (!script_compare(script, AST_OP_EQ, dict.as.list->items[i], key, span, &same))
+            return false;
+        if (same) {
+            *result = dict.as.list->items[i + 1];
+            return true;
+        }
+    }
+    return script_error(script, span, "the dict has no key %s", script_text(script, key));
+}
+
+static bool module_item(Script *script, const Module *module, Value key, Span span, Value *result)
+{
+    const Func *func = key.kind == VALUE_STRING ? module_find(module, key.as.text) : NULL;
+    if (!func && key.kind == VALUE_STRING && !strcmp(key.as.text, "main") && module->func_count == 1)
+        func = module->funcs[0];
+    if (!func)
+        return script_error(script, span, "the module has no function %s", script_text(script, key));
+    *result = script_object(script, (Object){.kind = OBJECT_FUNC, .as.func = func});
+    return true;
+}
+
+bool script_subscript(Script *script, Value self, const AstNode *node, Value *result)
+{
+    const AstNode *index_node = node->as.subscript.index;
+    const ValueList *list = script_items(self);
+    if (list && index_node->kind == AST_SLICE)
+        return slice_list(script, list, index_node, result);
+    Value index;
+    int position = 0;
+    if (!script_eval(script, index_node, &index))
+        return false;
+    if (list) {
+        if (!list_index(script, index, list->count, index_node->span, &position))
+            return false;
+        *result = list->items[position];
+        return true;
+    }
+    if (self.kind == VALUE_DICT)
+        return dict_item(script, self, index, index_node->span, result);
+    if (value_object(self, OBJECT_MODULE))
+        return module_item(script, value_object(self, OBJECT_MODULE)->as.module, index, index_node->span, result);
+    return script_error(script, node->span, "a %s cannot be indexed", script_type_name(self));
+}

@@ -1,0 +1,263 @@
+/* Statements of schedule scripts and the run of a whole script; see script.h. Python's semantics for the part of Python that schedules use; everything else
+   is a diagnostic. */
+#include "script/script_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_STEPS = 10 * 1000 * 1000 };
+
+bool script_error(Script *script, Span span, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    diag_error(script->ctx, span, "%s", arena_vprintf(script->ctx->arena, format, args));
+    va_end(args);
+    for (int i = script->calls.count - 1; i >= 0; i--)
+        diag_note(script->ctx, script->calls.data[i], "in this call");
+    return false;
+}
+
+void script_set(Script *script, Str name, Value value)
+{
+    map_set(script->ctx->arena, &script->scope->values, name, arena_copy(script->ctx->arena, &value, sizeof value));
+}
+
+static bool assign_items(Script *script, const AstNode *target, Value value)
+{
+    const AstList *targets = &target->as.list;
+    const ValueList *items = script_items(value);
+    if (!items)
+        return script_error(script, target->span, "cannot unpack a %s", script_type_name(value));
+    int star = -1;
+    for (int i = 0; i < targets->count; i++)
+        if (targets->items[i]->kind == AST_STARRED)
+            star = i;
+    int fixed = targets->count - (star >= 0);
+    if (star < 0 ? items->count != fixed : items->count < fixed)
+        return script_error(script, target->span, "%s%d values are unpacked into %d targets", items->count < fixed ? "only " : "", items->count, fixed);
+    int extra = items->count - fixed;
+    for (int i = 0, next = 0; i < targets->count; i++) {
+        Value item;
+        const AstNode *inner = targets->items[i];
+        if (i == star) {
+            item = script_list(script, items->items + next, extra, false);
+            inner = inner->as.operand;
+            next += extra;
+        } else {
+            item = items->items[next++];
+        }
+        if (!script_assign(script, inner, item))
+            return false;
+    }
+    return true;
+}
+
+bool script_assign(Script *script, const AstNode *target, Value value)
+{
+    if (target->kind == AST_NAME) {
+        script_set(script, target->as.name, value);
+        return true;
+    }
+    if (target->kind == AST_TUPLE || target->kind == AST_LIST)
+        return assign_items(script, target, value);
+    return script_error(script, target->span, "cannot assign to %s in a schedule script", ast_kind_name(target->kind));
+}
+
+static bool run_aug_assign(Script *script, const AstNode *node)
+{
+    Value left, right, result;
+    return script_eval(script, node->as.aug_assign.target, &left) && script_eval(script, node->as.aug_assign.value, &right) &&
+           script_binary(script, node->as.aug_assign.op, left, right, node->span, &result) && script_assign(script, node->as.aug_assign.target, result);
+}
+
+static Flow run_for(Script *script, const AstNode *node)
+{
+    Value iterable;
+    if (!script_eval(script, node->as.for_loop.iterable, &iterable))
+        return FLOW_ERROR;
+    const ValueList *items = script_items(iterable);
+    if (!items) {
+        script_error(script, node->as.for_loop.iterable->span, "cannot loop over a %s", script_type_name(iterable));
+        return FLOW_ERROR;
+    }
+    for (int i = 0; i < items->count; i++) {
+        if (!script_assign(script, node->as.for_loop.target, items->items[i]))
+            return FLOW_ERROR;
+        Flow flow = script_run_body(script, node->as.for_loop.body);
+        if (flow == FLOW_BREAK)
+            return FLOW_NEXT;
+        if (flow == FLOW_RETURN || flow == FLOW_ERROR)
+            return flow;
+    }
+    return script_run_body(script, node->as.for_loop.else_body);
+}
+
+static Flow run_if(Script *script, const AstNode *node)
+{
+    Value condition;
+    if (!script_eval(script, node->as.branch.condition, &condition))
+        return FLOW_ERROR;
+    return script_run_body(script, script_truth(condition) ? node->as.branch.body : node->as.branch.else_body);
+}
+
+static bool run_assert(Script *script, const AstNode *node)
+{
+    Value condition, message;
+    if (!script_eval(script, node->as.assertion.condition, &condition))
+        return false;
+    if (script_truth(condition))
+        return true;
+    if (!node->as.assertion.message)
+        return script_error(script, node->span, "assertion failed");
+    return script_eval(script, node->as.assertion.message, &message) && script_error(script, node->span, "assertion failed: %s", script_text(script, message));
+}
+
+/* Defaults are evaluated where the function is defined, as in Python. */
+static bool run_def(Script *script, const AstNode *node)
+{
+    Value *defaults = ARENA_ARRAY(script->ctx->arena, Value, node->as.def.param_count);
+    for (int i = 0; i < node->as.def.param_count; i++)
+        if (node->as.def.params[i].default_value && !script_eval(script, node->as.def.params[i].default_value, &defaults[i]))
+            return false;
+    script_set(script, node->as.def.name, script_object(script, (Object){.kind = OBJECT_DEF, .as.def = {node, defaults, script->scope}}));
+    return true;
+}
+
+/* `import a.b as c` makes c a namespace; `import a.b` makes a one. */
+static void run_import(Script *script, const AstNode *node)
+{
+    for (int i = 0; i < node->as.import.count; i++) {
+        const AstImportItem *item = &node->as.import.items[i];
+        Str path = item->name ? context_internf(script->ctx, "%s.%s", item->module, item->name) : item->module;
+        Str bound = item->alias ? item->alias : item->name;
+        if (!bound) {
+            bound = context_internf(script->ctx, "%.*s", (int)strcspn(item->module, "."), item->module);
+            path = bound;
+        }
+        if (strcmp(bound, "*"))
+            script_set(script, bound, script_object(script, (Object){.kind = OBJECT_NAMESPACE, .as.path = path}));
+    }
+}
+
+static Flow run_return(Script *script, const AstNode *node)
+{
+    if (!script->calls.count) {
+        script_error(script, node->span, "'return' outside of a function");
+        return FLOW_ERROR;
+    }
+    script->returned = value_none();
+    if (node->as.operand && !script_eval(script, node->as.operand, &script->returned))
+        return FLOW_ERROR;
+    return FLOW_RETURN;
+}
+
+static bool run_assign(Script *script, const AstNode *node)
+{
+    Value value;
+    if (!script_eval(script, node->as.assign.value, &value))
+        return false;
+    for (int i = 0; i < node->as.assign.targets.count; i++)
+        if (!script_assign(script, node->as.assign.targets.items[i], value))
+            return false;
+    return true;
+}
+
+static Flow run_statement(Script *script, const AstNode *node)
+{
+    Value value;
+    bool ok = true;
+    if (++script->steps > MOST_STEPS) {
+        script_error(script, node->span, "the script has run %d statements; it seems not to end", MOST_STEPS);
+        return FLOW_ERROR;
+    }
+    switch (node->kind) {
+    case AST_EXPR_STMT: ok = script_eval(script, node->as.operand, &value); break;
+    case AST_ASSIGN: ok = run_assign(script, node); break;
+    case AST_ANN_ASSIGN:
+        if (node->as.ann_assign.value)
+            ok = script_eval(script, node->as.ann_assign.value, &value) && script_assign(script, node->as.ann_assign.target, value);
+        break;
+    case AST_AUG_ASSIGN: ok = run_aug_assign(script, node); break;
+    case AST_FOR: return run_for(script, node);
+    case AST_IF: return run_if(script, node);
+    case AST_DEF: ok = run_def(script, node); break;
+    case AST_RETURN: return run_return(script, node);
+    case AST_PASS: break;
+    case AST_BREAK: return FLOW_BREAK;
+    case AST_CONTINUE: return FLOW_CONTINUE;
+    case AST_ASSERT: ok = run_assert(script, node); break;
+    case AST_IMPORT: run_import(script, node); break;
+    default: ok = script_error(script, node->span, "%s is not part of schedule scripts", ast_kind_name(node->kind)); break;
+    }
+    return ok ? FLOW_NEXT : FLOW_ERROR;
+}
+
+Flow script_run_body(Script *script, AstList body)
+{
+    for (int i = 0; i < body.count; i++) {
+        Flow flow = run_statement(script, body.items[i]);
+        if (flow != FLOW_NEXT)
+            return flow;
+    }
+    return FLOW_NEXT;
+}
+
+/* -D NAME=VALUE: an integer or float if it reads as one, else a string. */
+static bool define(Script *script, const char *definition)
+{
+    const char *equals = strchr(definition, '=');
+    const char *text = equals ? equals + 1 : "1";
+    Str name = context_internf(script->ctx, "%.*s", (int)(equals ? equals - definition : (long)strlen(definition)), definition);
+    if (!*name || strspn(name, "0123456789_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") != strlen(name) || (*name >= '0' && *name <= '9'))
+        return script_error(script, span_none(), "-D %s: '%s' is not a name", definition, name);
+    char *end;
+    Value value = {.kind = VALUE_INT, .as.integer = strtoll(text, &end, 0)};
+    if (*end || end == text)
+        value = (Value){.kind = VALUE_FLOAT, .as.real = strtod(text, &end)};
+    if (*end || end == text)
+        value = (Value){.kind = VALUE_STRING, .as.text = context_intern(script->ctx, text)};
+    script_set(script, name, value);
+    return true;
+}
+
+/* main, else the only function, else none yet (-1). */
+static int first_function(const Module *module)
+{
+    for (int i = 0; i < module->func_count; i++)
+        if (!strcmp(module->funcs[i]->name, "main"))
+            return i;
+    return module->func_count == 1 ? 0 : -1;
+}
+
+/* The names that are there from the start: sch, tvm and tir, and what the input calls its module and functions. */
+static void predefine(Script *script)
+{
+    Context *ctx = script->ctx;
+    Value input = script_object(script, (Object){.kind = OBJECT_MODULE, .as.module = script->input});
+    script_set(script, context_intern(ctx, "Module"), input);
+    if (script->input->name)
+        script_set(script, script->input->name, input);
+    for (int i = 0; script->input->bare && i < script->input->func_count; i++)
+        script_set(script, script->input->funcs[i]->name, input);
+    static const char *const namespaces[][2] = {{"tvm", "tvm"}, {"tir", "tvm.tir"}, {"T", "tvm.script.tir"}, {"IPython", "IPython"}};
+    for (size_t i = 0; i < sizeof namespaces / sizeof *namespaces; i++)
+        script_set(script, context_intern(ctx, namespaces[i][0]),
+                   script_object(script, (Object){.kind = OBJECT_NAMESPACE, .as.path = context_intern(ctx, namespaces[i][1])}));
+    script_set(script, context_intern(ctx, "sch"), script_object(script, (Object){.kind = OBJECT_SCHEDULE, .as.schedule = script->schedule}));
+}
+
+const Module *script_run(Context *ctx, const AstNode *file, const Module *module, const ScriptOptions *options)
+{
+    Script script = {.ctx = ctx, .options = options, .input = script_with_builtin_intrinsics(ctx, module)};
+    script.globals = script.scope = ARENA_NEW(ctx->arena, Environment);
+    script.schedule = schedule_new(ctx, script.input, first_function(module));
+    predefine(&script);
+    for (int i = 0; i < options->definition_count; i++)
+        if (!define(&script, options->definitions[i]))
+            return NULL;
+    Flow flow = script_run_body(&script, file->as.list);
+    if (flow == FLOW_BREAK || flow == FLOW_CONTINUE)
+        script_error(&script, file->span, "'break' or 'continue' outside of a loop");
+    return flow == FLOW_NEXT ? script.schedule->module : NULL;
+}

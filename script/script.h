@@ -1,0 +1,23 @@
+/* Runs schedule scripts: the Python schedule API, so that a notebook cell pastes in unchanged. */
+#ifndef TIRC_SCRIPT_SCRIPT_H
+#define TIRC_SCRIPT_SCRIPT_H
+
+#include <stdio.h>
+
+#include "parser/ast.h"
+#include "passes/schedule/schedule.h"
+
+typedef struct {
+    FILE *out;                       /* where show() and print() write */
+    const char *const *definitions;  /* NAME=VALUE pairs that preset variables */
+    int definition_count;
+    /* Called after each primitive that changed the program, with the line of the script that did it; may be NULL. */
+    void (*after_step)(void *data, const Schedule *sch, Span call);
+    void *data;
+} ScriptOptions;
+
+/* Runs the parsed script FILE on MODULE. The scheduled module, or NULL after errors (diagnosed with the script's line). The schedule starts at the function `main`, else the
+   only one; a program with several others must choose with work_on or func_name. */
+const Module *script_run(Context *ctx, const AstNode *file, const Module *module, const ScriptOptions *options);
+
+#endif

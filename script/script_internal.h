@@ -1,0 +1,103 @@
+/* Shared by the parts of the script interpreter. */
+#ifndef TIRC_SCRIPT_SCRIPT_INTERNAL_H
+#define TIRC_SCRIPT_SCRIPT_INTERNAL_H
+
+#include "script/script.h"
+
+/* Objects that only scripts know, behind VALUE_SCRIPT. */
+typedef enum {
+    OBJECT_SCHEDULE,  /* sch */
+    OBJECT_MODULE,    /* a program: sch.mod, or the name of the input's module */
+    OBJECT_FUNC,      /* sch.mod["main"] */
+    OBJECT_NAMESPACE, /* tvm, tvm.tir, IPython.display, ...: a dotted name that leads to known functions */
+    OBJECT_DEF,       /* a function or lambda of the script */
+    OBJECT_BUILTIN,   /* len, range, ... */
+    OBJECT_METHOD,    /* an object's function, not called yet */
+} ObjectKind;
+
+typedef struct Environment Environment;
+typedef struct Object {
+    ObjectKind kind;
+    union {
+        Schedule *schedule;
+        const Module *module; /* OBJECT_MODULE */
+        const Func *func;
+        Str path; /* OBJECT_NAMESPACE */
+        struct {
+            const AstNode *node; /* AST_DEF or AST_LAMBDA */
+            const Value *defaults; /* one per parameter, VALUE_NONE where there is none */
+            Environment *closure;
+        } def;
+        int builtin; /* index in the table of builtins.c */
+        struct {
+            const struct Object *self;
+            Str name;
+        } method;
+    } as;
+} Object;
+
+/* Variables of a function call or of the whole script. */
+struct Environment {
+    Environment *outer;
+    Map values; /* interned name -> Value * */
+};
+
+/* What a statement leads to. */
+typedef enum { FLOW_NEXT, FLOW_BREAK, FLOW_CONTINUE, FLOW_RETURN, FLOW_ERROR } Flow;
+
+typedef struct {
+    Context *ctx;
+    const ScriptOptions *options;
+    const Module *input;
+    Schedule *schedule; /* the one made last */
+    Environment *globals, *scope;
+    Value returned;
+    VEC(Span) calls; /* places of the script's function calls now running, outermost first */
+    long steps;
+} Script;
+
+/* Positional and keyword arguments of a call, evaluated. */
+typedef struct {
+    Value *positional;
+    int positional_count;
+    Str *keyword_names;
+    Value *keywords;
+    Span *keyword_spans;
+    int keyword_count;
+    Span span; /* the whole call */
+} Arguments;
+
+/* Each gives false after a diagnostic. */
+bool script_error(Script *script, Span span, const char *format, ...) __attribute__((format(printf, 3, 4)));
+bool script_eval(Script *script, const AstNode *node, Value *result);
+bool script_assign(Script *script, const AstNode *target, Value value);
+bool script_binary(Script *script, AstOp op, Value left, Value right, Span span, Value *result);
+bool script_compare(Script *script, AstOp op, Value left, Value right, Span span, bool *result);
+bool script_attribute(Script *script, Value self, const AstNode *node, Value *result);
+bool script_subscript(Script *script, Value self, const AstNode *node, Value *result);
+/* Calls CALLEE; CALL is the syntax of the call. */
+bool script_call(Script *script, Value callee, const AstNode *call, Value *result);
+bool script_call_def(Script *script, const Object *def, const Arguments *arguments, Value *result);
+bool script_call_builtin(Script *script, int builtin, const Arguments *arguments, Value *result);
+bool script_call_method(Script *script, const Object *method, const Arguments *arguments, Value *result);
+bool script_call_namespace(Script *script, Str path, const Arguments *arguments, Value *result);
+/* Runs statements; the value of a `return` is in script->returned. */
+Flow script_run_body(Script *script, AstList body);
+
+bool script_truth(Value value);
+void script_set(Script *script, Str name, Value value);
+Value script_object(Script *script, Object object);
+const Object *value_object(Value value, ObjectKind kind);
+/* MODULE with the tensor intrinsics that every program knows, unless it defines them itself. */
+const Module *script_with_builtin_intrinsics(Context *ctx, const Module *module);
+/* The builtin function NAME, or -1. */
+int builtin_find(const char *name);
+/* The items that a `for`, a starred argument or an unpacking goes over; NULL (nothing diagnosed) when VALUE is not a list or tuple. */
+const ValueList *script_items(Value value);
+Value script_list(Script *script, const Value *items, int count, bool is_tuple);
+/* As Python's str(). */
+const char *script_text(Script *script, Value value);
+/* "list", "loop", "module", ...: for messages. */
+const char *script_type_name(Value value);
+
+#endif

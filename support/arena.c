@@ -1,0 +1,129 @@
+/* Bump allocator over a list of malloc'd chunks that grow with use; see arena.h. */
+#include "support/arena.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/bug.h"
+
+enum { FIRST_CHUNK = 16 * 1024, LARGEST_CHUNK = 1024 * 1024, ALIGNMENT = 16 };
+
+typedef struct Chunk {
+    struct Chunk *next;
+    size_t size, used;
+    _Alignas(ALIGNMENT) unsigned char data[];
+} Chunk;
+
+struct Arena {
+    Chunk *current;
+    size_t next_size, total;
+};
+
+void *xmalloc(size_t size)
+{
+    void *memory = malloc(size ? size : 1);
+    if (!memory) {
+        fputs("tirc: error: out of memory\n", stderr);
+        exit(EXIT_INTERNAL);
+    }
+    return memory;
+}
+
+void *xrealloc(void *memory, size_t size)
+{
+    memory = realloc(memory, size ? size : 1);
+    if (!memory) {
+        fputs("tirc: error: out of memory\n", stderr);
+        exit(EXIT_INTERNAL);
+    }
+    return memory;
+}
+
+Arena *arena_new(void)
+{
+    Arena *arena = xmalloc(sizeof *arena);
+    *arena = (Arena){.next_size = FIRST_CHUNK};
+    return arena;
+}
+
+void arena_free(Arena *arena)
+{
+    if (!arena)
+        return;
+    for (Chunk *chunk = arena->current, *next; chunk; chunk = next) {
+        next = chunk->next;
+        free(chunk);
+    }
+    free(arena);
+}
+
+static void add_chunk(Arena *arena, size_t needed)
+{
+    size_t size = arena->next_size;
+    if (size < needed)
+        size = needed;
+    else if (arena->next_size < LARGEST_CHUNK)
+        arena->next_size *= 2;
+    Chunk *chunk = xmalloc(sizeof *chunk + size);
+    chunk->size = size;
+    chunk->used = 0;
+    chunk->next = arena->current;
+    arena->current = chunk;
+}
+
+void *arena_alloc(Arena *arena, size_t size)
+{
+    if (size > SIZE_MAX / 2)
+        BUG("arena_alloc of %zu bytes", size);
+    size_t rounded = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+    if (!arena->current || arena->current->size - arena->current->used < rounded)
+        add_chunk(arena, rounded);
+    void *result = arena->current->data + arena->current->used;
+    arena->current->used += rounded;
+    arena->total += rounded;
+    return memset(result, 0, rounded);
+}
+
+void *arena_copy(Arena *arena, const void *data, size_t size)
+{
+    void *copy = arena_alloc(arena, size);
+    if (size)
+        memcpy(copy, data, size);
+    return copy;
+}
+
+char *arena_strndup(Arena *arena, const char *text, size_t length)
+{
+    char *copy = arena_alloc(arena, length + 1);
+    memcpy(copy, text, length);
+    return copy;
+}
+
+char *arena_vprintf(Arena *arena, const char *format, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, format, args);
+    if (length < 0)
+        BUG("bad format %s", format);
+    char *text = arena_alloc(arena, (size_t)length + 1);
+    vsnprintf(text, (size_t)length + 1, format, again);
+    va_end(again);
+    return text;
+}
+
+char *arena_printf(Arena *arena, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *text = arena_vprintf(arena, format, args);
+    va_end(args);
+    return text;
+}
+
+size_t arena_used(const Arena *arena)
+{
+    return arena->total;
+}

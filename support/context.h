@@ -1,0 +1,42 @@
+/* The Context: everything that one run of the compiler owns. There is no mutable state outside of it, so several contexts may live side by side. */
+#ifndef TIRC_SUPPORT_CONTEXT_H
+#define TIRC_SUPPORT_CONTEXT_H
+
+#include "support/arena.h"
+#include "support/diag.h"
+#include "support/hash.h"
+#include "support/source.h"
+#include "support/vec.h"
+
+typedef struct {
+    Severity severity;
+    Span span;
+    const char *text;
+} Diagnostic;
+
+/* A resource of a library (an isl or LLVM context), made at first use and released with the context. */
+typedef struct {
+    void *handle;
+    void (*release)(void *handle);
+} Resource;
+
+struct Context {
+    Arena *arena;      /* where new nodes go; a schedule may swap in an arena of its own for a while */
+    Arena *base_arena; /* lives as long as the context: strings, sources, diagnostics */
+    Interner *strings;
+    SourceMap *sources;
+    VEC(Diagnostic) diagnostics;
+    int flushed_diagnostics, error_count;
+    uint32_t next_symbol; /* the last number given to a Var, Buffer or Block */
+    bool warnings_are_errors, no_warnings;
+    Resource isl, llvm;
+};
+
+Context *context_new(void);
+void context_free(Context *ctx);
+
+/* Interned text that lives as long as the context. */
+Str context_intern(Context *ctx, const char *text);
+Str context_internf(Context *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

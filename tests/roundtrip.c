@@ -1,0 +1,77 @@
+/* Checks that programs survive being printed: roundtrip FILE.tir... reads each file, verifies it, prints it, reads the text back, and checks that the result is
+   structurally equal and prints the same bytes. Says what failed on stderr; exit code 1 then. With -v the printed text goes to stdout. */
+#include <stdio.h>
+#include <string.h>
+
+#include "ir/print.h"
+#include "ir/verify.h"
+#include "parser/parser.h"
+#include "support/strbuf.h"
+
+static bool read_file(Context *ctx, const char *name, StrBuf *text)
+{
+    FILE *file = fopen(name, "rb");
+    if (!file)
+        return false;
+    char chunk[4096];
+    size_t size;
+    text->arena = ctx->arena;
+    while ((size = fread(chunk, 1, sizeof chunk, file)) > 0)
+        strbuf_add_bytes(text, chunk, size);
+    fclose(file);
+    return true;
+}
+
+static bool complain(const char *name, const char *what, const char *detail)
+{
+    fprintf(stderr, "%s: %s%s%s\n", name, what, detail ? ": " : "", detail ? detail : "");
+    return false;
+}
+
+/* The first line in which A and B differ, from A. */
+static const char *first_difference(Context *ctx, const char *a, const char *b)
+{
+    size_t at = 0, line = 0;
+    while (a[at] && a[at] == b[at])
+        if (a[at++] == '\n')
+            line = at;
+    return arena_strndup(ctx->arena, a + line, strcspn(a + line, "\n"));
+}
+
+static bool check_text(Context *ctx, const char *name, const char *text, size_t length, bool verbose)
+{
+    const char *why = NULL;
+    const Module *module = parse_module_text(ctx, name, text, length);
+    if (!module)
+        return complain(name, "cannot be read", NULL);
+    if (!verify_module(ctx, module, STAGE_SURFACE, &why))
+        return complain(name, "is not well formed", why);
+    const char *printed = print_module(ctx, module);
+    if (verbose)
+        fputs(printed, stdout);
+    const Module *again = parse_module_text(ctx, "printed text", printed, strlen(printed));
+    if (!again)
+        return complain(name, "what was printed cannot be read", NULL);
+    if (!module_equal(ctx, module, again, &why))
+        return complain(name, "what was printed is another program", why);
+    const char *reprinted = print_module(ctx, again);
+    return !strcmp(printed, reprinted) || complain(name, "the second print differs", first_difference(ctx, printed, reprinted));
+}
+
+static bool check_file(const char *name, bool verbose)
+{
+    Context *ctx = context_new();
+    StrBuf text = {0};
+    bool good = read_file(ctx, name, &text) ? check_text(ctx, name, strbuf_text(&text), text.length, verbose) : complain(name, "cannot be opened", NULL);
+    diag_flush(ctx, stderr, false);
+    context_free(ctx);
+    return good;
+}
+
+int main(int argc, char **argv)
+{
+    bool verbose = argc > 1 && !strcmp(argv[1], "-v"), good = true;
+    for (int i = 1 + verbose; i < argc; i++)
+        good &= check_file(argv[i], verbose);
+    return good ? 0 : 1;
+}

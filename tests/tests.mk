@@ -1,0 +1,12 @@
+# Tests: unit tests (tests/unit/test_*.c, cmocka), runtime tests (tests/runtime), and cases (tests/cases, tests/run).
+UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(sort $(wildcard tests/unit/test_*.c)))
+TEST_TOOLS := $(patsubst tests/%.c,$(BUILD)/tests/%,$(sort $(wildcard tests/*.c)))
+
+TEST_LINK = $(CC) $(ALL_CFLAGS) $(LLVM_CFLAGS) -fopenmp $(LLVM_LDFLAGS) -o $@ $< $(BUILD)/libtirc.a -Wl,--whole-archive $(BUILD)/libtirc_rt.a -Wl,--no-whole-archive -lcmocka $(LDLIBS)
+
+$(BUILD)/tests/%: tests/%.c $(BUILD)/libtirc.a $(BUILD)/libtirc_rt.a
+	@mkdir -p $(@D)
+	$(TEST_LINK)
+
+check: all $(UNIT_TESTS) $(TEST_TOOLS) $(RUNTIME_TESTS)
+	@tests/run $(BUILD) $(UNIT_TESTS) $(RUNTIME_TESTS)
