@@ -87,7 +87,8 @@ static void bind_params(FuncGen *gen)
     for (int i = 0; i < gen->func->param_count; i++) {
         const Param *param = &gen->func->params[i];
         LLVMValueRef value = LLVMGetParam(gen->function, (unsigned)i);
-        LLVMSetValueName2(value, param->param->name, strlen(param->param->name));
+        const char *name = param->buffer ? param->buffer->name : param->param->name;
+        LLVMSetValueName2(value, name, strlen(name));
         if (param->buffer)
             gen_bind(gen, param->buffer->data, value);
         gen_bind(gen, param->param, param->buffer ? value : emit_from_abi(gen, value, param->param->dtype));

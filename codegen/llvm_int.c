@@ -33,19 +33,6 @@ static bool divides_always(DType dtype, LLVMValueRef b)
     return uniform_constant(b, &constant) && constant != 0 && !(dtype.code == DT_INT && constant == -1);
 }
 
-/* B with 1 in place of what must not be divided by. Dividing the least integer by 1 instead of -1 gives the wrapped result. */
-static LLVMValueRef safe_divisor(FuncGen *gen, DType dtype, LLVMValueRef a, LLVMValueRef b, LLVMValueRef is_zero)
-{
-    LLVMBuilderRef builder = gen->builder;
-    LLVMValueRef bad = is_zero;
-    if (dtype.code == DT_INT) {
-        LLVMValueRef least = LLVMBuildICmp(builder, LLVMIntEQ, a, llvm_const_int(gen->build, dtype, dtype_min_int(dtype)), "");
-        LLVMValueRef minus_one = LLVMBuildICmp(builder, LLVMIntEQ, b, llvm_const_int(gen->build, dtype, -1), "");
-        bad = LLVMBuildOr(builder, bad, LLVMBuildAnd(builder, least, minus_one, ""), "");
-    }
-    return LLVMBuildSelect(builder, bad, llvm_const_int(gen->build, dtype, 1), b, "divisor");
-}
-
 static LLVMValueRef truncated(FuncGen *gen, bool remainder, DType dtype, LLVMValueRef a, LLVMValueRef b)
 {
     if (dtype.code == DT_INT)
@@ -86,6 +73,22 @@ static int log2_exact(int64_t value)
     return -1;
 }
 
+typedef LLVMValueRef (*Division)(FuncGen *gen, bool remainder, DType dtype, LLVMValueRef a, LLVMValueRef b);
+
+/* The DIVISION for any divisor. For 0 and -1 the result is computed without it: the quotient is -a & b (which is 0 or -a), the remainder 0. In their place the divisor
+   becomes 2, not 1: LLVM's X86 back end moves a selected 1, being neutral, behind the division of a vector, which then traps. */
+static LLVMValueRef divide_guarded(FuncGen *gen, Division division, bool remainder, DType dtype, LLVMValueRef a, LLVMValueRef b)
+{
+    LLVMBuilderRef builder = gen->builder;
+    LLVMValueRef zero = llvm_const_int(gen->build, dtype, 0), one = llvm_const_int(gen->build, dtype, 1), two = llvm_const_int(gen->build, dtype, 2);
+    bool is_signed = dtype.code == DT_INT;
+    LLVMValueRef special = is_signed ? LLVMBuildICmp(builder, LLVMIntULT, LLVMBuildAdd(builder, b, one, ""), two, "") : LLVMBuildICmp(builder, LLVMIntEQ, b, zero, "");
+    LLVMValueRef divisor = LLVMBuildSelect(builder, special, two, b, "divisor");
+    LLVMValueRef result = division(gen, remainder, dtype, a, divisor);
+    LLVMValueRef special_result = remainder || !is_signed ? zero : LLVMBuildAnd(builder, LLVMBuildNeg(builder, a, ""), b, "");
+    return LLVMBuildSelect(builder, special, special_result, result, "");
+}
+
 static LLVMValueRef divide(FuncGen *gen, ExprKind kind, DType dtype, LLVMValueRef a, LLVMValueRef b)
 {
     bool remainder = kind == EXPR_MOD || kind == EXPR_FLOORMOD, floor = kind == EXPR_FLOORDIV || kind == EXPR_FLOORMOD;
@@ -95,12 +98,8 @@ static LLVMValueRef divide(FuncGen *gen, ExprKind kind, DType dtype, LLVMValueRe
         return LLVMBuildAnd(gen->builder, a, llvm_const_int(gen->build, dtype, constant - 1), "");
     if (shift >= 0)
         return LLVMBuildAShr(gen->builder, a, llvm_const_int(gen->build, dtype, shift), "");
-    LLVMValueRef (*operation)(FuncGen *, bool, DType, LLVMValueRef, LLVMValueRef) = floor && dtype.code == DT_INT ? floored : truncated;
-    if (divides_always(dtype, b))
-        return operation(gen, remainder, dtype, a, b);
-    LLVMValueRef zero = llvm_const_int(gen->build, dtype, 0), is_zero = LLVMBuildICmp(gen->builder, LLVMIntEQ, b, zero, "");
-    LLVMValueRef result = operation(gen, remainder, dtype, a, safe_divisor(gen, dtype, a, b, is_zero));
-    return remainder ? result : LLVMBuildSelect(gen->builder, is_zero, zero, result, "");
+    Division division = floor && dtype.code == DT_INT ? floored : truncated;
+    return divides_always(dtype, b) ? division(gen, remainder, dtype, a, b) : divide_guarded(gen, division, remainder, dtype, a, b);
 }
 
 /* --- Shifts --- */

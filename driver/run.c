@@ -75,9 +75,12 @@ int driver_interpret(Driver *driver)
         ArgData *data = new_arguments(driver, func);
         if (!data)
             return EXIT_DIAGNOSED;
-        ok &= interpret(driver, func, data, true);
-        fprintf(driver->out, "%s(seed %ld)\n", func->name, driver->options->seed);
-        argdata_print(data, driver->out);
+        bool fine = interpret(driver, func, data, true);
+        if (fine) {
+            fprintf(driver->out, "%s(seed %ld)\n", func->name, driver->options->seed);
+            argdata_print(data, driver->out);
+        }
+        ok &= fine;
         argdata_free(data);
     }
     return ok ? EXIT_OK : EXIT_DIAGNOSED;

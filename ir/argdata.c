@@ -99,7 +99,7 @@ static bool known_name(const ArgData *data, const char *name)
         if (!strcmp(data->signature->dims[i]->name, name))
             return true;
     for (int i = 0; i < data->func->param_count; i++)
-        if (!data->func->params[i].buffer && !strcmp(data->func->params[i].param->name, name))
+        if (!data->func->params[i].buffer && dtype_is_integer(data->func->params[i].param->dtype) && !strcmp(data->func->params[i].param->name, name))
             return true;
     return false;
 }
@@ -278,11 +278,9 @@ static void choose_sizes(ArgData *data, const ArgOptions *options, uint64_t *ran
         InterpValue *scalar = &data->items[i].arg.scalar;
         if (data->func->params[i].buffer || !dtype_is_integer(var->dtype))
             continue;
-        scalar->dtype = var->dtype;
-        if (is_size(data->func, var) || find_size(options, var))
+        data->items[i].chosen = is_size(data->func, var) || find_size(options, var);
+        if (data->items[i].chosen)
             scalar->as.integer = choose_size(options, var, random);
-        else
-            scalar->as.integer = random_integer(var->dtype, &(ArgUse){0, true}, random);
     }
 }
 
@@ -320,14 +318,14 @@ static bool lay_out(ArgData *data)
     return true;
 }
 
-static void fill_scalar(ArgItem *item, uint64_t random)
+static void fill_scalar(ArgItem *item, const ArgUse *use, uint64_t random)
 {
     DType t = item->param->param->dtype;
     item->arg.scalar.dtype = t;
     if (dtype_is_float(t))
         item->arg.scalar.as.real = dtype_round_float(t, random_unit(&random));
-    else if (t.code == DT_BOOL)
-        item->arg.scalar.as.integer = random_below(&random, 2);
+    else if (!item->chosen)
+        item->arg.scalar.as.integer = random_integer(t, use, &random);
 }
 
 static void fill_items(ArgData *data)
@@ -338,7 +336,7 @@ static void fill_items(ArgData *data)
         ArgItem *item = &data->items[i];
         uint64_t random = hash_mix(data->seed, (uint64_t)i + 1);
         if (!item->param->buffer) {
-            fill_scalar(item, random);
+            fill_scalar(item, &uses[i], random);
             continue;
         }
         item_allocate(item);

@@ -22,7 +22,8 @@ typedef struct {
 typedef struct {
     const Param *param;
     InterpArg arg;   /* data lies between guard zones and is 64-byte aligned */
-    bool output;     /* written by the function; NULL-safe false for scalars */
+    bool output;     /* written by the function; false for scalars */
+    bool chosen;     /* a scalar that is a size, or that the user chose */
     char *allocation;
     int64_t *shape, *strides;
 } ArgItem;
@@ -36,7 +37,7 @@ typedef struct {
 } ArgData;
 
 /* Chooses arguments for FUNC: variables of declarations and scalars that appear in them get the chosen size, else one from 1 to 20 by the seed; strides that the text leaves open are compact,
-   offsets 0. Floats are uniform in [-1, 1], signed integers in [-8, 8], unsigned ones in [0, 8]; integers that index a buffer stay inside it, and those that divide are not 0. Buffers that are only written are
+   offsets 0. Floats are uniform in [-1, 1], signed integers in [-8, 8], unsigned ones in [0, 8]; integers that index a buffer or are shift amounts stay inside, and those that divide are not 0. Buffers that are only written are
    filled with a pattern and marked unwritten. NULL after a diagnostic: a size for an unknown name, or a declaration whose sizes cannot be computed. Release with argdata_free. */
 ArgData *argdata_new(Context *ctx, const Func *func, const ArgOptions *options);
 /* The same values in memory of their own. */

@@ -8,9 +8,9 @@
 bool argdata_evaluate(Context *ctx, const Map *values, const Expr *expr, int64_t *value);
 /* The sizes of DATA as such a map. */
 Map argdata_values(const ArgData *data);
-/* How the elements of an integer parameter are used. */
+/* How an integer parameter, or the elements of one, are used. */
 typedef struct {
-    int64_t limit; /* as an index, below this; 0: not as an index */
+    int64_t limit; /* as an index or shift amount, below this; 0: not as one */
     bool divides;
 } ArgUse;
 /* Per parameter of DATA's function. */

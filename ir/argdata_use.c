@@ -3,7 +3,7 @@
 
 #include "ir/walk.h"
 
-/* --- Integers as indices and divisors --- */
+/* --- Integers as indices, shift amounts and divisors --- */
 typedef struct {
     const ArgData *data;
     ArgUse *uses;
@@ -17,8 +17,9 @@ static bool find_parameter(Visitor *visitor, const Expr *expr)
 {
     UseFinder *finder = visitor->data;
     const Func *func = finder->data->func;
-    for (int i = 0; expr->kind == EXPR_LOAD && i < func->param_count; i++) {
-        if (func->params[i].buffer != expr->value.buffer)
+    for (int i = 0; i < func->param_count; i++) {
+        const Param *param = &func->params[i];
+        if (param->buffer ? expr->kind != EXPR_LOAD || expr->value.buffer != param->buffer : !expr_is_var(expr, param->param))
             continue;
         ArgUse *use = &finder->uses[i];
         use->divides |= finder->divides;
@@ -53,6 +54,8 @@ static bool find_in_expr(Visitor *visitor, const Expr *expr)
         look_at_indices(finder, expr->value.buffer, expr->args, load_index_count(expr));
     if (expr->kind >= EXPR_DIV && expr->kind <= EXPR_FLOORMOD)
         look_for_parameters(finder, expr->args[1], 0, true);
+    if (expr_is_call(expr, OP_SHIFT_LEFT) || expr_is_call(expr, OP_SHIFT_RIGHT))
+        look_for_parameters(finder, expr->args[1], expr->dtype.bits, false);
     return true;
 }
 

@@ -40,12 +40,12 @@ static bool declares(Thread *thread, const BlockInfo *block, const Element *elem
     return !block->check_reads || region_contains(thread, block->reads, source->read_count, element->memory, element->byte);
 }
 
-/* A block that has an init reads what it accumulates into without saying so; what an instance reads back of its own writes is nothing that it reads from outside. */
-static bool may_read(Thread *thread, const BlockInfo *block, const Element *element, uint64_t write_time)
+/* What an instance reads back of its own writes is nothing that it reads from outside. */
+static bool may_read(Thread *thread, const BlockInfo *block, const Element *element, uint64_t write_time, bool accumulates)
 {
     if (declares(thread, block, element, false))
         return true;
-    bool own = block->init || write_time >= thread->frames[block->index].start_time;
+    bool own = accumulates || write_time >= thread->frames[block->index].start_time;
     return own && declares(thread, block, element, true);
 }
 
@@ -57,13 +57,15 @@ static void report_undeclared(Thread *thread, const Access *access, const BlockI
                    block == thread->block ? verb : "which is around it");
 }
 
-/* Looks at every block around the access that did not itself allocate the memory. */
+/* Looks at every block around the access that did not itself allocate the memory. A block that has an init reads what it accumulates into without saying so, and so do those around it. */
 static void check_declared(Thread *thread, const Access *access, const Element *element, bool is_write, uint64_t write_time)
 {
+    bool accumulates = false;
     for (const BlockInfo *block = thread->block; block && block->depth > element->memory->block_depth; block = block->parent) {
         if (!thread->frames[block->index].regions_known)
             continue;
-        if (is_write ? declares(thread, block, element, true) : may_read(thread, block, element, write_time))
+        accumulates |= block->init && declares(thread, block, element, true);
+        if (is_write ? declares(thread, block, element, true) : may_read(thread, block, element, write_time, accumulates))
             continue;
         report_undeclared(thread, access, block, element, is_write);
         return;

@@ -109,11 +109,19 @@ BufferPattern compile_pattern(Compiler *compiler, const Buffer *buffer)
 }
 
 /* --- Nodes and their surroundings --- */
-void compile_push_scope(Compiler *compiler, Str loop, int slot, const BlockInfo *block)
+static void push_scope(Compiler *compiler, Scope scope)
 {
-    Scope *scope = ARENA_NEW(compiler->arena, Scope);
-    *scope = (Scope){compiler->scope, loop, slot, block};
-    compiler->scope = scope;
+    compiler->scope = arena_copy(compiler->arena, &scope, sizeof scope);
+}
+
+void compile_push_loop_scope(Compiler *compiler, const Stmt *stmt, const LoopInfo *loop)
+{
+    push_scope(compiler, (Scope){.parent = compiler->scope, .loop = loop->name, .span = stmt->span, .slot = loop->slot});
+}
+
+void compile_push_block_scope(Compiler *compiler, const BlockInfo *block)
+{
+    push_scope(compiler, (Scope){.parent = compiler->scope, .block = block});
 }
 
 ExecNode *compile_node(Compiler *compiler, ExecKind kind, const Stmt *stmt)
@@ -165,7 +173,7 @@ static const ExecNode *compile_for(Compiler *compiler, const Stmt *stmt)
     info->name = loop->var->name;
     info->slot = compile_define(compiler, loop->var);
     const Scope *outer = compiler->scope;
-    compile_push_scope(compiler, loop->var->name, info->slot, NULL);
+    compile_push_loop_scope(compiler, stmt, info);
     info->body = compile_body(compiler, PATH_LOOP, node, stmt, loop->body);
     compiler->scope = outer;
     return node;

@@ -145,7 +145,7 @@ const ExecNode *compile_block(Compiler *compiler, const Stmt *stmt)
     compile_iters(compiler, block, source);
     compile_predicate(compiler, block, source);
     const Scope *outer = compiler->scope;
-    compile_push_scope(compiler, NULL, 0, block);
+    compile_push_block_scope(compiler, block);
     compile_push_path(compiler, PATH_BLOCK, node, stmt);
     compiler->block = block;
     compile_block_contents(compiler, block, source);
@@ -221,7 +221,7 @@ const ExecNode *compile_launch(Compiler *compiler, const Stmt *stmt)
     info->kernel = compiler->kernel;
     info->slot = compile_define(compiler, var);
     const Scope *outer = compiler->scope;
-    compile_push_scope(compiler, var->name, info->slot, NULL);
+    compile_push_loop_scope(compiler, stmt, info);
     compile_push_path(compiler, PATH_LOOP, node, stmt);
     info->body = compile_stmt(compiler, is_loop ? stmt->as.loop.body : stmt->as.attr.body);
     (void)vec_pop(&compiler->path);

@@ -47,6 +47,13 @@ static double eval_constant_real(const EvalNode *node, Thread *thread)
     return node->as.real;
 }
 
+/* A text is only looked at by calls; as a value it is nothing. */
+static Pointer eval_text(const EvalNode *node, Thread *thread)
+{
+    (void)node, (void)thread;
+    return (Pointer){NULL, 0};
+}
+
 static int64_t eval_ramp(const EvalNode *node, Thread *thread)
 {
     int64_t base = eval_integer(node->args[0], thread), stride = eval_integer(node->args[1], thread), step, value;
@@ -168,7 +175,7 @@ static void compile_kind(Compiler *compiler, EvalNode *node, const Expr *expr)
         node->as.real = expr->value.real;
         node->eval.real = eval_constant_real;
         return;
-    case EXPR_STRING: set_unsupported(node); return;
+    case EXPR_STRING: set_by_type(node, eval_unsupported_integer, eval_unsupported_real, eval_text); return;
     case EXPR_CAST: compile_cast(compiler, node, expr); return;
     case EXPR_SELECT:
         node->args = compile_args(compiler, expr);

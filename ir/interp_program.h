@@ -76,6 +76,7 @@ struct EvalNode {
 typedef struct Scope {
     const struct Scope *parent;
     Str loop; /* the name of a loop variable, or NULL */
+    Span span; /* of the loop */
     int slot;
     const BlockInfo *block;
 } Scope;
@@ -309,7 +310,8 @@ const ExecNode *compile_block(Compiler *compiler, const Stmt *stmt);
 const ExecNode *compile_launch(Compiler *compiler, const Stmt *stmt);
 ExecNode *compile_node(Compiler *compiler, ExecKind kind, const Stmt *stmt);
 AllocateInfo compile_allocate_buffer(Compiler *compiler, const Buffer *buffer);
-void compile_push_scope(Compiler *compiler, Str loop, int slot, const BlockInfo *block);
+void compile_push_loop_scope(Compiler *compiler, const Stmt *stmt, const LoopInfo *loop);
+void compile_push_block_scope(Compiler *compiler, const BlockInfo *block);
 void compile_push_path(Compiler *compiler, PathKind kind, ExecNode *node, const Stmt *stmt);
 /* Fills in when BLOCK's init runs, and what it is a reduction across; the block's entry is the last of the path. */
 void compile_init_plan(Compiler *compiler, BlockInfo *block);

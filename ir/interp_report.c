@@ -60,6 +60,13 @@ static void add_loops(Thread *thread, const Scope *scope, StrBuf *text)
         strbuf_printf(text, "%s%s = %lld", text->length ? ", " : "", scope->loop, (long long)thread->slots[scope->slot].integer);
 }
 
+static Span innermost_loop(const Scope *scope)
+{
+    while (scope && !scope->loop)
+        scope = scope->parent;
+    return scope ? scope->span : span_none();
+}
+
 static bool is_first(Run *run, InterpFinding kind, const void *place)
 {
     uintptr_t kinds = (uintptr_t)map_get(&run->reported, place);
@@ -96,7 +103,7 @@ static bool report(Thread *thread, InterpFinding kind, const void *place, Span s
     StrBuf loops = {.arena = run->arena};
     add_loops(thread, scope, &loops);
     if (loops.length)
-        diag_note(run->ctx, span_none(), "at %s", loops.text);
+        diag_note(run->ctx, innermost_loop(scope), "at %s", loops.text);
     count_finding(run, kind);
     return true;
 }

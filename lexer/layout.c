@@ -141,6 +141,14 @@ static void close_bracket(TokenStream *stream, Token token)
     queue_token(stream, token);
 }
 
+/* Closes all brackets at SPAN without a word: what closes them is inside a string that was not ended. */
+static void close_quietly(TokenStream *stream, Span span)
+{
+    for (; stream->scan.bracket_depth > 0; stream->scan.bracket_depth--)
+        queue_mark(stream, closer_of(stream->brackets[stream->scan.bracket_depth - 1].opener), span, true);
+    stream->scan.broken_line = false;
+}
+
 /* --- indentation --- */
 
 static void queue_indent(TokenStream *stream, Indent indent, Span span)
@@ -265,6 +273,8 @@ static void accept_raw(TokenStream *stream, Token token)
     } else if (token.number != TOKEN_NEWLINE || stream->line_open) {
         queue_token(stream, token);
     }
+    if (stream->scan.broken_line)
+        close_quietly(stream, token.span);
 }
 
 int token_stream_next(TokenStream *stream, TIR_STYPE *value, Span *span)

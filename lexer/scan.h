@@ -12,7 +12,8 @@ typedef struct {
     uint32_t file;
     uint32_t begin, end;    /* bytes of the token at hand */
     union TIR_STYPE *value; /* and where its value goes */
-    int bracket_depth;   /* kept by the layout filter; line ends inside brackets are no tokens */
+    bool broken_line;       /* a string runs into the end of the line: brackets opened on it are lost */
+    int bracket_depth;      /* kept by the layout filter; line ends inside brackets are no tokens */
     /* Width of the indentation before the first token of a line, with tabs to multiples of 8 and, to find lines that mix tabs and spaces so that their
        order depends on the tab width, with tabs of width 1. */
     int indent, narrow_indent;

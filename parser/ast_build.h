@@ -9,6 +9,7 @@
 /* The state of one parse. */
 typedef struct Parse {
     Context *ctx;
+    uint32_t source;
     TokenStream *tokens;
     const AstNode *file; /* the result */
     bool too_deep;       /* the depth limit was hit and diagnosed */

@@ -37,6 +37,12 @@ void frame_enclose(Elab *elab, const WrapperSpec *wrapper, Span span)
     }
 }
 
+/* T.evaluate(0) only stands for a body that is otherwise empty. */
+static bool is_nothing(const Frame *frame, BodyItem item)
+{
+    return frame->items.count > 1 && !item.encloses_rest && item.stmt->kind == STMT_EVALUATE && expr_is_int(item.stmt->as.evaluate, 0);
+}
+
 const Stmt *frame_finish(Elab *elab, const Frame *frame)
 {
     Context *ctx = elab->ctx;
@@ -49,7 +55,7 @@ const Stmt *frame_finish(Elab *elab, const Frame *frame)
             const Stmt *body = stmt_seq(ctx, pending + first, frame->items.count - first);
             first = frame->items.count;
             pending[--first] = stmt_with_body(ctx, item.stmt, body);
-        } else {
+        } else if (!is_nothing(frame, item)) {
             pending[--first] = item.stmt;
         }
     }

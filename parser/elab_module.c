@@ -32,8 +32,8 @@ static bool check_intrin(Elab *elab, const Func *description, const Func *implem
 {
     const Func *both[] = {description, implementation};
     if (description->param_count != implementation->param_count) {
-        diag_error(elab->ctx, span, "'%s' has %d parameters, but '%s' %d", description->name, description->param_count, implementation->name,
-                   implementation->param_count);
+        diag_error(elab->ctx, span, "the numbers of parameters differ: %d of '%s', %d of '%s'", description->param_count, description->name,
+                   implementation->param_count, implementation->name);
         return false;
     }
     for (int i = 0; i < 2; i++)
@@ -199,7 +199,7 @@ bool elaborate(Context *ctx, const AstNode *const *files, int count, Module **mo
         for (int j = 0; j < files[i]->as.list.count; j++)
             elab_top_level(&elab, files[i]->as.list.items[j]);
     if (elab.funcs.count == 0 && !elab.module_name && diag_error_count(ctx) == errors && count > 0)
-        diag_error(ctx, (Span){files[0]->span.file, 0, 0}, "the program defines no function; expected @T.prim_func and a definition");
+        diag_error(ctx, files[0]->span, "the program defines no function; expected @T.prim_func and a definition");
     Module *built = build_module(&elab);
     if (diag_error_count(ctx) != errors)
         return false;

@@ -26,7 +26,7 @@ Value builtin_ceildiv(Elab *elab, const Call *call)
         diag_error(ctx, call->span, "T.ceildiv needs integers, not %s", dtype_name(ctx, x->dtype));
         return value_error();
     }
-    const Expr *sum = op_add(ctx, x, op_sub(ctx, y, op_cast(ctx, y->dtype, expr_int(ctx, dtype_scalar(y->dtype), 1))));
+    const Expr *one = op_cast(ctx, y->dtype, expr_int(ctx, dtype_scalar(y->dtype), 1)), *sum = op_sub(ctx, op_add(ctx, x, y), one);
     return value_expr(op_binary(ctx, EXPR_FLOORDIV, sum, y, call->span), call->span);
 }
 
@@ -90,7 +90,7 @@ Value builtin_absolute(Elab *elab, const Call *call)
         return value_error();
     }
     const Expr *zero = op_cast(ctx, x->dtype, expr_int(ctx, dtype_scalar(x->dtype), 0));
-    const Expr *positive = op_binary(ctx, EXPR_GE, x, zero, call->span), *negated = op_negate(ctx, x, call->span);
+    const Expr *positive = op_binary(ctx, EXPR_GE, x, zero, call->span), *negated = op_binary(ctx, EXPR_SUB, zero, x, call->span);
     return value_expr(op_select(ctx, positive, x, negated, call->span), call->span);
 }
 

@@ -163,11 +163,10 @@ static void elab_with_wrapper(Elab *elab, const AstNode *node, int index, const 
     const AstWithItem *item = &node->as.with.items[index];
     Frame frame = {.kind = FRAME_BODY, .parent = elab->frame, .depth = elab->frame->depth + elab->frame->enclosing};
     Value result = *value->as.wrapper->result;
+    result.meta = true;
     elab->frame = &frame;
     scope_push(elab);
     frame_enclose(elab, value->as.wrapper, value->span);
-    if (item->target && item->target->kind == AST_NAME)
-        elab_name_value(elab, &result, item->target->as.name);
     if (item->target)
         elab_bind_target(elab, item->target, result);
     elab_with_items(elab, node, index + 1, false);

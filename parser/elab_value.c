@@ -158,8 +158,8 @@ static const Expr *int_to_typed(Elab *elab, const Value *value, DType dtype)
     bool is_uint64 = dtype.code == DT_UINT && dtype.bits == 64;
     bool fits = value->huge ? is_uint64 : is_uint64 ? value->as.integer >= 0 : dtype_holds(dtype, value->as.integer);
     if (!fits) {
-        diag_error(ctx, value->span, "%s%lld does not fit in %s", value->huge ? "the number of bit pattern " : "", (long long)value->as.integer,
-                   dtype_name(ctx, dtype));
+        const char *text = arena_printf(ctx->arena, value->huge ? "%llu" : "%lld", (long long)value->as.integer);
+        diag_error(ctx, value->span, "%s does not fit in %s", text, dtype_name(ctx, dtype));
         return NULL;
     }
     return expr_int_at(ctx, dtype, value->as.integer, value->span);

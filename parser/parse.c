@@ -6,7 +6,7 @@
 
 const AstNode *parse_python(Context *ctx, uint32_t file)
 {
-    Parse parse = {.ctx = ctx, .tokens = token_stream_new(ctx, file)};
+    Parse parse = {.ctx = ctx, .source = file, .tokens = token_stream_new(ctx, file)};
     tir_parse(&parse);
     token_stream_free(parse.tokens);
     return parse.file ? parse.file : ast_list(&parse, AST_FILE, NULL, (Span){file, 0, 0});

@@ -12,6 +12,7 @@
 %define parse.lac full
 %locations
 %param {Parse *parse}
+%initial-action { @$ = (Span){parse->source, 0, 0}; }
 %expect 0
 
 %union {

@@ -9,6 +9,7 @@
 #define AVX2 __attribute__((target("avx2,fma")))
 #define INLINE AVX2 static inline __attribute__((always_inline))
 #define UNROLL _Pragma("GCC unroll 16")
+#define ROLLED _Pragma("GCC unroll 1") /* unrolled, the compiler would load b anew for each row */
 enum { TILE = 16, LANES = 8, HALVES = TILE / LANES };
 
 /* Transposes the 4x4 block that four registers hold in each of their 128-bit lanes. */
@@ -37,17 +38,21 @@ INLINE void transpose_block(float (*to)[TILE], const float *from, ptrdiff_t stri
     }
 }
 
-/* ROWS rows of C; 2 * ROWS independent sums cover the latency of a multiply-add. */
+/* ROWS rows of C, at most 6: with a row of b and a broadcast they fill the 16 registers, and 2 * ROWS independent sums cover the latency of a multiply-add. */
 INLINE void multiply_rows(int rows, float *cc, const float *aa, float (*b)[TILE], ptrdiff_t sa, ptrdiff_t sc)
 {
     __m256 c[6][HALVES];
     UNROLL for (int i = 0; i < rows; i++)
         UNROLL for (int half = 0; half < HALVES; half++)
             c[i][half] = _mm256_loadu_ps(cc + i * sc + half * LANES);
-    UNROLL for (int k = 0; k < TILE; k++)
-        UNROLL for (int i = 0; i < rows; i++)
-            UNROLL for (int half = 0; half < HALVES; half++)
-                c[i][half] = _mm256_fmadd_ps(_mm256_set1_ps(aa[i * sa + k]), _mm256_load_ps(b[k] + half * LANES), c[i][half]);
+    ROLLED for (int k = 0; k < TILE; k++) {
+        const __m256 b_left = _mm256_load_ps(b[k]), b_right = _mm256_load_ps(b[k] + LANES);
+        UNROLL for (int i = 0; i < rows; i++) {
+            const __m256 a = _mm256_set1_ps(aa[i * sa + k]);
+            c[i][0] = _mm256_fmadd_ps(a, b_left, c[i][0]);
+            c[i][1] = _mm256_fmadd_ps(a, b_right, c[i][1]);
+        }
+    }
     UNROLL for (int i = 0; i < rows; i++)
         UNROLL for (int half = 0; half < HALVES; half++)
             _mm256_storeu_ps(cc + i * sc + half * LANES, c[i][half]);

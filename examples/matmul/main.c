@@ -19,7 +19,7 @@ static double seconds(void)
 
 static float *random_matrix(uint64_t seed)
 {
-    float *matrix = malloc(sizeof(float) * N * N);
+    float *matrix = aligned_alloc(64, sizeof(float) * N * N); /* whole cache lines: a row of a tile is one line then */
     for (int i = 0; matrix && i < N * N; i++) {
         seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
         matrix[i] = (float)(seed >> 40) / (float)(1 << 24) - 0.5f;

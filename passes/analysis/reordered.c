@@ -76,23 +76,18 @@ static bool find_images(OrderCheck *check, const Map *old_blocks, const Map *new
 
 /* --- naming instances --- */
 
-/* The identity values of FRAME's instance: block iterators and loops inside of blocks, outermost first. Without a block all loops name it. */
+/* What names FRAME's instance: the iterators of all blocks around it, and the loops inside of the innermost block that has iterators, outermost first. The loops around such a
+   block only run its instances. Without one all loops count. */
 typedef VEC(const Frame *) FrameList;
 
 static FrameList identity_frames(Context *ctx, const Frame *frame)
 {
     FrameList list = {0}, reversed = {0};
-    bool in_block = false;
-    for (const Frame *f = frame; f; f = f->outer)
-        in_block |= f->kind == FRAME_BLOCK && f->stmt->as.block.iter_count > 0;
-    bool seen_block = in_block;
+    bool block_passed = false;
     for (const Frame *f = frame; f; f = f->outer) {
-        /* going outwards, loops count until the outermost block with iterators is left */
-        bool outer_block = false;
-        for (const Frame *g = f->outer; g && !outer_block; g = g->outer)
-            outer_block = g->kind == FRAME_BLOCK && g->stmt->as.block.iter_count > 0;
-        if ((f->kind == FRAME_BIND && f->identity) || (f->kind == FRAME_LOOP && (outer_block || !seen_block)))
+        if ((f->kind == FRAME_BIND && f->identity) || (f->kind == FRAME_LOOP && !block_passed))
             vec_push(ctx->arena, &reversed, f);
+        block_passed |= f->kind == FRAME_BLOCK && f->stmt->as.block.iter_count > 0;
     }
     for (int i = reversed.count - 1; i >= 0; i--)
         vec_push(ctx->arena, &list, reversed.data[i]);

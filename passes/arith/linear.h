@@ -68,6 +68,8 @@ Linear linear_remainder(Simplifier *s, Linear value, int64_t by, Division divisi
 bool cancel_common_factors(Simplifier *s, const Expr **a, const Expr **b, const Expr **scale);
 
 /* --- linear_visit.c: the canonical simplifier's own visit --- */
+/* The structured form of EXPR, simplified. */
+Linear linear_visit(Simplifier *s, const Expr *expr);
 /* True for the nodes that the canonical simplifier treats by itself. */
 bool canonical_handles(const Expr *expr);
 const Expr *canonical_simplify(Simplifier *s, const Expr *expr);

@@ -35,6 +35,22 @@ static Linear quotient_of_wrapped(Simplifier *s, Term term, DType dtype, int64_t
     return linear_of_term(term, dtype);
 }
 
+/* index % upper // lower as (index // lower) % (upper // lower), for an index that is a sum with parts that LOWER divides: those leave the division. */
+static bool quotient_inside(Simplifier *s, Term term, DType dtype, int64_t lower, Linear *result)
+{
+    Linear index = linear_visit(s, term.index);
+    if (index.form != LINEAR_SUM || lower <= 1 || term.upper <= lower)
+        return false;
+    Sum divisible, rest;
+    sum_separate(s, &index.sum, lower, &divisible, &rest);
+    if (sum_is_zero(&divisible))
+        return false;
+    Linear quotient = linear_quotient(s, index, lower, DIVISION_FLOORS);
+    *result = linear_remainder(s, quotient, term.upper / lower, DIVISION_FLOORS);
+    result->dtype = dtype;
+    return !linear_overflows(result);
+}
+
 /* TERM divided by BY where the scale divides BY: (index % upper // lower) // STEP. */
 static Linear quotient_by_step(Simplifier *s, Term term, DType dtype, int64_t step, Division division)
 {
@@ -48,6 +64,9 @@ static Linear quotient_by_step(Simplifier *s, Term term, DType dtype, int64_t st
         term.index = op_binary(s->an->ctx, remainder, term.index, expr_int(s->an->ctx, dtype, term.upper), span_none());
         term.upper = UPPER_NONE;
     }
+    Linear inside;
+    if (term.upper != UPPER_NONE && division == DIVISION_FLOORS && quotient_inside(s, term, dtype, lower, &inside))
+        return inside;
     term.scale = 1;
     term.lower = lower;
     return linear_of_term(term, dtype);

@@ -3,9 +3,6 @@
 
 #include "ir/fold.h"
 
-/* The structured form of EXPR, simplified. */
-static Linear linear_visit(Simplifier *s, const Expr *expr);
-
 bool canonical_handles(const Expr *expr)
 {
     switch ((ExprKind)expr->kind) {
@@ -168,7 +165,7 @@ static Linear linear_visit_structured(Simplifier *s, const Expr *expr)
     }
 }
 
-static Linear linear_visit(Simplifier *s, const Expr *expr)
+Linear linear_visit(Simplifier *s, const Expr *expr)
 {
     if (!canonical_handles(expr) || expr->kind == EXPR_LT)
         return linear_of_expr(simplify_visit(s, expr));

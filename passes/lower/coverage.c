@@ -34,9 +34,33 @@ static bool prove(Coverage *coverage, const Expr *condition)
     return analyzer_prove(coverage->an, condition) || analyzer_prove_symbolic(coverage->an, condition);
 }
 
+/* EXPR, a sum, with its first term of KIND (a min or max) replaced by that term's operand AT; NULL where there is no such term. */
+static const Expr *choose_operand(Context *ctx, const Expr *expr, ExprKind kind, int at)
+{
+    if ((ExprKind)expr->kind == kind)
+        return expr->args[at];
+    if (expr->kind != EXPR_ADD && expr->kind != EXPR_SUB)
+        return NULL;
+    for (int i = 0; i < (expr->kind == EXPR_ADD ? 2 : 1); i++) {
+        const Expr *args[] = {expr->args[0], expr->args[1]}, *chosen = choose_operand(ctx, args[i], kind, at);
+        args[i] = chosen;
+        if (chosen)
+            return op_binary(ctx, expr->kind, args[0], args[1], span_none());
+    }
+    return NULL;
+}
+
+/* LOW <= HIGH: what is below a minimum is below both of its operands, what is above a maximum above both. */
 static bool prove_order(Coverage *coverage, const Expr *low, const Expr *high)
 {
-    return prove(coverage, op_compare(coverage->ctx, EXPR_LE, low, high));
+    Context *ctx = coverage->ctx;
+    if (prove(coverage, op_compare(ctx, EXPR_LE, low, high)))
+        return true;
+    const Expr *below = choose_operand(ctx, high, EXPR_MIN, 0);
+    if (below)
+        return prove_order(coverage, low, below) && prove_order(coverage, low, choose_operand(ctx, high, EXPR_MIN, 1));
+    const Expr *above = choose_operand(ctx, low, EXPR_MAX, 0);
+    return above && prove_order(coverage, above, high) && prove_order(coverage, choose_operand(ctx, low, EXPR_MAX, 1), high);
 }
 
 static const Expr *range_last(Context *ctx, Range range)

@@ -1,10 +1,24 @@
 /* See index_vars.h. */
 #include "passes/lower/index_vars.h"
 
-static void add_if_var(Context *ctx, IndexVars *vars, const Expr *expr)
+typedef struct {
+    Context *ctx;
+    IndexVars *vars;
+} VarCollector;
+
+static bool add_var(Visitor *visitor, const Expr *expr)
 {
+    VarCollector *collector = visitor->data;
     if (expr->kind == EXPR_VAR)
-        map_set(ctx->arena, vars, expr->value.var, expr->value.var);
+        map_set(collector->ctx->arena, collector->vars, expr->value.var, expr->value.var);
+    return true;
+}
+
+static void add_vars(Context *ctx, IndexVars *vars, const Expr *expr)
+{
+    VarCollector collector = {ctx, vars};
+    Visitor visitor = {.expr = add_var, .data = &collector};
+    visit_expr(&visitor, expr);
 }
 
 IndexVars index_vars_of_params(Context *ctx, const Func *func)
@@ -13,12 +27,12 @@ IndexVars index_vars_of_params(Context *ctx, const Func *func)
     for (int i = 0; i < func->param_count; i++) {
         const Buffer *buffer = func->params[i].buffer;
         for (int d = 0; buffer && d < buffer->ndim; d++) {
-            add_if_var(ctx, &vars, buffer->shape[d]);
+            add_vars(ctx, &vars, buffer->shape[d]);
             if (buffer->strides)
-                add_if_var(ctx, &vars, buffer->strides[d]);
+                add_vars(ctx, &vars, buffer->strides[d]);
         }
         if (buffer)
-            add_if_var(ctx, &vars, buffer->elem_offset);
+            add_vars(ctx, &vars, buffer->elem_offset);
     }
     return vars;
 }

@@ -4,7 +4,7 @@
 
 #include "passes/lower/state.h"
 
-/* Keys: loop variables, the sizes, strides and offsets that parameters declare, and lets of such. */
+/* Keys: loop variables, the variables of the sizes, strides and offsets of parameters, and lets of such. */
 typedef Map IndexVars;
 
 /* Those that the parameters of FUNC declare. */

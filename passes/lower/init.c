@@ -12,11 +12,12 @@
    The init must run once for each spatial point before its first update, also where the reduction domain is empty. Two forms give that:
    - A nest before the outermost loop that the reduction axes depend on. It runs the init at all points that the loops inside may reach; conditions that depend on the
      reduction do not count. Used where nothing else inside that loop touches what the init writes or writes what the init reads.
-   - Else a guard, `if k == 0: init` inside the block: only where the first update that runs for each point provably is the first iteration of all reduction loops. Where these
-     loops may be empty, a nest under the condition that they are goes before them.
+   - Else a guard, `if vk == 0: init` inside the block: only where the first update that runs for each point provably is the first iteration of all reduction loops, which
+     the reduction axes tell from the others. Where these loops may be empty, a nest under the condition that they are goes before them.
    A block to which neither applies is refused. */
 #include "passes/lower/init.h"
 
+#include "passes/arith/iter_map.h"
 #include "passes/lower/effects.h"
 
 typedef struct {
@@ -105,38 +106,68 @@ static Analyzer *analyzer_of_site(const InitSite *site)
     return an;
 }
 
-/* The conditions that vary with the reduction hold in its first iteration. */
-static bool conditions_allow_guard(const InitSite *site, Analyzer *an)
+/* The conditions that vary with the reduction hold in its first iteration, where its loops have the values of FIRST. */
+static bool conditions_allow_guard(const InitSite *site, Analyzer *an, Subst *first)
 {
-    Subst first = {0};
-    for (int i = 0; i < site->reduce_loops.count; i++) {
-        const ForStmt *loop = &((const Stmt *)site->reduce_loops.entries[i].value)->as.loop;
-        subst_var(site->ctx, &first, loop->var, init_site_compose(site, loop->min, site->frame_count - 1));
-    }
     for (int i = 0; i < site->conditions.count; i++) {
         const Expr *condition = site->conditions.data[i];
         if (expr_reads_memory(condition))
             return false;
-        if (uses_reduction(site, condition) && !analyzer_prove(an, subst_expr(site->ctx, &first, condition)))
+        if (uses_reduction(site, condition) && !analyzer_prove(an, subst_expr(site->ctx, first, condition)))
             return false;
     }
     return true;
 }
 
-/* The condition that this is the first iteration of all reduction loops; NULL where it is not shown to be the first update of each point. */
+static Range composed_range(const InitSite *site, const ForStmt *loop)
+{
+    return (Range){init_site_compose(site, loop->min, site->frame_count - 1), init_site_compose(site, loop->extent, site->frame_count - 1)};
+}
+
+/* Each iteration of the reduction loops has its own values of the reduction axes, so that the axes tell the first iteration. */
+static bool axes_tell_iterations(const InitSite *site, Analyzer *an)
+{
+    Context *ctx = site->ctx;
+    const Expr **bindings = ARENA_ARRAY(ctx->arena, const Expr *, site->block->iter_count);
+    VarRange *loops = ARENA_ARRAY(ctx->arena, VarRange, site->reduce_loops.count);
+    IterMapQuery query = {.bindings = bindings, .iters = loops, .level = ITER_MAP_BIJECTIVE, .simplify_trivial = true};
+    for (int i = 0; i < site->block->iter_count; i++)
+        if (site->block->iters[i].kind != ITER_SPATIAL)
+            bindings[query.binding_count++] = site->bindings[i];
+    for (int i = site->outer; i < site->frame_count; i++) {
+        const Stmt *stmt = site->frames[i].stmt;
+        if (stmt->kind == STMT_FOR && map_has(&site->reduce_loops, stmt->as.loop.var))
+            loops[query.iter_count++] = (VarRange){stmt->as.loop.var, composed_range(site, &stmt->as.loop)};
+    }
+    IterMapResult result;
+    return iter_map_detect(an, &query, &result);
+}
+
+/* The condition, on the reduction axes, that this is the first iteration of all reduction loops; NULL where it is not shown to be the first update of each point. */
 static const Expr *find_guard(const InitSite *site)
 {
-    for (int i = 0; i < site->reduce_loops.count; i++)
-        if (((const Stmt *)site->reduce_loops.entries[i].value)->kind != STMT_FOR)
+    Context *ctx = site->ctx;
+    Subst first = {0};
+    for (int i = 0; i < site->reduce_loops.count; i++) {
+        const Stmt *loop = site->reduce_loops.entries[i].value;
+        if (loop->kind != STMT_FOR)
             return NULL;
-    if (nest_repeats_points(site) || !loops_allow_guard(site) || !conditions_allow_guard(site, analyzer_of_site(site)))
+        subst_var(ctx, &first, loop->as.loop.var, composed_range(site, &loop->as.loop).min);
+    }
+    Analyzer *an = analyzer_of_site(site);
+    if (nest_repeats_points(site) || !loops_allow_guard(site) || !conditions_allow_guard(site, an, &first) || !axes_tell_iterations(site, an))
         return NULL;
     ExprList parts = {0};
-    for (int i = 0; i < site->reduce_loops.count; i++) {
-        const ForStmt *loop = &((const Stmt *)site->reduce_loops.entries[i].value)->as.loop;
-        vec_push(site->ctx->arena, &parts, op_compare(site->ctx, EXPR_EQ, expr_var(site->ctx, loop->var), loop->min));
+    for (int i = 0; i < site->block->iter_count; i++) {
+        Var *var = site->block->iters[i].var;
+        if (site->block->iters[i].kind == ITER_SPATIAL)
+            continue;
+        const Expr *value = analyzer_simplify(an, subst_expr(ctx, &first, site->bindings[i]));
+        if (value->kind != EXPR_INT) /* what it mentions may not be visible inside the block */
+            return NULL;
+        vec_push(ctx->arena, &parts, op_compare(ctx, EXPR_EQ, expr_var(ctx, var), op_cast(ctx, var->dtype, value)));
     }
-    return conjunction_join(site->ctx, &parts);
+    return conjunction_join(ctx, &parts);
 }
 
 /* The condition that some reduction loop runs no iteration; NULL when each runs one for certain. */

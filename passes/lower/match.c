@@ -228,15 +228,17 @@ static const Expr *first_element_address(Matcher *matcher, const RootView *view,
     return expr_call(matcher->ctx, DTYPE_HANDLE, OP_ADDRESS_OF, &element, 1, span);
 }
 
-/* T.tvm_access_ptr of a view that points to its first element: the offset counts from the root's pointer. */
+/* T.tvm_access_ptr of a view: the offset counts from the root's pointer, also where the view's own pointer is that of its first element. */
 static const Expr *match_access_ptr(Rewriter *rewriter, const Expr *expr)
 {
     Matcher *matcher = rewriter->data;
     const RootView *view = expr->args[1]->kind == EXPR_VAR ? map_get(&matcher->pointers, expr->args[1]->value.var) : NULL;
-    if (!view || view->pointer_at_root)
+    const Expr *offset = rewrite_expr(rewriter, expr->args[2]), *extent = rewrite_expr(rewriter, expr->args[3]);
+    if (!view)
         return rewrite_expr_children(rewriter, expr);
-    const Expr *offset = op_add(matcher->ctx, rewrite_expr(rewriter, expr->args[2]), view->offset);
-    const Expr *args[] = {expr->args[0], expr_var(matcher->ctx, view->root->data), analyzer_simplify(matcher->an, offset), rewrite_expr(rewriter, expr->args[3]), expr->args[4]};
+    if (!view->pointer_at_root)
+        offset = op_add(matcher->ctx, offset, view->offset);
+    const Expr *args[] = {expr->args[0], expr_var(matcher->ctx, view->root->data), analyzer_simplify(matcher->an, offset), analyzer_simplify(matcher->an, extent), expr->args[4]};
     return expr_with_args(matcher->ctx, expr, args);
 }
 

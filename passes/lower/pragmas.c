@@ -33,29 +33,27 @@ static void collect(Collector *collector, const AttrValue *value)
     vec_push(collector->ctx->arena, &collector->imports, value);
 }
 
-/* ANNOTATIONS without the pragma, which is collected. */
-static Attrs take_pragma(Collector *collector, Attrs annotations)
+/* Takes the pragma out of ANNOTATIONS and collects it; false when it is not among them. */
+static bool take_pragma(Collector *collector, Attrs *annotations)
 {
-    const AttrValue *value = attrs_get(annotations, PRAGMA);
+    const AttrValue *value = attrs_get(*annotations, PRAGMA);
     if (!value)
-        return annotations;
+        return false;
     collect(collector, value);
-    return attrs_remove(collector->ctx, annotations, PRAGMA);
+    *annotations = attrs_remove(collector->ctx, *annotations, PRAGMA);
+    return true;
 }
 
 static const Stmt *collect_in_stmt(Rewriter *rewriter, const Stmt *stmt)
 {
     Collector *collector = rewriter->data;
-    Stmt copy = *stmt;
     if (stmt->kind == STMT_ATTR && !strcmp(stmt->as.attr.key, PRAGMA)) {
         collect(collector, attr_expr(rewriter->ctx, stmt->as.attr.value));
         return rewrite_stmt(rewriter, stmt->as.attr.body);
     }
-    if (stmt->kind == STMT_FOR)
-        copy.as.loop.annotations = take_pragma(collector, stmt->as.loop.annotations);
-    if (stmt->kind == STMT_BLOCK)
-        copy.as.block.annotations = take_pragma(collector, stmt->as.block.annotations);
-    bool changed = memcmp(&copy, stmt, sizeof copy) != 0;
+    Stmt copy = *stmt;
+    bool changed = (stmt->kind == STMT_FOR && take_pragma(collector, &copy.as.loop.annotations)) ||
+                   (stmt->kind == STMT_BLOCK && take_pragma(collector, &copy.as.block.annotations));
     return rewrite_stmt_children(rewriter, changed ? stmt_new(rewriter->ctx, &copy) : stmt);
 }
 

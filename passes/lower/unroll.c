@@ -4,6 +4,7 @@
          A_1[i * 2 + u] = ...     ->    A_1[i * 2 + 1] = T.float32(0.0)
 
    A loop that T.break_loop or T.continue_loop leaves stays a loop. pragma_auto_unroll_max_step and pragma_unroll_explicit are hints, which code generation may use. */
+#include "ir/fold.h"
 #include "passes/lower/state.h"
 
 enum { MOST_STATEMENTS = 65536 };
@@ -55,6 +56,41 @@ static bool check_size(Context *ctx, const Stmt *stmt)
     return false;
 }
 
+/* --- One iteration --- */
+/* What the value of the loop variable decides is folded at once: an iteration that a condition excludes may name elements that do not exist. */
+static const Expr *fold_in_expr(Rewriter *rewriter, const Expr *expr)
+{
+    const Expr *result = rewrite_expr_children(rewriter, expr);
+    const Expr *folded = expr_is_binary(result) ? fold_binary(rewriter->ctx, result->kind, result->args[0], result->args[1]) : NULL;
+    if (folded)
+        return folded;
+    if (result->kind == EXPR_NOT)
+        return result->args[0]->kind == EXPR_INT ? expr_bool(rewriter->ctx, !result->args[0]->value.integer) : result;
+    bool known = expr_is_call(result, OP_IF_THEN_ELSE) && result->args[0]->kind == EXPR_INT;
+    return known ? result->args[result->args[0]->value.integer ? 1 : 2] : result;
+}
+
+static const Stmt *fold_in_stmt(Rewriter *rewriter, const Stmt *stmt)
+{
+    if (stmt->kind != STMT_IF)
+        return rewrite_stmt_children(rewriter, stmt);
+    const Expr *condition = rewrite_expr(rewriter, stmt->as.branch.condition);
+    if (condition->kind != EXPR_INT)
+        return rewrite_stmt_children(rewriter, stmt);
+    const Stmt *chosen = condition->value.integer ? stmt->as.branch.then_body : stmt->as.branch.else_body;
+    return chosen ? rewrite_stmt(rewriter, chosen) : stmt_empty(rewriter->ctx);
+}
+
+/* The body of LOOP for the iteration NUMBER, with symbols of its own. */
+static const Stmt *iteration(Context *ctx, const ForStmt *loop, int number)
+{
+    Subst subst = {0};
+    subst_var(ctx, &subst, loop->var, op_add_int(ctx, loop->min, number));
+    Rewriter rewriter = {.ctx = ctx, .expr = fold_in_expr, .stmt = fold_in_stmt};
+    return clone_fresh(ctx, rewrite_stmt(&rewriter, subst_stmt(ctx, &subst, loop->body)));
+}
+
+/* --- The pass --- */
 static const Stmt *serial(Context *ctx, const Stmt *stmt)
 {
     ForStmt loop = stmt->as.loop;
@@ -69,11 +105,8 @@ static const Stmt *unroll_loop(Context *ctx, const Stmt *stmt)
         return serial(ctx, stmt);
     int count = (int)loop->extent->value.integer;
     const Stmt **items = ARENA_ARRAY(ctx->arena, const Stmt *, count > 0 ? count : 0);
-    for (int i = 0; i < count; i++) {
-        Subst subst = {0};
-        subst_var(ctx, &subst, loop->var, op_add_int(ctx, loop->min, i));
-        items[i] = clone_fresh(ctx, subst_stmt(ctx, &subst, loop->body));
-    }
+    for (int i = 0; i < count; i++)
+        items[i] = iteration(ctx, loop, i);
     return stmt_seq(ctx, items, count > 0 ? count : 0);
 }
 

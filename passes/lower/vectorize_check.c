@@ -218,17 +218,27 @@ static int64_t gcd(int64_t a, int64_t b)
     return a;
 }
 
-/* Adds the terms of INDEX: *SMALL collects how far those below STEP reach, *LARGE the greatest common divisor of the others. False when that is not known or too large. */
-static bool add_inner_terms(const OrderCheck *check, const LaneIndex *index, int64_t step, int64_t *small, int64_t *large)
+static bool has_term(const LaneIndex *index, InnerTerm term)
 {
-    for (int i = 0; i < index->inner.count; i++) {
-        int64_t coefficient = index->inner.data[i].coefficient, extent, reach;
-        if (coefficient == INT64_MIN)
+    for (int i = 0; i < index->inner.count; i++)
+        if (index->inner.data[i].var == term.var && index->inner.data[i].coefficient == term.coefficient)
+            return true;
+    return false;
+}
+
+/* The terms of A over inner loops in the difference of A and B: those below STEP, which must be in B as well, add to *SMALL how far they reach, the others go into *LARGE, a
+   common divisor of all of them. False when that is not known or too large. */
+static bool add_inner_terms(const OrderCheck *check, const LaneIndex *a, const LaneIndex *b, int64_t step, int64_t *small, int64_t *large)
+{
+    for (int i = 0; i < a->inner.count; i++) {
+        InnerTerm term = a->inner.data[i];
+        int64_t extent, reach;
+        if (term.coefficient == INT64_MIN)
             return false;
-        coefficient = coefficient < 0 ? -coefficient : coefficient;
-        if (coefficient >= step)
-            *large = gcd(*large, coefficient);
-        else if (!expr_const_int(map_get(&check->inner, index->inner.data[i].var), &extent) || __builtin_mul_overflow(coefficient, extent - 1, &reach) ||
+        int64_t size = term.coefficient < 0 ? -term.coefficient : term.coefficient;
+        if (size >= step)
+            *large = gcd(*large, size);
+        else if (!has_term(b, term) || !expr_const_int(map_get(&check->inner, term.var), &extent) || __builtin_mul_overflow(size, extent - 1, &reach) ||
                  __builtin_add_overflow(*small, reach, small))
             return false;
     }
@@ -244,7 +254,8 @@ static bool lanes_are_disjoint(const OrderCheck *check, const LaneIndex *a, cons
     int64_t step = a->step < 0 ? -a->step : a->step, difference, reach, small = 0, large = 0;
     if (__builtin_sub_overflow(a->constant, b->constant, &difference) || difference == INT64_MIN)
         return false;
-    if (!add_inner_terms(check, a, step, &small, &large) || !add_inner_terms(check, b, step, &small, &large))
+    int64_t same = 0; /* each small term of B is one of A */
+    if (!add_inner_terms(check, a, b, step, &small, &large) || !add_inner_terms(check, b, a, step, &same, &large))
         return false;
     if (__builtin_mul_overflow(step, lanes - 1, &reach))
         return false;
@@ -271,15 +282,35 @@ static bool is_lone_scatter(const OrderCheck *check, int at)
     return true;
 }
 
+typedef struct {
+    const OrderCheck *check;
+    bool varies;
+} ValueCheck;
+
+/* Reads of memory that the body writes vary, and so do the reads at varying places. */
+static bool check_value_part(Visitor *visitor, const Expr *expr)
+{
+    ValueCheck *value = visitor->data;
+    const OrderCheck *check = value->check;
+    if (expr->kind == EXPR_VAR)
+        value->varies |= expr->value.var == check->loop->var || map_has(&check->unknown, expr->value.var);
+    for (int i = 0; expr->kind == EXPR_LOAD && i < check->accesses.count; i++) {
+        const Buffer *other = check->accesses.data[i].buffer;
+        value->varies |= check->accesses.data[i].store && effects_root(check->roots, other->data) == effects_root(check->roots, expr->value.buffer->data);
+    }
+    return !value->varies;
+}
+
 /* A lone store to one element needs one value; a store to an index that is not known to be one element is a scatter. */
 static bool writes_one_value(const OrderCheck *check, const Access *access, const LaneIndex *index)
 {
     if (!index->known || index->step != 0)
         return true;
-    const Expr *value = access->store->as.store.value;
+    ValueCheck value = {check, false};
     Subst lets = check->lets;
-    value = subst_expr(check->ctx, &lets, value);
-    return !expr_reads_memory(value) && !expr_uses_var(value, check->loop->var) && !expr_uses_any(value, &check->unknown);
+    Visitor visitor = {.expr = check_value_part, .data = &value};
+    visit_expr(&visitor, subst_expr(check->ctx, &lets, access->store->as.store.value));
+    return !value.varies;
 }
 
 static const char *conflict_text(const OrderCheck *check, const Access *access)

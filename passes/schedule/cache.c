@@ -184,11 +184,20 @@ static void find_guards(Schedule *sch, CachePlan *plan)
     }
 }
 
+static bool is_all_of_buffer(Schedule *sch, const Region *region)
+{
+    Analyzer *an = analyzer_new(sch->ctx);
+    for (int d = 0; d < region->buffer->ndim; d++)
+        if (!expr_is_int(region->ranges[d].min, 0) || !analyzer_prove_equal(an, region->ranges[d].extent, region->buffer->shape[d]))
+            return false;
+    return true;
+}
+
 /* Settles the shape of the cache: that of the region where the copy stands directly in the scope. */
 static void make_cache(Schedule *sch, CachePlan *plan)
 {
     Buffer *cache = storage_copy(sch->ctx, plan->buffer, plan->storage);
-    plan->whole = around_anchor(sch, plan) != plan->scope;
+    plan->whole = around_anchor(sch, plan) != plan->scope || is_all_of_buffer(sch, &plan->region);
     if (cache->strides || !expr_is_int(cache->elem_offset, 0)) {
         /* the memory is the cache's own, so it is compact whatever the layout of the buffer */
         cache->strides = NULL;

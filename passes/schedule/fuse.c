@@ -97,7 +97,7 @@ static Subst fused_values(Context *ctx, const Fusion *fusion, Var *fused)
         else if (i == 0)
             value = op_floordiv(ctx, index, lower);
         else
-            value = op_floordiv(ctx, op_floormod(ctx, index, op_mul(ctx, extent, lower)), lower);
+            value = op_floordiv(ctx, op_floormod(ctx, index, op_mul(ctx, lower, extent)), lower);
         lower = op_mul(ctx, lower, extent);
         subst_var(ctx, &subst, loop->var, op_cast(ctx, loop->var->dtype, value));
     }

@@ -42,7 +42,9 @@ static Parameter parse_parameter(Context *ctx, const char *begin, const char *en
     const char *equals = memchr(colon, '=', (size_t)(end - colon));
     parameter.name = intern_part(ctx, begin, colon);
     parameter.type = intern_part(ctx, skip_spaces(colon + 1), equals ? equals : end);
-    parameter.has_default = equals != NULL;
+    parameter.has_default = equals != NULL || parameter.variadic;
+    if (parameter.variadic)
+        parameter.default_value = value_list(ctx, NULL, 0);
     if (equals)
         parameter.default_value = parse_default(intern_part(ctx, skip_spaces(equals + 1), end));
     return parameter;

@@ -52,8 +52,17 @@ static const TreeNode *innermost_given(Schedule *sch, const Reordering *reorderi
     return innermost;
 }
 
-static bool refuse_apart(Schedule *sch, const TreeNode *a, const TreeNode *b)
+/* Above OUTERMOST there is no further loop of its scope, and some loop given is not below it. */
+static bool refuse_apart(Schedule *sch, const Reordering *reordering, const TreeNode *outermost)
 {
+    const TreeNode *a = NULL, *b = reordering->ordered[0];
+    for (int i = 0; i < reordering->count && !a; i++)
+        if (!schedule_is_under(sch, reordering->ordered[i], outermost))
+            a = reordering->ordered[i];
+    for (int i = 0; i < reordering->count; i++)
+        if (schedule_is_under(sch, reordering->ordered[i], outermost))
+            b = reordering->ordered[i];
+
     sched_refuse(sch, "loops '%s' and '%s' are not nested in one another: only loops of one nest inside one block can be reordered", node_loop(a)->var->name,
                  node_loop(b)->var->name);
     sched_note(sch, a->stmt->span, "loop '%s' is here", node_loop(a)->var->name);
@@ -71,12 +80,8 @@ static bool check_chain(Schedule *sch, Reordering *reordering)
         const TreeNode *last = vec_last(&chain), *outer = schedule_parent(sch, last);
         while (outer && outer->stmt->kind != STMT_FOR && outer->stmt->kind != STMT_BLOCK)
             outer = schedule_parent(sch, outer);
-        if (!outer || outer->stmt->kind == STMT_BLOCK) {
-            int missing = 0;
-            while (schedule_is_under(sch, inner, reordering->ordered[missing]))
-                missing++;
-            return missing < reordering->count && refuse_apart(sch, reordering->ordered[missing], inner);
-        }
+        if (!outer || outer->stmt->kind == STMT_BLOCK)
+            return refuse_apart(sch, reordering, last);
         if (node_loop(outer)->body != last->stmt) {
             sched_refuse(sch, "loop '%s' is not the whole body of loop '%s', so the loops are not one nest", node_loop(last)->var->name, node_loop(outer)->var->name);
             sched_note(sch, node_loop(outer)->body->span, "the body of loop '%s' starts here", node_loop(outer)->var->name);

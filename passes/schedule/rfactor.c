@@ -1,0 +1,425 @@
+/* rfactor: a reduction over a loop becomes two: partial results, one for each iteration of the loop, and their combination.
+
+   Before, rfactor(k1, 0)                                After
+     for i, k0, k1 in T.grid(64, 8, 8):                    for i, k0, k1 in T.grid(64, 8, 8):
+         with T.block("C"):                                    with T.block("C_rf"):
+             vi = T.axis.spatial(64, i)                            vk1, vi, vk0 = T.axis.remap("SSR", [k1, i, k0])
+             vk = T.axis.reduce(64, k0 * 8 + k1)                   with T.init():
+             with T.init():                                            C_rf[vk1, vi] = 0
+                 C[vi] = 0                                         C_rf[vk1, vi] = C_rf[vk1, vi] + A[vi, vk0 * 8 + vk1]
+             C[vi] = C[vi] + A[vi, vk]                     for i, k1 in T.grid(64, 8):
+                                                               with T.block("C"):
+                                                                   vk1, vi = T.axis.remap("RS", [k1, i])
+                                                                   with T.init():
+                                                                       C[vi] = 0
+                                                                   C[vi] = C[vi] + C_rf[vk1, vi]
+   The loop is parallel in the first block. Legal for recognized reductions (sum, product, min, max, and, or, argmin, argmax), whose updates may be regrouped; for sums and products the init must be
+   neutral, since it now takes part several times. Every partial result that is combined must have been started: a T.where may not leave out all updates of one. */
+#include <string.h>
+
+#include "ir/print.h"
+#include "ir/walk.h"
+#include "passes/analysis/reduction.h"
+#include "passes/schedule/checks.h"
+#include "passes/schedule/concurrency.h"
+#include "passes/schedule/coverage.h"
+#include "passes/schedule/legality.h"
+#include "passes/schedule/loops.h"
+
+typedef VEC(Iter) IterList;
+typedef VEC(const Expr *) ExprList;
+
+typedef struct {
+    Schedule *sch;
+    const TreeNode *loop, *block, *scope;
+    const TreeNode **loops; /* around the block, outermost first */
+    int loop_count;
+    const Reduction *reduction;
+    int axis;                           /* where the partial results get their new dimension */
+    Buffer *partial[MOST_REDUCED];      /* one for each target */
+    Block *partial_block;
+} Factoring;
+
+/* --- checks --- */
+
+static bool refuse_at(Factoring *f, const TreeNode *node, const char *what)
+{
+    sched_note(f->sch, node->stmt->span, "%s is here", what);
+    return false;
+}
+
+/* The loop encloses just one block, through loops alone, and so do all loops around it. */
+static bool find_block(Factoring *f)
+{
+    Schedule *sch = f->sch;
+    int count;
+    const TreeNode **blocks = schedule_child_blocks(sch, f->loop, &count);
+    const char *name = node_loop(f->loop)->var->name;
+    if (count != 1) {
+        sched_refuse(sch, "loop '%s' encloses %d blocks; rfactor needs just one", name, count);
+        return refuse_at(f, f->loop, "the loop");
+    }
+    f->block = blocks[0];
+    f->scope = schedule_scope(sch, f->block);
+    f->loops = schedule_loops_around(sch, f->block, &f->loop_count);
+    for (int i = 0; i < f->loop_count; i++) {
+        const Stmt *body = node_loop(f->loops[i])->body;
+        const Stmt *inner = i + 1 < f->loop_count ? f->loops[i + 1]->stmt : f->block->stmt;
+        if (body != inner) {
+            sched_refuse(sch, "loop '%s' holds more than the nest around block '%s'", node_loop(f->loops[i])->var->name, node_block(f->block)->block->name);
+            return refuse_at(f, f->loops[i], "the loop");
+        }
+    }
+    return true;
+}
+
+static bool loop_is_used(const BlockStmt *block, const Var *var, IterKind kind)
+{
+    for (int i = 0; i < block->iter_count; i++)
+        if (block->iters[i].kind == kind && expr_uses_var(block->bindings[i], var))
+            return true;
+    return false;
+}
+
+static bool check_loop(Factoring *f)
+{
+    const ForStmt *loop = node_loop(f->loop);
+    const BlockStmt *block = node_block(f->block);
+    if (loop->kind != FOR_SERIAL) {
+        sched_refuse(f->sch, "loop '%s' must be a plain serial loop", loop->var->name);
+        return refuse_at(f, f->loop, "the loop");
+    }
+    if (loop_is_used(block, loop->var, ITER_SPATIAL) || !loop_is_used(block, loop->var, ITER_REDUCE)) {
+        sched_refuse(f->sch, "loop '%s' must be bound to reduce axes of block '%s' only", loop->var->name, block->block->name);
+        return refuse_at(f, f->loop, "the loop");
+    }
+    for (int i = 0; i < f->loop_count; i++) {
+        const Var *var = node_loop(f->loops[i])->var;
+        if (loop_is_used(block, var, ITER_SPATIAL) && loop_is_used(block, var, ITER_REDUCE)) {
+            sched_refuse(f->sch, "loop '%s' is bound to spatial and reduce axes of block '%s'", var->name, block->block->name);
+            return refuse_at(f, f->loops[i], "the loop");
+        }
+    }
+    return check_loop_starts_at_zero(f->sch, f->loop);
+}
+
+/* The stores of the init, one for each target in the order of the targets; false when it is something else. */
+static bool init_stores(const Factoring *f, const Stmt **stores)
+{
+    const Stmt *init = node_block(f->block)->init;
+    int count = init->kind == STMT_SEQ ? init->as.seq.count : 1;
+    if (count != f->reduction->target_count)
+        return false;
+    for (int t = 0; t < count; t++) {
+        stores[t] = NULL;
+        for (int i = 0; i < count; i++) {
+            const Stmt *store = init->kind == STMT_SEQ ? init->as.seq.items[i] : init;
+            if (store->kind == STMT_STORE && store->as.store.buffer == f->reduction->targets[t])
+                stores[t] = store;
+        }
+        if (!stores[t])
+            return false;
+    }
+    return true;
+}
+
+static bool check_reduction(Factoring *f)
+{
+    Schedule *sch = f->sch;
+    const BlockStmt *block = node_block(f->block);
+    const Stmt *stores[MOST_REDUCED], *body = block->body;
+    f->reduction = reduction_recognize(sch->ctx, block);
+    if (!f->reduction || body->kind == STMT_FOR || body->kind == STMT_BLOCK) {
+        sched_refuse(sch, "the update of block '%s' is none that may be regrouped: sum, product, min, max, and, or, argmin or argmax into one element", block->block->name);
+        return refuse_at(f, f->block, "the block");
+    }
+    if (!init_stores(f, stores)) {
+        sched_refuse(sch, "the init of block '%s' must store one value to each target of the reduction", block->block->name);
+        return refuse_at(f, f->block, "the block");
+    }
+    bool needs_neutral = f->reduction->kind == REDUCE_SUM || f->reduction->kind == REDUCE_PRODUCT;
+    const Expr *value = stores[0]->as.store.value, *neutral = reduction_identity(sch->ctx, f->reduction->kind, value->dtype);
+    if (needs_neutral && !expr_equal(value, neutral)) {
+        sched_refuse(sch, "the init of block '%s' is %s; a %s can be regrouped only when it starts from %s", block->block->name, print_expr(sch->ctx, value),
+                     reduction_name(f->reduction->kind), print_expr(sch->ctx, neutral));
+        return refuse_at(f, f->block, "the block");
+    }
+    return true;
+}
+
+static bool check_axis(Factoring *f, int64_t axis)
+{
+    int ndim = f->reduction->targets[0]->ndim;
+    if (axis < -(ndim + 1) || axis > ndim)
+        return sched_refuse(f->sch, "factor_axis is %lld; it must be between %d and %d, since '%s' has %d dimensions", (long long)axis, -(ndim + 1), ndim, f->reduction->targets[0]->name, ndim);
+    f->axis = (int)(axis < 0 ? axis + ndim + 1 : axis);
+    return true;
+}
+
+/* --- the partial results --- */
+
+static void make_buffers(Factoring *f)
+{
+    Context *ctx = f->sch->ctx;
+    for (int t = 0; t < f->reduction->target_count; t++) {
+        const Buffer *target = f->reduction->targets[t];
+        const Expr **shape = ARENA_ARRAY(ctx->arena, const Expr *, target->ndim + 1);
+        for (int d = 0; d <= target->ndim; d++)
+            shape[d] = d == f->axis ? node_loop(f->loop)->extent : target->shape[d - (d > f->axis)];
+        f->partial[t] = buffer_new(ctx, context_internf(ctx, "%s_rf", target->name), target->dtype, target->ndim + 1, shape, target->scope, f->sch->call_span);
+    }
+}
+
+/* INDICES of a target with that of the partial result inserted. */
+static const Expr **extended_indices(Factoring *f, const Expr *const *indices, int count, const Expr *lane)
+{
+    const Expr **result = ARENA_ARRAY(f->sch->ctx->arena, const Expr *, count + 1);
+    for (int d = 0; d <= count; d++)
+        result[d] = d == f->axis ? lane : indices[d - (d > f->axis)];
+    return result;
+}
+
+static int target_index(const Factoring *f, const Buffer *buffer)
+{
+    for (int t = 0; t < f->reduction->target_count; t++)
+        if (f->reduction->targets[t] == buffer)
+            return t;
+    return -1;
+}
+
+/* --- the block of partial results --- */
+
+typedef struct {
+    Factoring *f;
+    const Expr *lane;
+} Redirect;
+
+static const Expr *redirect_expr(Rewriter *rewriter, const Expr *expr)
+{
+    Redirect *redirect = rewriter->data;
+    expr = rewrite_expr_children(rewriter, expr);
+    int t = expr->kind == EXPR_LOAD ? target_index(redirect->f, expr->value.buffer) : -1;
+    if (t < 0)
+        return expr;
+    return expr_load(rewriter->ctx, redirect->f->partial[t], extended_indices(redirect->f, expr->args, expr->arg_count, redirect->lane), expr->arg_count + 1, NULL, expr->span);
+}
+
+static const Stmt *redirect_stmt(Rewriter *rewriter, const Stmt *stmt)
+{
+    Redirect *redirect = rewriter->data;
+    stmt = rewrite_stmt_children(rewriter, stmt);
+    int t = stmt->kind == STMT_STORE ? target_index(redirect->f, stmt->as.store.buffer) : -1;
+    if (t < 0)
+        return stmt;
+    int count = stmt->as.store.index_count;
+    return stmt_store(rewriter->ctx, redirect->f->partial[t], extended_indices(redirect->f, stmt->as.store.indices, count, redirect->lane), count + 1, stmt->as.store.value, NULL, stmt->span);
+}
+
+static Iter iter_of_loop(Context *ctx, const ForStmt *loop, IterKind kind, Span span)
+{
+    Var *var = var_new(ctx, context_internf(ctx, "v%s", loop->var->name), loop->var->dtype, span);
+    return (Iter){var, {loop->min, loop->extent}, kind, span};
+}
+
+/* The loops of reduce axes that the factored loop takes part in become axes of their own; those axes are then expressions of them. */
+static void split_reduce_iter(Factoring *f, int index, IterList *iters, ExprList *bindings, Subst *loop_iters, Subst *values)
+{
+    Context *ctx = f->sch->ctx;
+    const BlockStmt *block = node_block(f->block);
+    for (int l = 0; l < f->loop_count; l++) {
+        const ForStmt *loop = node_loop(f->loops[l]);
+        if (!expr_uses_var(block->bindings[index], loop->var) || map_has(&loop_iters->vars, loop->var))
+            continue;
+        Iter iter = iter_of_loop(ctx, loop, ITER_REDUCE, block->iters[index].span);
+        vec_push(ctx->arena, iters, iter);
+        vec_push(ctx->arena, bindings, expr_var(ctx, loop->var));
+        subst_var(ctx, loop_iters, loop->var, expr_var(ctx, iter.var));
+    }
+    subst_var(ctx, values, block->iters[index].var, subst_expr(ctx, loop_iters, block->bindings[index]));
+}
+
+static Region *partial_regions(Factoring *f, const Region *regions, int count, const Expr *lane)
+{
+    Context *ctx = f->sch->ctx;
+    Region *result = ARENA_ARRAY(ctx->arena, Region, count);
+    for (int i = 0; i < count; i++) {
+        int t = target_index(f, regions[i].buffer), ndim = regions[i].buffer->ndim;
+        result[i] = (Region){f->partial[t], ARENA_ARRAY(ctx->arena, Range, ndim + 1), regions[i].span};
+        for (int d = 0; d <= ndim; d++)
+            result[i].ranges[d] = d == f->axis ? range_point(ctx, lane) : regions[i].ranges[d - (d > f->axis)];
+    }
+    return result;
+}
+
+static const Stmt *partial_block(Factoring *f)
+{
+    Context *ctx = f->sch->ctx;
+    BlockStmt block = *node_block(f->block);
+    const ForStmt *factored = node_loop(f->loop);
+    IterList iters = {0};
+    ExprList bindings = {0};
+    Subst loop_iters = {0}, values = {0};
+    Iter lane = iter_of_loop(ctx, factored, ITER_SPATIAL, f->block->stmt->span);
+    const Expr *lane_var = expr_var(ctx, lane.var);
+    vec_push(ctx->arena, &iters, lane);
+    vec_push(ctx->arena, &bindings, expr_var(ctx, factored->var));
+    subst_var(ctx, &loop_iters, factored->var, lane_var);
+    for (int i = 0; i < block.iter_count; i++) {
+        Iter iter = block.iters[i];
+        if (iter.kind == ITER_REDUCE && expr_uses_var(block.bindings[i], factored->var)) {
+            split_reduce_iter(f, i, &iters, &bindings, &loop_iters, &values);
+            continue;
+        }
+        iter.var = var_clone(ctx, iter.var, iter.var->name);
+        subst_var(ctx, &values, block.iters[i].var, expr_var(ctx, iter.var));
+        vec_push(ctx->arena, &iters, iter);
+        vec_push(ctx->arena, &bindings, block.bindings[i]);
+    }
+    Redirect redirect = {f, lane_var};
+    Rewriter rewriter = {.ctx = ctx, .expr = redirect_expr, .stmt = redirect_stmt, .data = &redirect};
+    block.block = f->partial_block = block_new(ctx, context_internf(ctx, "%s_rf", block.block->name), block.block->span);
+    block.init = clone_fresh(ctx, subst_stmt(ctx, &values, rewrite_stmt(&rewriter, block.init)));
+    block.body = clone_fresh(ctx, subst_stmt(ctx, &values, rewrite_stmt(&rewriter, block.body)));
+    Region *reads = ARENA_ARRAY(ctx->arena, Region, block.read_count);
+    for (int i = 0; i < block.read_count; i++)
+        reads[i] = subst_region(ctx, &values, block.reads[i]);
+    block.reads = reads;
+    Region *writes = partial_regions(f, block.writes, block.write_count, lane_var);
+    for (int i = 0; i < block.write_count; i++)
+        writes[i] = subst_region(ctx, &values, writes[i]);
+    block.writes = writes;
+    block.iter_count = iters.count;
+    block.iters = iters.data;
+    block.bindings = bindings.data;
+    const Stmt *stmt = stmt_block(ctx, block, f->block->stmt->span);
+    for (int i = f->loop_count - 1; i >= 0; i--)
+        stmt = stmt_with_body(ctx, f->loops[i]->stmt, stmt);
+    return stmt;
+}
+
+/* --- the block that combines --- */
+
+typedef struct {
+    Factoring *f;
+    const Expr *loads[MOST_REDUCED]; /* of the partial results */
+} Combine;
+
+static const Expr *combine_expr(Rewriter *rewriter, const Expr *expr)
+{
+    Combine *combine = rewriter->data;
+    for (int t = 0; t < combine->f->reduction->target_count; t++)
+        if (expr_equal(expr, combine->f->reduction->operands[t]))
+            return combine->loads[t];
+    return rewrite_expr_children(rewriter, expr);
+}
+
+/* target = target op partial, written as the reference writes it; argmin and argmax keep their form. */
+static const Stmt *combining_body(Factoring *f, const Expr *lane)
+{
+    Context *ctx = f->sch->ctx;
+    const Reduction *reduction = f->reduction;
+    Combine combine = {.f = f};
+    for (int t = 0; t < reduction->target_count; t++)
+        combine.loads[t] = expr_load(ctx, f->partial[t], extended_indices(f, reduction->indices[t], reduction->index_counts[t], lane), reduction->index_counts[t] + 1, NULL, f->sch->call_span);
+    const Stmt *body = node_block(f->block)->body;
+    if (reduction->target_count == 1) {
+        const Expr *target = expr_load(ctx, reduction->targets[0], reduction->indices[0], reduction->index_counts[0], NULL, body->span);
+        return stmt_store(ctx, reduction->targets[0], reduction->indices[0], reduction->index_counts[0], expr_binary(ctx, (ExprKind)body->as.store.value->kind, target, combine.loads[0]), NULL,
+                          body->span);
+    }
+    Rewriter rewriter = {.ctx = ctx, .expr = combine_expr, .data = &combine};
+    return rewrite_stmt(&rewriter, body);
+}
+
+/* The parts of the predicate that speak of loops that stay. */
+static const Expr *remaining_predicate(Factoring *f, const Expr *predicate)
+{
+    Context *ctx = f->sch->ctx;
+    if (predicate->kind == EXPR_AND)
+        return op_and(ctx, remaining_predicate(f, predicate->args[0]), remaining_predicate(f, predicate->args[1]));
+    for (int i = 0; i < f->loop_count; i++)
+        if (!loop_is_used(node_block(f->block), node_loop(f->loops[i])->var, ITER_SPATIAL) && expr_uses_var(predicate, node_loop(f->loops[i])->var))
+            return expr_bool(ctx, true);
+    return predicate;
+}
+
+static const Stmt *combining_block(Factoring *f)
+{
+    Context *ctx = f->sch->ctx;
+    BlockStmt block = *node_block(f->block);
+    IterList iters = {0};
+    ExprList bindings = {0};
+    Iter lane = iter_of_loop(ctx, node_loop(f->loop), ITER_REDUCE, f->block->stmt->span);
+    const Expr *lane_var = expr_var(ctx, lane.var);
+    vec_push(ctx->arena, &iters, lane);
+    vec_push(ctx->arena, &bindings, expr_var(ctx, node_loop(f->loop)->var));
+    for (int i = 0; i < block.iter_count; i++) {
+        if (block.iters[i].kind != ITER_SPATIAL)
+            continue;
+        vec_push(ctx->arena, &iters, block.iters[i]);
+        vec_push(ctx->arena, &bindings, block.bindings[i]);
+    }
+    block.body = combining_body(f, lane_var);
+    block.reads = partial_regions(f, block.writes, block.write_count, lane_var);
+    block.read_count = block.write_count;
+    block.predicate = remaining_predicate(f, block.predicate);
+    block.iter_count = iters.count;
+    block.iters = iters.data;
+    block.bindings = bindings.data;
+    block.annotations = (Attrs){0};
+    const Stmt *stmt = stmt_block(ctx, block, f->block->stmt->span);
+    Subst renaming = {0};
+    for (int i = f->loop_count - 1; i >= 0; i--) {
+        ForStmt loop = *node_loop(f->loops[i]);
+        if (f->loops[i] != f->loop && !loop_is_used(node_block(f->block), loop.var, ITER_SPATIAL))
+            continue;
+        Var *var = var_clone(ctx, loop.var, loop.var->name);
+        subst_var(ctx, &renaming, loop.var, expr_var(ctx, var));
+        loop.body = stmt;
+        loop.annotations = (Attrs){0};
+        stmt = stmt_for(ctx, loop, f->loops[i]->stmt->span);
+    }
+    return subst_stmt(ctx, &renaming, stmt);
+}
+
+/* --- the step --- */
+
+static const Stmt *with_allocations(Factoring *f, const Stmt *scope)
+{
+    BlockStmt block = scope->as.block;
+    Buffer **allocs = ARENA_ARRAY(f->sch->ctx->arena, Buffer *, block.alloc_count + MOST_REDUCED);
+    if (block.alloc_count)
+        memcpy(allocs, block.allocs, sizeof *allocs * (size_t)block.alloc_count);
+    for (int t = 0; t < f->reduction->target_count; t++)
+        allocs[block.alloc_count++] = f->partial[t];
+    block.allocs = allocs;
+    return stmt_block(f->sch->ctx, block, scope->span);
+}
+
+/* What is combined has been computed: a guard may leave out updates, but not all of one partial result. */
+static bool check_partials_complete(Factoring *f)
+{
+    Schedule *sch = f->sch;
+    const TreeNode *writer = schedule_find_block(sch, f->partial_block);
+    for (int t = 0; t < f->reduction->target_count; t++) {
+        const char *why;
+        if (!coverage_serves_reads(sch, writer, f->partial[t], schedule_scope(sch, writer), &why))
+            return sched_refuse(sch, "some partial results would be combined that were never started: %s", why);
+    }
+    return check_concurrent_loops_around(sch, writer);
+}
+
+bool primitive_rfactor(Schedule *sch, const Value *args, Value *result)
+{
+    Factoring f = {.sch = sch, .loop = schedule_loop(sch, args[0].as.loop)};
+    if (!f.loop || !find_block(&f) || !check_block_has_scope(sch, f.block) || !check_reduction_block(sch, f.block) || !check_loop(&f) || !check_reduction(&f) || !check_axis(&f, args[1].as.integer))
+        return false;
+    make_buffers(&f);
+    const Stmt *parts[] = {partial_block(&f), combining_block(&f)};
+    const Block *scope = node_block(f.scope)->block;
+    sched_replace(sch, f.loops[0]->stmt, stmt_seq(sch->ctx, parts, 2));
+    const Stmt *scope_stmt = schedule_find_block(sch, scope)->stmt;
+    sched_replace(sch, scope_stmt, with_allocations(&f, scope_stmt));
+    *result = value_block(f.partial_block);
+    return check_partials_complete(&f);
+}
