@@ -58,7 +58,8 @@ Map argdata_values(const ArgData *data)
         map_set(arena, &values, data->signature->dims[i], (void *)expr_int(data->ctx, data->signature->dims[i]->dtype, data->dims[i]));
     for (int i = 0; i < data->func->param_count; i++)
         if (!data->func->params[i].buffer && dtype_is_integer(data->func->params[i].param->dtype))
-            map_set(arena, &values, data->func->params[i].param, (void *)expr_int(data->ctx, data->func->params[i].param->dtype, data->items[i].arg.scalar.as.integer));
+            map_set(arena, &values, data->func->params[i].param,
+                    (void *)expr_int(data->ctx, data->func->params[i].param->dtype, data->items[i].arg.scalar.as.integer));
     return values;
 }
 
@@ -308,7 +309,8 @@ static bool lay_out(ArgData *data)
             if (!item->param->buffer)
                 continue;
             if (!(step ? item_layout(data, item, &values) : item_shape(data, item, &values))) {
-                diag_error(data->ctx, item->param->buffer->span, "the size of parameter '%s' cannot be computed, or it is too large; choose sizes with --dim", item->param->buffer->name);
+                diag_error(data->ctx, item->param->buffer->span, "the size of parameter '%s' cannot be computed, or it is too large; choose sizes with --dim",
+                           item->param->buffer->name);
                 return false;
             }
         }
@@ -352,7 +354,8 @@ static bool has_bare_handle(const ArgData *data)
         const Param *param = &data->func->params[i];
         if (param->buffer || param->param->dtype.code != DT_HANDLE)
             continue;
-        diag_error(data->ctx, param->param->span, "parameter '%s' of function '%s' is a pointer to memory of unknown size", param->param->name, data->func->name);
+        diag_error(data->ctx, param->param->span, "parameter '%s' of function '%s' is a pointer to memory of unknown size", param->param->name,
+                   data->func->name);
         return true;
     }
     return false;

@@ -11,7 +11,8 @@ static void check_axis(Thread *thread, const IterInfo *iter)
 {
     int64_t value = thread->slots[iter->slot].integer, min = eval_integer(iter->min, thread), extent = eval_integer(iter->extent, thread);
     if (value < min || value - min >= extent)
-        report_finding(thread, INTERP_BINDING, iter->source, iter->source->span, "binds %s to %lld, outside its domain [%lld, %lld)", iter->source->var->name, (long long)value, (long long)min, (long long)(min + extent));
+        report_finding(thread, INTERP_BINDING, iter->source, iter->source->span, "binds %s to %lld, outside its domain [%lld, %lld)", iter->source->var->name,
+                       (long long)value, (long long)min, (long long)(min + extent));
 }
 
 /* Gives the axes their values; false when the predicate excludes the instance. */
@@ -60,7 +61,8 @@ static const char *axes_text(Thread *thread, const BlockInfo *block)
 {
     const char *text = "";
     for (int i = 0; i < block->iter_count; i++)
-        text = arena_printf(thread->run->arena, "%s%s%s = %lld", text, i ? ", " : " for ", block->iters[i].source->var->name, (long long)thread->slots[block->iters[i].slot].integer);
+        text = arena_printf(thread->run->arena, "%s%s%s = %lld", text, i ? ", " : " for ", block->iters[i].source->var->name,
+                            (long long)thread->slots[block->iters[i].slot].integer);
     return text;
 }
 
@@ -75,11 +77,15 @@ static void report_rerun(Thread *thread, const BlockInfo *block, const InstanceR
         element = memory ? report_element(thread, &access, memory, frame->first_byte) : buffer->buffer->name;
     }
     const void *place = block->source;
+    Span span = block->source->block->span;
+    bool fresh;
     if (buffer && record->first_byte == frame->first_byte && record->first_bits != frame->first_bits)
-        report_finding(thread, INTERP_RERUN, place, block->source->block->span, "runs again%s with another result: %s was %s and becomes %s", axes_text(thread, block), element,
-                       value_text(thread, buffer->dtype, record->first_bits), value_text(thread, buffer->dtype, frame->first_bits));
+        fresh = report_finding(thread, INTERP_RERUN, place, span, "runs again%s with another result: %s was %s and becomes %s", axes_text(thread, block),
+                               element, value_text(thread, buffer->dtype, record->first_bits), value_text(thread, buffer->dtype, frame->first_bits));
     else
-        report_finding(thread, INTERP_RERUN, place, block->source->block->span, "runs again%s with another result; it writes %s first", axes_text(thread, block), element);
+        fresh = report_finding(thread, INTERP_RERUN, place, span, "runs again%s with another result; it writes %s first", axes_text(thread, block), element);
+    if (fresh)
+        report_note(thread, span_none(), "instances are told apart by their axis values; an axis bound to the loop that repeats them makes them different");
 }
 
 /* One cause is reported once: not for the blocks around it too. */

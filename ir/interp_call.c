@@ -300,12 +300,8 @@ bool call_compile(EvalNode *node, Op op)
     case OP_CALL_EXTERN:
     case OP_CALL_PURE_EXTERN: return compile_extern(node);
     case OP_TVM_ACCESS_PTR: node->eval.pointer = eval_access_pointer; return true;
-    case OP_ADDRESS_OF:
-        node->eval.pointer = eval_address;
-        return node->args[0]->source->kind == EXPR_LOAD;
-    case OP_ISNULLPTR:
-        node->eval.integer = eval_is_null;
-        return node->args[0]->dtype.code == DT_HANDLE;
+    case OP_ADDRESS_OF: node->eval.pointer = eval_address; return node->args[0]->source->kind == EXPR_LOAD;
+    case OP_ISNULLPTR: node->eval.integer = eval_is_null; return node->args[0]->dtype.code == DT_HANDLE;
     case OP_RET: node->eval.integer = eval_return; return true;
     case OP_BREAK_LOOP:
     case OP_CONTINUE_LOOP: node->eval.integer = eval_break; return true;

@@ -1,4 +1,5 @@
-/* Checks of single accesses: elements that were never written, the regions that blocks declare, and a digest of what a block instance writes. Conflicts are in interp_conflict.c. */
+/* Checks of single accesses: elements that were never written, the regions that blocks declare, and a digest of what a block instance writes. Conflicts
+   are in interp_conflict.c. */
 #include <string.h>
 
 #include "ir/interp_internal.h"
@@ -53,11 +54,12 @@ static void report_undeclared(Thread *thread, const Access *access, const BlockI
 {
     const char *verb = is_write ? "writes" : "reads", *name = block->source->block->name;
     const char *whose = block == thread->block ? "its declared" : arena_printf(thread->run->arena, "the declared %s of block '%s',", verb, name);
-    report_finding(thread, INTERP_UNDECLARED, access->place, access->span, "%s %s, outside %s %s", verb, report_element(thread, access, element->memory, element->byte), whose,
-                   block == thread->block ? verb : "which is around it");
+    report_finding(thread, INTERP_UNDECLARED, access->place, access->span, "%s %s, outside %s %s", verb,
+                   report_element(thread, access, element->memory, element->byte), whose, block == thread->block ? verb : "which is around it");
 }
 
-/* Looks at every block around the access that did not itself allocate the memory. A block that has an init reads what it accumulates into without saying so, and so do those around it. */
+/* Looks at every block around the access that did not itself allocate the memory. A block that has an init reads what it accumulates into without saying
+   so, and so do those around it. */
 static void check_declared(Thread *thread, const Access *access, const Element *element, bool is_write, uint64_t write_time)
 {
     bool accumulates = false;
@@ -73,9 +75,8 @@ static void check_declared(Thread *thread, const Access *access, const Element *
 }
 
 /* --- Elements. Views of another element size may touch several cells. --- */
-#define FOR_EACH_CELL(cell, thread, element, bytes)                                                                                           \
-    for (int64_t at_ = (element)->byte, step_ = (element)->memory->cell_bytes, end_ = (element)->byte + (bytes); at_ < end_;                  \
-         at_ = (at_ / step_ + 1) * step_)                                                                                                     \
+#define FOR_EACH_CELL(cell, thread, element, bytes)                                                                                                           \
+    for (int64_t at_ = (element)->byte, step_ = (element)->memory->cell_bytes, end_ = (element)->byte + (bytes); at_ < end_; at_ = (at_ / step_ + 1) * step_) \
         for (Cell *cell = memory_cell((element)->memory, (element)->plane, thread, at_); cell; cell = NULL)
 
 void check_read(Thread *thread, const Access *access, const Element *element, int bytes)
@@ -84,7 +85,8 @@ void check_read(Thread *thread, const Access *access, const Element *element, in
     FOR_EACH_CELL(cell, thread, element, bytes)
     {
         if (!cell->write_time)
-            report_finding(thread, INTERP_UNWRITTEN, access->place, access->span, "reads %s, which was never written", report_element(thread, access, element->memory, element->byte));
+            report_finding(thread, INTERP_UNWRITTEN, access->place, access->span, "reads %s, which was never written",
+                           report_element(thread, access, element->memory, element->byte));
         conflict_read(thread, access, element, cell);
         write_time = cell->write_time < write_time ? cell->write_time : write_time;
     }

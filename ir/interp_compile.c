@@ -1,4 +1,5 @@
-/* Compiles a function: variables get slots, buffers get numbers, declarations become patterns, statements become nodes. Blocks are in interp_compile_block.c. */
+/* Compiles a function: variables get slots, buffers get numbers, declarations become patterns, statements become nodes. Blocks are in
+   interp_compile_block.c. */
 #include <string.h>
 
 #include "ir/interp_internal.h"
@@ -43,7 +44,12 @@ BufferInfo *compile_buffer(Compiler *compiler, const Buffer *buffer)
         return info;
     info = ARENA_NEW(compiler->arena, BufferInfo);
     DType lane = dtype_scalar(buffer->dtype);
-    *info = (BufferInfo){.buffer = buffer, .index = compiler->program->buffer_count++, .dims = compiler->program->dims_count, .lanes = buffer->dtype.lanes, .bytes = dtype_bytes(lane), .dtype = lane};
+    *info = (BufferInfo){.buffer = buffer,
+                         .index = compiler->program->buffer_count++,
+                         .dims = compiler->program->dims_count,
+                         .lanes = buffer->dtype.lanes,
+                         .bytes = dtype_bytes(lane),
+                         .dtype = lane};
     compiler->program->dims_count += 2 * buffer->ndim;
     map_set(compiler->arena, &compiler->buffers, buffer, info);
     return info;
@@ -234,14 +240,23 @@ static const ExecNode *compile_evaluate(Compiler *compiler, const Stmt *stmt)
 AllocateInfo compile_allocate_buffer(Compiler *compiler, const Buffer *buffer)
 {
     const BufferInfo *info = compile_buffer_layout(compiler, buffer);
-    return (AllocateInfo){.slot = info->data_slot, .scope = buffer->scope, .dtype = buffer->dtype, .extents = info->shape, .extent_count = buffer->ndim, .buffer = info, .name = buffer->name};
+    return (AllocateInfo){.slot = info->data_slot,
+                          .scope = buffer->scope,
+                          .dtype = buffer->dtype,
+                          .extents = info->shape,
+                          .extent_count = buffer->ndim,
+                          .buffer = info,
+                          .name = buffer->name};
 }
 
 static const ExecNode *compile_allocate(Compiler *compiler, const Stmt *stmt)
 {
     ExecNode *node = compile_node(compiler, EXEC_ALLOCATE, stmt);
     AllocateInfo *info = &node->as.allocate;
-    *info = (AllocateInfo){.slot = compile_define(compiler, stmt->as.allocate.var), .scope = stmt->as.allocate.scope, .dtype = stmt->as.allocate.dtype, .name = stmt->as.allocate.var->name};
+    *info = (AllocateInfo){.slot = compile_define(compiler, stmt->as.allocate.var),
+                           .scope = stmt->as.allocate.scope,
+                           .dtype = stmt->as.allocate.dtype,
+                           .name = stmt->as.allocate.var->name};
     info->extent_count = stmt->as.allocate.extent_count;
     info->extents = compile_indices(compiler, (const Expr *const *)stmt->as.allocate.extents, info->extent_count);
     info->body = compile_body(compiler, PATH_ALLOCATE, node, stmt, stmt->as.allocate.body);
@@ -252,7 +267,10 @@ static const ExecNode *compile_allocate_const(Compiler *compiler, const Stmt *st
 {
     ExecNode *node = compile_node(compiler, EXEC_ALLOCATE, stmt);
     AllocateInfo *info = &node->as.allocate;
-    *info = (AllocateInfo){.slot = compile_define(compiler, stmt->as.allocate_const.var), .scope = "global", .dtype = stmt->as.allocate_const.dtype, .name = stmt->as.allocate_const.var->name};
+    *info = (AllocateInfo){.slot = compile_define(compiler, stmt->as.allocate_const.var),
+                           .scope = "global",
+                           .dtype = stmt->as.allocate_const.dtype,
+                           .name = stmt->as.allocate_const.var->name};
     info->extent_count = stmt->as.allocate_const.extent_count;
     info->extents = compile_indices(compiler, (const Expr *const *)stmt->as.allocate_const.extents, info->extent_count);
     info->constants = stmt->as.allocate_const.data;

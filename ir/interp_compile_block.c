@@ -11,7 +11,10 @@ static void compile_iters(Compiler *compiler, BlockInfo *block, const BlockStmt 
     block->iters = ARENA_ARRAY(compiler->arena, IterInfo, source->iter_count);
     for (int i = 0; i < source->iter_count; i++) {
         const Iter *iter = &source->iters[i];
-        block->iters[i] = (IterInfo){.source = iter, .binding = compile_index(compiler, source->bindings[i]), .min = compile_index(compiler, iter->domain.min), .extent = compile_index(compiler, iter->domain.extent)};
+        block->iters[i] = (IterInfo){.source = iter,
+                                     .binding = compile_index(compiler, source->bindings[i]),
+                                     .min = compile_index(compiler, iter->domain.min),
+                                     .extent = compile_index(compiler, iter->domain.extent)};
         block->spatial_count += iter->kind == ITER_SPATIAL;
     }
     for (int i = 0; i < source->iter_count; i++)
@@ -138,7 +141,8 @@ const ExecNode *compile_block(Compiler *compiler, const Stmt *stmt)
     const BlockStmt *source = &stmt->as.block;
     ExecNode *node = compile_node(compiler, EXEC_BLOCK, stmt);
     BlockInfo *block = ARENA_NEW(compiler->arena, BlockInfo);
-    *block = (BlockInfo){.source = source, .index = compiler->program->blocks.count, .parent = compiler->block, .depth = compiler->block ? compiler->block->depth + 1 : 1};
+    *block = (BlockInfo){
+        .source = source, .index = compiler->program->blocks.count, .parent = compiler->block, .depth = compiler->block ? compiler->block->depth + 1 : 1};
     node->as.block = block;
     const BlockInfo *added = block;
     vec_push(compiler->arena, &compiler->program->blocks, added);

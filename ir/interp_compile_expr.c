@@ -1,5 +1,5 @@
-/* Compiles expressions to evaluation nodes: variables become slots, every operation the evaluator for its types. What cannot be interpreted compiles to a node that
-   says so when it is reached. */
+/* Compiles expressions to evaluation nodes: variables become slots, every operation the evaluator for its types. What cannot be interpreted compiles to a
+   node that says so when it is reached. */
 #include "ir/interp_internal.h"
 
 const EvalNode *compile_index(Compiler *compiler, const Expr *expr)
@@ -60,7 +60,8 @@ static int64_t eval_ramp(const EvalNode *node, Thread *thread)
     bool overflow = __builtin_mul_overflow(stride, (int64_t)thread->lane, &step) | __builtin_add_overflow(base, step, &value);
     int64_t wrapped = eval_wrap(node, value);
     if (node->as.integer && (overflow || wrapped != value))
-        report_finding(thread, INTERP_OVERFLOW, node->source, node->source->span, "overflows %s in lane %d of an index", dtype_name(thread->run->ctx, dtype_scalar(node->dtype)), thread->lane);
+        report_finding(thread, INTERP_OVERFLOW, node->source, node->source->span, "overflows %s in lane %d of an index",
+                       dtype_name(thread->run->ctx, dtype_scalar(node->dtype)), thread->lane);
     return wrapped;
 }
 

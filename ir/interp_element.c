@@ -45,16 +45,16 @@ static uint16_t real_to_bfloat(double value)
 }
 
 /* --- Access at any alignment --- */
-#define READ(T, at)                                                                                                                           \
-    ({                                                                                                                                        \
-        T element;                                                                                                                            \
-        memcpy(&element, at, sizeof element);                                                                                                 \
-        element;                                                                                                                              \
+#define READ(T, at)                           \
+    ({                                        \
+        T element;                            \
+        memcpy(&element, at, sizeof element); \
+        element;                              \
     })
-#define WRITE(T, at, value)                                                                                                                   \
-    do {                                                                                                                                      \
-        T element = (T)(value);                                                                                                               \
-        memcpy(at, &element, sizeof element);                                                                                                 \
+#define WRITE(T, at, value)                   \
+    do {                                      \
+        T element = (T)(value);               \
+        memcpy(at, &element, sizeof element); \
     } while (0)
 
 int64_t interp_read_integer(DType t, const void *at)

@@ -1,5 +1,5 @@
-/* Evaluates operators on integers and bools. Values are carried as int64; those of uint64 as their bit pattern. Arithmetic wraps into the node's type; the checked forms,
-   for index arithmetic, report where it does. */
+/* Evaluates operators on integers and bools. Values are carried as int64; those of uint64 as their bit pattern. Arithmetic wraps into the node's type; the
+   checked forms, for index arithmetic, report where it does. */
 #include "ir/fold.h"
 #include "ir/interp_internal.h"
 
@@ -36,21 +36,21 @@ static int64_t checked_result(const EvalNode *node, Thread *thread, int64_t a, i
     if (!overflow && wrapped == value)
         return value;
     Context *ctx = thread->run->ctx;
-    report_finding(thread, INTERP_OVERFLOW, node->source, node->source->span, "overflows %s in an index: %lld %s %lld", dtype_name(ctx, dtype_scalar(node->dtype)),
-                   (long long)a, expr_kind_info(node->source->kind)->operator_text, (long long)b);
+    report_finding(thread, INTERP_OVERFLOW, node->source, node->source->span, "overflows %s in an index: %lld %s %lld",
+                   dtype_name(ctx, dtype_scalar(node->dtype)), (long long)a, expr_kind_info(node->source->kind)->operator_text, (long long)b);
     return wrapped;
 }
 
-#define CHECKED(name, builtin)                                                                                                                \
-    static int64_t name(const EvalNode *node, Thread *thread)                                                                                 \
-    {                                                                                                                                         \
-        OPERANDS;                                                                                                                             \
-        int64_t value;                                                                                                                        \
-        uint64_t large;                                                                                                                       \
-        bool overflow = builtin(a, b, &value);                                                                                                \
-        if (is_uint64(node))                                                                                                                  \
-            overflow = builtin((uint64_t)a, (uint64_t)b, &large);                                                                             \
-        return checked_result(node, thread, a, b, value, overflow);                                                                           \
+#define CHECKED(name, builtin)                                      \
+    static int64_t name(const EvalNode *node, Thread *thread)       \
+    {                                                               \
+        OPERANDS;                                                   \
+        int64_t value;                                              \
+        uint64_t large;                                             \
+        bool overflow = builtin(a, b, &value);                      \
+        if (is_uint64(node))                                        \
+            overflow = builtin((uint64_t)a, (uint64_t)b, &large);   \
+        return checked_result(node, thread, a, b, value, overflow); \
     }
 CHECKED(eval_add_checked, __builtin_add_overflow)
 CHECKED(eval_subtract_checked, __builtin_sub_overflow)
@@ -113,11 +113,11 @@ static int64_t eval_remainder_unsigned(const EvalNode *node, Thread *thread)
 }
 
 /* --- Comparison, minimum, logic --- */
-#define COMPARISON(name, T, operator)                                                                                                         \
-    static int64_t name(const EvalNode *node, Thread *thread)                                                                                 \
-    {                                                                                                                                         \
-        OPERANDS;                                                                                                                             \
-        return (T)a operator(T) b;                                                                                                            \
+#define COMPARISON(name, T, operator)                         \
+    static int64_t name(const EvalNode *node, Thread *thread) \
+    {                                                         \
+        OPERANDS;                                             \
+        return (T)a operator(T) b;                            \
     }
 COMPARISON(eval_equal, int64_t, ==)
 COMPARISON(eval_not_equal, int64_t, !=)

@@ -5,11 +5,11 @@
 
 #define OPERANDS double a = eval_real(node->args[0], thread), b = eval_real(node->args[1], thread)
 
-#define REAL_OPERATOR(name, expression)                                                                                                       \
-    static double name(const EvalNode *node, Thread *thread)                                                                                  \
-    {                                                                                                                                         \
-        OPERANDS;                                                                                                                             \
-        return eval_round(node->dtype, expression);                                                                                           \
+#define REAL_OPERATOR(name, expression)                      \
+    static double name(const EvalNode *node, Thread *thread) \
+    {                                                        \
+        OPERANDS;                                            \
+        return eval_round(node->dtype, expression);          \
     }
 REAL_OPERATOR(eval_add, a + b)
 REAL_OPERATOR(eval_subtract, a - b)
@@ -37,11 +37,11 @@ EvalReal *eval_real_operator(ExprKind kind)
     }
 }
 
-#define COMPARISON(name, operator)                                                                                                            \
-    static int64_t name(const EvalNode *node, Thread *thread)                                                                                 \
-    {                                                                                                                                         \
-        OPERANDS;                                                                                                                             \
-        return a operator b;                                                                                                                  \
+#define COMPARISON(name, operator)                            \
+    static int64_t name(const EvalNode *node, Thread *thread) \
+    {                                                         \
+        OPERANDS;                                             \
+        return a operator b;                                  \
     }
 COMPARISON(eval_equal, ==)
 COMPARISON(eval_not_equal, !=)

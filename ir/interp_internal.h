@@ -1,5 +1,6 @@
-/* Inside the reference interpreter: interp_compile*.c make a program (interp_program.h), which is then evaluated (interp_eval*.c, interp_math.c, interp_call.c) and executed
-   (interp_exec.c, interp_block.c, interp_init.c, interp_kernel.c, interp_match.c); interp_memory.c, interp_check.c and interp_conflict.c watch the accesses, interp_report.c words the findings. */
+/* Inside the reference interpreter: interp_compile*.c make a program (interp_program.h), which is then evaluated (interp_eval*.c, interp_math.c,
+   interp_call.c) and executed (interp_exec.c, interp_block.c, interp_init.c, interp_kernel.c, interp_match.c); interp_memory.c, interp_check.c and
+   interp_conflict.c watch the accesses, interp_report.c words the findings. */
 #ifndef TIRC_IR_INTERP_INTERNAL_H
 #define TIRC_IR_INTERP_INTERNAL_H
 
@@ -45,7 +46,7 @@ struct Memory {
     int cell_bytes, page_count;
     ScopeClass scope;
     bool is_parameter, starts_written;
-    int block_depth; /* of the block that allocated it; 0 for parameters */
+    int block_depth;        /* of the block that allocated it; 0 for parameters */
     uint32_t launch_serial; /* of the kernel launch inside which it was allocated; 0 outside */
     Plane plane;
     Plane *replicas; /* one a thread (SCOPE_LOCAL) or one (SCOPE_SHARED), made when first used in a kernel */
@@ -68,8 +69,8 @@ typedef struct {
 
 /* --- what may run at the same time --- */
 typedef enum { CONCURRENT_PARALLEL, CONCURRENT_VECTORIZED, CONCURRENT_BLOCKS, CONCURRENT_THREADS } ConcurrentKind;
-/* What iterations of one execution did with a memory that is not a parameter: it is private to each of them, and so in no conflict, unless an iteration reads what it has not written
-   or an element is read after the loop. */
+/* What iterations of one execution did with a memory that is not a parameter: it is private to each of them, and so in no conflict, unless an iteration
+   reads what it has not written or an element is read after the loop. */
 typedef struct {
     uint32_t memory;
     bool read_from_outside;
@@ -226,7 +227,8 @@ Plane *memory_plane(Memory *memory, Thread *thread);
 Cell *memory_cell(Memory *memory, Plane *plane, Thread *thread, int64_t byte);
 /* Binds BUFFER for THREAD to DATA with the shape, strides and offset that its declaration says. */
 void memory_bind(Thread *thread, const BufferInfo *buffer, Pointer data);
-/* Executes an allocation for every thread of GROUP (shared memory once); the memories go to MEMORIES (group.count of them; NULL where shared with an earlier thread). */
+/* Executes an allocation for every thread of GROUP (shared memory once); the memories go to MEMORIES (group.count of them; NULL where shared with an
+   earlier thread). */
 void memory_allocate(Group group, const AllocateInfo *info, Memory **memories);
 void memory_release(Memory **memories, int count);
 /* Finds LANE of the element that ACCESS means now; false after a finding when there is none. */

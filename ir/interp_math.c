@@ -19,11 +19,16 @@ static double likely(double x)
 }
 
 static double (*const unary_functions[OP_COUNT])(double) = {
-    [OP_EXP] = exp,     [OP_EXP2] = exp2,   [OP_EXP10] = exp10,     [OP_LOG] = log,     [OP_LOG2] = log2,   [OP_LOG10] = log10,           [OP_LOG1P] = log1p,
-    [OP_SQRT] = sqrt,   [OP_SIN] = sin,     [OP_COS] = cos,         [OP_TAN] = tan,     [OP_SINH] = sinh,   [OP_COSH] = cosh,             [OP_TANH] = tanh,
-    [OP_ASIN] = asin,   [OP_ACOS] = acos,   [OP_ATAN] = atan,       [OP_ASINH] = asinh, [OP_ACOSH] = acosh, [OP_ATANH] = atanh,           [OP_SIGMOID] = sigmoid,
-    [OP_ERF] = erf,     [OP_FABS] = fabs,   [OP_FLOOR] = floor,     [OP_CEIL] = ceil,   [OP_ROUND] = round, [OP_NEARBYINT] = nearbyint,   [OP_TRUNC] = trunc,
-    [OP_LIKELY] = likely, [OP_RSQRT] = reciprocal_sqrt,
+    [OP_EXP] = exp,     [OP_EXP2] = exp2,     [OP_EXP10] = exp10,
+    [OP_LOG] = log,     [OP_LOG2] = log2,     [OP_LOG10] = log10,
+    [OP_LOG1P] = log1p, [OP_SQRT] = sqrt,     [OP_SIN] = sin,
+    [OP_COS] = cos,     [OP_TAN] = tan,       [OP_SINH] = sinh,
+    [OP_COSH] = cosh,   [OP_TANH] = tanh,     [OP_ASIN] = asin,
+    [OP_ACOS] = acos,   [OP_ATAN] = atan,     [OP_ASINH] = asinh,
+    [OP_ACOSH] = acosh, [OP_ATANH] = atanh,   [OP_SIGMOID] = sigmoid,
+    [OP_ERF] = erf,     [OP_FABS] = fabs,     [OP_FLOOR] = floor,
+    [OP_CEIL] = ceil,   [OP_ROUND] = round,   [OP_NEARBYINT] = nearbyint,
+    [OP_TRUNC] = trunc, [OP_LIKELY] = likely, [OP_RSQRT] = reciprocal_sqrt,
 };
 static double (*const binary_functions[OP_COUNT])(double, double) = {
     [OP_ATAN2] = atan2, [OP_POW] = pow, [OP_HYPOT] = hypot, [OP_COPYSIGN] = copysign, [OP_FMOD] = fmod,
@@ -58,7 +63,8 @@ static double eval_nextafter(const EvalNode *node, Thread *thread)
 static double eval_ldexp(const EvalNode *node, Thread *thread)
 {
     double a = eval_real(node->args[0], thread);
-    int64_t exponent = dtype_is_float(node->args[1]->dtype) ? (int64_t)fmin(fmax(eval_real(node->args[1], thread), -100000), 100000) : eval_integer(node->args[1], thread);
+    int64_t exponent =
+        dtype_is_float(node->args[1]->dtype) ? (int64_t)fmin(fmax(eval_real(node->args[1], thread), -100000), 100000) : eval_integer(node->args[1], thread);
     return eval_round(node->dtype, ldexp(a, (int)(exponent < -100000 ? -100000 : exponent > 100000 ? 100000 : exponent)));
 }
 
@@ -99,7 +105,8 @@ static bool shift_fits(const EvalNode *node, Thread *thread, int64_t amount)
 {
     if (amount >= 0 && amount < node->dtype.bits)
         return true;
-    report_finding(thread, INTERP_DIVISION, node->source, node->source->span, "shifts %s by %lld", dtype_name(thread->run->ctx, dtype_scalar(node->dtype)), (long long)amount);
+    report_finding(thread, INTERP_DIVISION, node->source, node->source->span, "shifts %s by %lld", dtype_name(thread->run->ctx, dtype_scalar(node->dtype)),
+                   (long long)amount);
     return false;
 }
 
@@ -118,11 +125,11 @@ static int64_t eval_shift_right(const EvalNode *node, Thread *thread)
     return is_unsigned ? (int64_t)((uint64_t)a >> b) : a >> b;
 }
 
-#define BITWISE(name, operator)                                                                                                               \
-    static int64_t name(const EvalNode *node, Thread *thread)                                                                                 \
-    {                                                                                                                                         \
-        int64_t a = eval_integer(node->args[0], thread), b = eval_integer(node->args[1], thread);                                             \
-        return a operator b;                                                                                                                  \
+#define BITWISE(name, operator)                                                                   \
+    static int64_t name(const EvalNode *node, Thread *thread)                                     \
+    {                                                                                             \
+        int64_t a = eval_integer(node->args[0], thread), b = eval_integer(node->args[1], thread); \
+        return a operator b;                                                                      \
     }
 BITWISE(eval_bitwise_and, &)
 BITWISE(eval_bitwise_or, |)

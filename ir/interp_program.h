@@ -1,4 +1,5 @@
-/* Programs as the reference interpreter runs them: a function is compiled once to trees of nodes with numbered variable slots. The compiler's own state is here too. */
+/* Programs as the reference interpreter runs them: a function is compiled once to trees of nodes with numbered variable slots. The compiler's own state is
+   here too. */
 #ifndef TIRC_IR_INTERP_PROGRAM_H
 #define TIRC_IR_INTERP_PROGRAM_H
 
@@ -27,11 +28,11 @@ typedef union {
 /* A buffer and where its run-time state lies in a Thread. */
 typedef struct {
     const Buffer *buffer;
-    int index;          /* in Thread.bound */
-    int dims;           /* in Thread.dims: ndim extents, then ndim strides */
-    int lanes, bytes;   /* of one element; bytes of one lane of it */
-    DType dtype;        /* of one lane */
-    int data_slot;      /* of buffer->data */
+    int index;                         /* in Thread.bound */
+    int dims;                          /* in Thread.dims: ndim extents, then ndim strides */
+    int lanes, bytes;                  /* of one element; bytes of one lane of it */
+    DType dtype;                       /* of one lane */
+    int data_slot;                     /* of buffer->data */
     const EvalNode **shape, **strides; /* strides NULL: compact */
     const EvalNode *elem_offset;
 } BufferInfo;
@@ -75,7 +76,7 @@ struct EvalNode {
 /* What surrounds a statement, for messages: the chain of loops and blocks. */
 typedef struct Scope {
     const struct Scope *parent;
-    Str loop; /* the name of a loop variable, or NULL */
+    Str loop;  /* the name of a loop variable, or NULL */
     Span span; /* of the loop */
     int slot;
     const BlockInfo *block;
@@ -156,7 +157,7 @@ struct ExecNode {
         struct {
             Access access;
             const EvalNode *value, *mask;
-            int lanes; /* of the value */
+            int lanes;      /* of the value */
             bool undefined; /* the value is T.undef() */
         } store;
         const EvalNode *evaluate;
@@ -207,7 +208,7 @@ typedef struct {
 /* One step of the way from the loop where a reduction begins to its block: a loop, let, declaration or block. */
 typedef struct {
     const ExecNode *node;
-    bool skip; /* no init depends on it */
+    bool skip;        /* no init depends on it */
     Assignment *axes; /* of a block: the axes that can be given their values */
     int axis_count;
 } InitStep;
@@ -230,7 +231,7 @@ struct BlockInfo {
     bool implicit_root;      /* the block that a function's text does not show */
     IterInfo *iters;
     int iter_count, spatial_count;
-    const EvalNode *predicate;   /* NULL: always true */
+    const EvalNode *predicate; /* NULL: always true */
     bool predicate_uses_iters;
     bool check_reads, check_writes;
     RegionInfo *reads, *writes;
@@ -246,7 +247,7 @@ struct BlockInfo {
 /* A tag of a kernel's thread-bound loops: one index for all loops with it. */
 typedef struct {
     Str name;
-    bool is_block; /* blockIdx */
+    bool is_block;          /* blockIdx */
     const EvalNode *extent; /* NULL: no loop with this tag has an extent that is known where the kernel begins */
 } ThreadTag;
 struct Kernel {

@@ -214,3 +214,46 @@ bool dependence_carried(Context *ctx, const Func *func, const Var *var, RunMode 
     }
     return false;
 }
+
+/* --- memory that ends with its threads --- */
+
+/* True when a buffer in storage SCOPE exists once for each iteration of a loop run in MODE, not once for all. */
+static bool scope_is_private(const char *scope, RunMode mode)
+{
+    bool shared = !strncmp(scope, "shared", 6), global = !strncmp(scope, "global", 6) || !*scope;
+    return mode != RUN_AT_ONCE && !global && (mode == RUN_AS_BLOCKS || !shared);
+}
+
+static bool all_within(const AccessList *accesses, const Var *data, const Var *var)
+{
+    for (int i = 0; i < accesses->count; i++)
+        if (accesses->data[i].data == data && !in_loop(&accesses->data[i], var))
+            return false;
+    return true;
+}
+
+bool dependence_leaves_scope(Context *ctx, const Func *func, const Var *var, const Var *kernel, RunMode mode, Conflict *conflict)
+{
+    AccessList accesses = access_collect(ctx, func);
+    Map sizes = func_sizes(ctx, func), seen = {0};
+    Allocations allocations = {.ctx = ctx, .var = var};
+    Visitor visitor = {.stmt = enter_stmt, .leave_stmt = leave_stmt, .data = &allocations};
+    visit_stmt(&visitor, func->body);
+    for (int i = 0; i < accesses.count; i++) {
+        const Access *access = &accesses.data[i];
+        if (!access->data || !in_loop(access, var) || !map_has(&allocations.data, access->data) || map_has(&allocations.inner, access->data) || map_has(&seen, access->data))
+            continue;
+        map_set(ctx->arena, &seen, access->data, (void *)access);
+        const char *scope = access->buffer->scope;
+        bool shared_in_kernel = mode == RUN_AS_THREADS && !strncmp(scope, "shared", 6);
+        if (shared_in_kernel ? all_within(&accesses, access->data, kernel) : !scope_is_private(scope, mode) || dependence_is_private(ctx, &accesses, &sizes, access->data, var))
+            continue;
+        const char *name = access->buffer->name;
+        const char *text = shared_in_kernel || !all_within(&accesses, access->data, var)
+                               ? arena_printf(ctx->arena, "'%s' is in scope \"%s\", which ends with the threads, but it is used outside of them too", name, scope)
+                               : arena_printf(ctx->arena, "'%s' is in scope \"%s\", so each thread has its own, and that each one writes all that it reads cannot be shown", name, scope);
+        *conflict = (Conflict){.first = access, .text = text};
+        return true;
+    }
+    return false;
+}

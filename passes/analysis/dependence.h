@@ -26,6 +26,10 @@ typedef enum {
    iteration fills before it reads them are no conflict. */
 bool dependence_carried(Context *ctx, const Func *func, const Var *var, RunMode mode, Conflict *conflict);
 
+/* True when the loop over VAR in FUNC, bound to threads (MODE), uses a buffer whose storage scope gives each thread or block memory of its own while the data crosses from one to another,
+   or leaves the threads: KERNEL is the outermost loop bound to threads around VAR's loop, or VAR. */
+bool dependence_leaves_scope(Context *ctx, const Func *func, const Var *var, const Var *kernel, RunMode mode, Conflict *conflict);
+
 /* True when AFTER runs two accesses in another order than BEFORE that must keep it, or may for all that can be shown. Block instances are identified by their block symbol and
    their iterators' values, so AFTER must hold the same blocks with unchanged bodies, each instance run as often as in BEFORE. Only accesses below
    OLD_PART in BEFORE and below NEW_PART in AFTER are compared: the rest of the program must be unchanged around them. */

@@ -154,11 +154,22 @@ static bool condition_value(const Match *match, const Pattern *pattern, int64_t 
 
 /* --- Rules --- */
 
-const Expr *rules_apply(Simplifier *s, const Rule *rules, int count, const Expr *expr)
+const RuleTable *const *rule_tables(int *count)
+{
+    static const RuleTable *const tables[] = {
+#define X(name) &name##_table,
+#include "passes/arith/rule_tables.def"
+#undef X
+    };
+    *count = (int)(sizeof tables / sizeof *tables);
+    return tables;
+}
+
+const Expr *rules_apply(Simplifier *s, const RuleTable *table, const Expr *expr)
 {
     Match match = {.simplifier = s};
-    for (int i = 0; i < count; i++) {
-        const Rule *rule = &rules[i];
+    for (int i = 0; i < table->count; i++) {
+        const Rule *rule = &table->rules[i];
         if (!pattern_match(&match, rule->from, expr) || (rule->when && !condition_holds(&match, rule->when)))
             continue;
         const Expr *result = pattern_build(&match, rule->to, expr->dtype);

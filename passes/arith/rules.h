@@ -91,8 +91,23 @@ bool pattern_match(Match *match, const Pattern *pattern, const Expr *expr);
 /* The expression that PATTERN describes with the match's words filled in; numbers without typed surroundings get DTYPE. NULL when a constant would overflow. */
 const Expr *pattern_build(const Match *match, const Pattern *pattern, DType dtype);
 
-/* The result of the first of RULES that applies to EXPR, or NULL. */
-const Expr *rules_apply(Simplifier *s, const Rule *rules, int count, const Expr *expr);
-#define RULES_APPLY(s, rules, expr) rules_apply((s), (rules), (int)(sizeof(rules) / sizeof *(rules)), (expr))
+/* --- Tables. Each family of operators defines its own; rule_tables.def lists them all. --- */
+typedef struct {
+    const char *name;
+    const Rule *rules;
+    int count;
+} RuleTable;
+
+/* Defines NAME_table from the array NAME_rules before it. */
+#define RULE_TABLE(name) const RuleTable name##_table = {#name, name##_rules, (int)(sizeof name##_rules / sizeof *name##_rules)}
+
+#define X(name) extern const RuleTable name##_table;
+#include "passes/arith/rule_tables.def"
+#undef X
+
+/* The result of the first rule of TABLE that applies to EXPR, or NULL. */
+const Expr *rules_apply(Simplifier *s, const RuleTable *table, const Expr *expr);
+/* All tables; *COUNT of them. */
+const RuleTable *const *rule_tables(int *count);
 
 #endif

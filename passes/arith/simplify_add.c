@@ -59,6 +59,7 @@ static const Rule add_rules[] = {
     REWRITE(ADD(MOD(y, c1), MUL(x, c1)), ADD(MUL(x, c1), MOD(y, c1)), .again = true),
     REWRITE(ADD(FLOORMOD(y, c1), MUL(x, c1)), ADD(MUL(x, c1), FLOORMOD(y, c1)), .again = true),
 };
+RULE_TABLE(add);
 
 /* x - (x / c) * c and its relatives; DIVIDE and REMAINDER are one division's operators. */
 #define REMAINDER_RULES(DIVIDE, REMAINDER)                                                                                                   \
@@ -134,7 +135,7 @@ static const Rule sub_rules[] = {
     /* a multiple of the quotient leaves the remainder */
     REMAINDER_RULES(DIV, MOD),
     REWRITE(SUB(DIV(ADD(x, c1), c3), DIV(ADD(x, c2), c3)), DIV(ADD(MOD(ADD(x, FLOORMOD(c2, c3)), c3), SUB(c1, c2)), c3),
-     .when = AND(AND(GE(c1, c2), GT(c3, N(0))), AT_LEAST(x, NEGATIVE(c2)))),
+     .when = AND(AND(GE(c1, c2), GT(c3, N(0))), AND(AT_LEAST(x, NEGATIVE(c2)), AT_LEAST(x, NEGATIVE(FLOORMOD(c2, c3)))))),
     REWRITE(SUB(DIV(ADD(x, c1), c3), DIV(x, c3)), DIV(ADD(MOD(x, c3), c1), c3), .when = AND(AND(GE(c1, N(0)), GT(c3, N(0))), AT_LEAST(x, N(0)))),
     REMAINDER_RULES(FLOORDIV, FLOORMOD),
     REWRITE(SUB(FLOORDIV(ADD(x, c1), c3), FLOORDIV(ADD(x, c2), c3)), FLOORDIV(ADD(FLOORMOD(ADD(x, FLOORMOD(c2, c3)), c3), SUB(c1, c2)), c3),
@@ -147,29 +148,32 @@ static const Rule sub_rules[] = {
     REWRITE(SUB(x, ADD(y, c1)), ADD(SUB(x, y), NEGATIVE(c1)), .again = true),
     REWRITE(SUB(x, MUL(y, c1)), ADD(x, MUL(y, NEGATIVE(c1))), .again = true),
 };
+RULE_TABLE(sub);
 
 /* Selections on one condition combine branch by branch. */
 static const Rule add_select_rules[] = {
     REWRITE(ADD(SELECT(x, y, z), SELECT(x, v, w)), SELECT(x, ADD(y, v), ADD(z, w))),
 };
+RULE_TABLE(add_select);
 static const Rule sub_select_rules[] = {
     REWRITE(SUB(SELECT(x, y, z), SELECT(x, v, w)), SELECT(x, SUB(y, v), SUB(z, w))),
     REWRITE(SUB(SELECT(x, y, z), z), SELECT(x, SUB(y, z), N(0))),
     REWRITE(SUB(SELECT(x, y, z), y), SELECT(x, N(0), SUB(z, y))),
 };
+RULE_TABLE(sub_select);
 
 const Expr *simplify_add(Simplifier *s, const Expr *expr)
 {
-    const Expr *result = is_index_type(expr->dtype) ? RULES_APPLY(s, add_rules, expr) : NULL;
+    const Expr *result = is_index_type(expr->dtype) ? rules_apply(s, &add_table, expr) : NULL;
     if (!result && expr->dtype.lanes == 1 && !dtype_is_float(expr->dtype))
-        result = RULES_APPLY(s, add_select_rules, expr);
+        result = rules_apply(s, &add_select_table, expr);
     return result ? result : expr;
 }
 
 const Expr *simplify_sub(Simplifier *s, const Expr *expr)
 {
-    const Expr *result = is_index_type(expr->dtype) ? RULES_APPLY(s, sub_rules, expr) : NULL;
+    const Expr *result = is_index_type(expr->dtype) ? rules_apply(s, &sub_table, expr) : NULL;
     if (!result && expr->dtype.lanes == 1 && !dtype_is_float(expr->dtype))
-        result = RULES_APPLY(s, sub_select_rules, expr);
+        result = rules_apply(s, &sub_select_table, expr);
     return result ? result : expr;
 }

@@ -13,6 +13,7 @@ static const Rule equal_rules[] = {
     REWRITE(EQ(ADD(x, c1), c2), EQ(x, SUB(c2, c1))),
     REWRITE(EQ(MUL(x, y), N(0)), OR(EQ(x, N(0)), EQ(y, N(0))), .again = true),
 };
+RULE_TABLE(equal);
 
 static const Rule not_equal_rules[] = {
     REWRITE(NE(c1, x), NE(x, c1)),
@@ -21,6 +22,7 @@ static const Rule not_equal_rules[] = {
     REWRITE(NE(ADD(x, c1), c2), NE(x, SUB(c2, c1))),
     REWRITE(NE(MUL(x, y), N(0)), AND(NE(x, N(0)), NE(y, N(0))), .again = true),
 };
+RULE_TABLE(not_equal);
 
 /* --- Less --- */
 
@@ -79,6 +81,7 @@ static const Rule less_rules[] = {
     REWRITE(LT(ADD(x, c1), c2), LT(x, SUB(c2, c1)), .again = true),
     REWRITE(LT(SUB(x, c1), c2), LT(x, ADD(c2, c1)), .again = true),
 };
+RULE_TABLE(less);
 
 /* --- Steps that are not patterns --- */
 
@@ -95,7 +98,7 @@ static const Expr *apply_equal(Simplifier *s, const Expr *expr)
         return expr_bool(s->an->ctx, true);
     if (!(order & ORDER_EQ))
         return expr_bool(s->an->ctx, false);
-    const Expr *result = RULES_APPLY(s, equal_rules, expr);
+    const Expr *result = rules_apply(s, &equal_table, expr);
     return result ? result : expr;
 }
 
@@ -153,7 +156,7 @@ static const Expr *apply_less(Simplifier *s, const Expr *expr)
         return expr_bool(s->an->ctx, true);
     if (!(order & ORDER_LT))
         return expr_bool(s->an->ctx, false);
-    const Expr *result = RULES_APPLY(s, less_rules, expr);
+    const Expr *result = rules_apply(s, &less_table, expr);
     if (result)
         return result;
     result = merge_constants(s, expr);
@@ -186,7 +189,7 @@ const Expr *simplify_not_equal(Simplifier *s, const Expr *expr)
         return apply_less(s, rebuild(s, EXPR_LT, expr->args[1], expr->args[0]));
     if (order == ORDER_LE)
         return apply_less(s, rebuild(s, EXPR_LT, expr->args[0], expr->args[1]));
-    const Expr *result = RULES_APPLY(s, not_equal_rules, expr);
+    const Expr *result = rules_apply(s, &not_equal_table, expr);
     return result ? result : expr;
 }
 

@@ -9,17 +9,18 @@
 /* c2 / c1 when c1 divides c2 */
 #define RATIO FLOORDIV(c2, c1)
 
-static const Rule nested_division_rules[] = {
+static const Rule floordiv_nested_rules[] = {
     REWRITE(FLOORDIV(FLOORDIV(x, c1), c2), FLOORDIV(x, MUL(c1, c2)), .when = AND(GT(c1, N(0)), GT(c2, N(0)))),
     REWRITE(FLOORDIV(ADD(FLOORDIV(x, c1), c2), c3), FLOORDIV(ADD(x, MUL(c1, c2)), MUL(c1, c3)), .when = AND(GT(c1, N(0)), GT(c3, N(0)))),
 };
+RULE_TABLE(floordiv_nested);
 
 /* (x * c1 + y + z) // c2, the sum of y and z given as REST: either the product divides, or the rest lies within one step of c1. */
 #define SUM_DIVISION_RULES(SUM, REST)                                                                                                        \
     REWRITE(FLOORDIV(SUM, c2), ADD(MUL(x, FLOORDIV(c1, c2)), FLOORDIV(REST, c2)), .when = C1_IS_MULTIPLE),                                          \
     REWRITE(FLOORDIV(SUM, c2), FLOORDIV(x, RATIO), .when = AND(C1_DIVIDES, PROVE_EQUAL(FLOORDIV(REST, c1), N(0))))
 
-static const Rule division_rules[] = {
+static const Rule floordiv_rules[] = {
     REWRITE(FLOORDIV(N(0), x), N(0)),
     REWRITE(FLOORDIV(x, x), N(1)),
     REWRITE(FLOORDIV(MUL(x, c1), x), c1),
@@ -51,8 +52,9 @@ static const Rule division_rules[] = {
     REWRITE(FLOORDIV(ADD(y, MUL(z, x)), z), ADD(FLOORDIV(y, z), x), .when = AT_LEAST(z, N(0))),
     REWRITE(FLOORDIV(SUB(x, FLOORMOD(x, c1)), c1), FLOORDIV(x, c1), .when = NE(c1, N(0))),
 };
+RULE_TABLE(floordiv);
 
-static const Rule remainder_rules[] = {
+static const Rule floormod_rules[] = {
     REWRITE(FLOORMOD(N(0), x), N(0)),
     REWRITE(FLOORMOD(ADD(MUL(x, c1), y), c2), ADD(MUL(FLOORMOD(x, RATIO), c1), y), .when = AND(C1_DIVIDES, PROVE_EQUAL(FLOORDIV(y, c1), N(0)))),
     REWRITE(FLOORMOD(MUL(x, c1), c2), FLOORMOD(MUL(x, FLOORMOD(c1, c2)), c2), .when = NE(c2, N(0))),
@@ -67,63 +69,64 @@ static const Rule remainder_rules[] = {
     REWRITE(FLOORMOD(ADD(x, FLOORMOD(z, y)), y), N(0), .when = PROVE_EQUAL(FLOORMOD(ADD(x, z), y), N(0))),
     REWRITE(FLOORMOD(SUB(x, FLOORMOD(x, y)), y), N(0)),
 };
+RULE_TABLE(floormod);
 
-/* The parts of (x * c1 + y) // c2; y NULL when there is no second term. */
+/* (factor * scale + rest) // divisor */
 typedef struct {
-    const Expr *x, *y;
-    int64_t c1, c2;
+    const Expr *factor, *rest; /* rest is never NULL, maybe 0 */
+    int64_t scale, divisor;
 } LinearDivision;
 
-static bool linear_division_match(const Expr *expr, LinearDivision *parts)
+static bool linear_division_match(Simplifier *s, const Expr *expr, LinearDivision *parts)
 {
     const Expr *sum = expr->args[0], *product = sum;
-    *parts = (LinearDivision){0};
+    *parts = (LinearDivision){.rest = expr_int(s->an->ctx, expr->dtype, 0)};
     if (sum->kind == EXPR_ADD) {
         bool first = sum->args[0]->kind == EXPR_MUL && sum->args[0]->args[1]->kind == EXPR_INT;
         product = sum->args[!first];
-        parts->y = sum->args[first];
+        parts->rest = sum->args[first];
     }
-    if (product->kind != EXPR_MUL || !expr_const_int(product->args[1], &parts->c1) || !expr_const_int(expr->args[1], &parts->c2))
+    if (product->kind != EXPR_MUL || !expr_const_int(product->args[1], &parts->scale) || !expr_const_int(expr->args[1], &parts->divisor))
         return false;
-    parts->x = product->args[0];
-    return parts->c2 != 0 && parts->c2 != -1 && parts->c1 != 0;
+    parts->factor = product->args[0];
+    return parts->divisor != 0 && parts->divisor != -1 && parts->scale != 0;
 }
 
-/* y // c2, dropped (constant 0) where that is shown to be 0. */
-static const Expr *quotient_of_rest(Simplifier *s, const Expr *y, const Expr *divisor)
+/* rest // divisor; the constant 0 where it is shown to be that. */
+static const Expr *quotient_of_rest(Simplifier *s, const Expr *rest, const Expr *divisor)
 {
-    const Expr *quotient = op_floordiv(s->an->ctx, y, divisor);
-    return simplify_compare_to(s, quotient, 0) == ORDER_EQ ? expr_int(s->an->ctx, y->dtype, 0) : quotient;
+    const Expr *quotient = op_floordiv(s->an->ctx, rest, divisor);
+    return simplify_compare_to(s, quotient, 0) == ORDER_EQ ? expr_int(s->an->ctx, rest->dtype, 0) : quotient;
 }
 
-/* (x * c1 + y) // c2 where the residues of both terms contribute a constant only, or where c1 divides c2 and y stays within one step of it. */
+/* Where the residues of both terms contribute a constant only, or where the scale divides the divisor and the rest stays within one step of it. */
 static const Expr *divide_linear(Simplifier *s, const Expr *expr)
 {
     LinearDivision parts;
-    if (!linear_division_match(expr, &parts))
+    if (!linear_division_match(s, expr, &parts))
         return NULL;
     Context *ctx = s->an->ctx;
-    const Expr *divisor = expr->args[1], *y = parts.y ? parts.y : expr_int(ctx, expr->dtype, 0);
-    const Expr *residue_of_y = op_floormod(ctx, y, divisor);
-    const Expr *residue = op_add(ctx, op_mul_int(ctx, parts.x, floor_modulo(parts.c1, parts.c2)), residue_of_y);
+    const Expr *divisor = expr->args[1], *residue_of_rest = op_floormod(ctx, parts.rest, divisor);
+    const Expr *residue = op_add(ctx, op_mul_int(ctx, parts.factor, floor_modulo(parts.scale, parts.divisor)), residue_of_rest);
     IntBound bound = analyzer_bound(s->an, op_floordiv(ctx, residue, divisor));
-    const Expr *rest = quotient_of_rest(s, y, divisor);
+    const Expr *rest = quotient_of_rest(s, parts.rest, divisor);
     if (bound.min == bound.max)
-        return op_add(ctx, op_mul_int(ctx, parts.x, floor_divide(parts.c1, parts.c2)), op_add_int(ctx, rest, bound.max));
-    if (parts.c1 > 0 && parts.c2 > 0 && parts.c2 % parts.c1 == 0 && analyzer_prove_below(s->an, residue_of_y, parts.c1))
-        return op_add(ctx, op_floordiv(ctx, parts.x, expr_int(ctx, expr->dtype, parts.c2 / parts.c1)), rest);
-    return NULL;
+        return op_add(ctx, op_mul_int(ctx, parts.factor, floor_divide(parts.scale, parts.divisor)), op_add_int(ctx, rest, bound.max));
+    bool divides = parts.scale > 0 && parts.divisor > 0 && parts.divisor % parts.scale == 0;
+    if (!divides || !analyzer_prove_below(s->an, residue_of_rest, parts.scale))
+        return NULL;
+    return op_add(ctx, op_floordiv(ctx, parts.factor, expr_int(ctx, expr->dtype, parts.divisor / parts.scale)), rest);
 }
 
 const Expr *simplify_floordiv(Simplifier *s, const Expr *expr)
 {
     if (!is_index_type(expr->dtype) || expr_is_int(expr->args[1], 0))
         return expr;
-    const Expr *result = RULES_APPLY(s, nested_division_rules, expr);
+    const Expr *result = rules_apply(s, &floordiv_nested_table, expr);
     if (!result)
         result = divide_linear(s, expr);
     if (!result)
-        result = RULES_APPLY(s, division_rules, expr);
+        result = rules_apply(s, &floordiv_table, expr);
     return result ? result : expr;
 }
 
@@ -144,7 +147,7 @@ const Expr *simplify_floormod(Simplifier *s, const Expr *expr)
 {
     if (!is_index_type(expr->dtype) || expr_is_int(expr->args[1], 0))
         return expr;
-    const Expr *result = RULES_APPLY(s, remainder_rules, expr);
+    const Expr *result = rules_apply(s, &floormod_table, expr);
     if (!result)
         result = remainder_by_facts(s, expr);
     return result ? result : expr;

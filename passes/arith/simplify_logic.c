@@ -25,6 +25,7 @@ static const Rule not_rules[] = {
     REWRITE(NOT(OR(x, y)), AND(NOT(x), NOT(y)), .again = true),
     REWRITE(NOT(AND(x, y)), OR(NOT(x), NOT(y)), .again = true),
 };
+RULE_TABLE(not);
 
 /* Pairs of conditions that exclude each other, for and; with the roles of the two operators exchanged the negations make the pairs of which one always holds, for or. Each pair
    is listed in both orders. */
@@ -57,6 +58,7 @@ static const Rule and_rules[] = {
             .when = AND(AND(GT(c2, N(0)), LE(c3, c2)), OR(EQ(FLOORMOD(ADD(c1, N(1)), c2), N(0)), GT(FLOORMOD(ADD(c1, N(1)), c2), c3))), .again = true),
     REWRITE(AND(x, AND(y, z)), AND(AND(x, y), z), .again = true),
 };
+RULE_TABLE(and);
 
 static const Rule or_rules[] = {
     BOTH_ORDERS(OR, EQ(x, y), NE(x, y), pattern_true),
@@ -72,6 +74,7 @@ static const Rule or_rules[] = {
     REWRITE(OR(LT(x, y), LT(y, x)), NE(x, y)),
     REWRITE(OR(x, OR(y, z)), OR(OR(x, y), z), .again = true),
 };
+RULE_TABLE(or);
 
 /* An order of floats is not the negation of the opposite order, because of NaN: the rules that rely on it must not see one. */
 static bool orders_floats(const Expr *expr)
@@ -89,7 +92,7 @@ const Expr *simplify_not(Simplifier *s, const Expr *expr)
         return known;
     if (orders_floats(operand))
         return expr;
-    const Expr *result = RULES_APPLY(s, not_rules, expr);
+    const Expr *result = rules_apply(s, &not_table, expr);
     return result ? result : expr;
 }
 
@@ -98,7 +101,7 @@ const Expr *simplify_and(Simplifier *s, const Expr *expr)
     const Expr *known = simplify_by_literal(s, expr);
     if (known)
         return known;
-    const Expr *result = RULES_APPLY(s, and_rules, expr);
+    const Expr *result = rules_apply(s, &and_table, expr);
     return result ? result : expr;
 }
 
@@ -109,7 +112,7 @@ const Expr *simplify_or(Simplifier *s, const Expr *expr)
         return known;
     if (orders_floats(expr->args[0]) && orders_floats(expr->args[1]))
         return expr;
-    const Expr *result = RULES_APPLY(s, or_rules, expr);
+    const Expr *result = rules_apply(s, &or_table, expr);
     return result ? result : expr;
 }
 

@@ -61,6 +61,7 @@ static const Rule min_rules[] = {
     SCALING_RULES(MIN, MAX),
     CONSTANT_RULES(MIN, MAX),
 };
+RULE_TABLE(min);
 
 static const Rule max_rules[] = {
     REWRITE(MAX(ROUNDED(DIV), x), ROUNDED(DIV), .when = ROUNDS_UP),
@@ -75,13 +76,16 @@ static const Rule max_rules[] = {
     SCALING_RULES(MAX, MIN),
     CONSTANT_RULES(MAX, MIN),
 };
+RULE_TABLE(max);
 
 static const Rule min_select_rules[] = {
     REWRITE(MIN(SELECT(x, y, z), SELECT(x, v, w)), SELECT(x, MIN(y, v), MIN(z, w))),
 };
+RULE_TABLE(min_select);
 static const Rule max_select_rules[] = {
     REWRITE(MAX(SELECT(x, y, z), SELECT(x, v, w)), SELECT(x, MAX(y, v), MAX(z, w))),
 };
+RULE_TABLE(max_select);
 
 /* EXPR as base + offset, or as offset - base (*NEGATED). */
 static int64_t split_constant(const Expr *expr, const Expr **base, bool *negated)
@@ -124,10 +128,10 @@ const Expr *simplify_min(Simplifier *s, const Expr *expr)
     if (is_index_type(expr->dtype)) {
         result = certain_minimum(s, expr->args[0], expr->args[1]);
         if (!result)
-            result = RULES_APPLY(s, min_rules, expr);
+            result = rules_apply(s, &min_table, expr);
     }
     if (!result && expr->dtype.lanes == 1 && !dtype_is_float(expr->dtype))
-        result = RULES_APPLY(s, min_select_rules, expr);
+        result = rules_apply(s, &min_select_table, expr);
     return result ? result : expr;
 }
 
@@ -139,9 +143,9 @@ const Expr *simplify_max(Simplifier *s, const Expr *expr)
         if (smaller)
             result = smaller == expr->args[1] ? expr->args[0] : expr->args[1];
         else
-            result = RULES_APPLY(s, max_rules, expr);
+            result = rules_apply(s, &max_table, expr);
     }
     if (!result && expr->dtype.lanes == 1 && !dtype_is_float(expr->dtype))
-        result = RULES_APPLY(s, max_select_rules, expr);
+        result = rules_apply(s, &max_select_table, expr);
     return result ? result : expr;
 }

@@ -14,9 +14,10 @@ static const Rule mul_rules[] = {
     REWRITE(MUL(c1, x), MUL(x, c1), .again = true),
     REWRITE(MUL(SUB(x, y), c1), MUL(SUB(y, x), NEGATIVE(c1)), .when = LT(c1, N(0)), .again = true),
 };
+RULE_TABLE(mul);
 
 const Expr *simplify_mul(Simplifier *s, const Expr *expr)
 {
-    const Expr *result = is_index_type(expr->dtype) ? RULES_APPLY(s, mul_rules, expr) : NULL;
+    const Expr *result = is_index_type(expr->dtype) ? rules_apply(s, &mul_table, expr) : NULL;
     return result ? result : expr;
 }

@@ -13,7 +13,7 @@
 #define SUM_DIVISION_RULE(SUM, REST)                                                                                                         \
     REWRITE(DIV(SUM, c2), ADD(MUL(x, DIV(c1, c2)), DIV(REST, c2)), .when = AND(C1_IS_MULTIPLE, AND(AT_LEAST(x, N(0)), AT_LEAST(REST, N(0)))))
 
-static const Rule division_rules[] = {
+static const Rule truncdiv_rules[] = {
     REWRITE(DIV(N(0), x), N(0)),
     REWRITE(DIV(DIV(x, c1), c2), DIV(x, MUL(c1, c2)), .when = AND(GT(c1, N(0)), GT(c2, N(0)))),
     REWRITE(DIV(ADD(DIV(x, c1), c2), c3), DIV(ADD(x, MUL(c1, c2)), MUL(c1, c3)),
@@ -48,8 +48,9 @@ static const Rule division_rules[] = {
     REWRITE(DIV(ADD(y, MUL(x, z)), z), ADD(DIV(y, z), x), .when = ALL_NOT_NEGATIVE),
     REWRITE(DIV(ADD(y, MUL(z, x)), z), ADD(DIV(y, z), x), .when = ALL_NOT_NEGATIVE),
 };
+RULE_TABLE(truncdiv);
 
-static const Rule remainder_rules[] = {
+static const Rule truncmod_rules[] = {
     REWRITE(MOD(N(0), x), N(0)),
     REWRITE(MOD(MUL(x, c1), c2), N(0), .when = AND(NE(c2, N(0)), EQ(FLOORMOD(c1, c2), N(0)))),
     REWRITE(MOD(ADD(MUL(x, c1), y), c2), MOD(y, c2),
@@ -60,12 +61,13 @@ static const Rule remainder_rules[] = {
     /* the sign of the divisor does not matter */
     REWRITE(MOD(x, c1), MOD(x, NEGATIVE(c1)), .when = LT(c1, N(0)), .again = true),
 };
+RULE_TABLE(truncmod);
 
 const Expr *simplify_truncdiv(Simplifier *s, const Expr *expr)
 {
     if (!is_index_type(expr->dtype) || expr_is_int(expr->args[1], 0))
         return expr;
-    const Expr *result = RULES_APPLY(s, division_rules, expr);
+    const Expr *result = rules_apply(s, &truncdiv_table, expr);
     return result ? result : expr;
 }
 
@@ -83,7 +85,7 @@ const Expr *simplify_truncmod(Simplifier *s, const Expr *expr)
 {
     if (!is_index_type(expr->dtype) || expr_is_int(expr->args[1], 0))
         return expr;
-    const Expr *result = RULES_APPLY(s, remainder_rules, expr);
+    const Expr *result = rules_apply(s, &truncmod_table, expr);
     if (!result)
         result = remainder_by_congruence(s, expr);
     return result ? result : expr;

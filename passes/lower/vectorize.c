@@ -4,16 +4,15 @@
          if i * 8 + v < n:                                       ->      under the mask T.Broadcast(i * 8, 8) + T.Ramp(0, 1, 8) < T.Broadcast(n, 8)
              B_1[i * 8 + v] = A_1[i * 8 + v] * T.float32(2.0)
 
-   Each statement runs for all lanes before the next one. That is the same only where the iterations are independent; a loop of which that is not shown, and one whose body has no vector
-   form, runs its iterations in order, with a warning. A call with effects in it is an error: such calls are never vectorized. Memory that the body allocates exists once for each lane:
+   Each statement runs for all lanes before the next one. That is the same only where the iterations are independent, which the pass "lanes" has shown. A loop whose body has no vector
+   form runs its iterations in order, with a warning. A call with effects in it is an error: such calls are never vectorized. Memory that the body allocates exists once for each lane:
 
      for v in T.vectorized(8):                    t = T.allocate([8], ...)
          t = T.allocate([1], ...)           ->    t_1[0:8] = A_1[0:8]
          t_1[0] = A_1[v]                          B_1[0:8] = t_1[0:8] * t_1[0:8]
          B_1[v] = t_1[0] * t_1[0]
 
-   Needs: flat buffers. */
-#include "passes/lower/effects.h"
+   Needs: flat buffers, independent iterations. */
 #include "passes/lower/vectorize.h"
 
 enum { MOST_LANES = 1024 };
@@ -188,7 +187,7 @@ static const Stmt *serial(Context *ctx, const Stmt *stmt)
     return stmt_for(ctx, loop, stmt->span);
 }
 
-static const Stmt *vectorize_loop(Context *ctx, const Map *roots, const Stmt *stmt)
+static const Stmt *vectorize_loop(Context *ctx, const Stmt *stmt)
 {
     const ForStmt *loop = &stmt->as.loop;
     const Expr *call = NULL;
@@ -200,8 +199,6 @@ static const Stmt *vectorize_loop(Context *ctx, const Map *roots, const Stmt *st
     int lane_count = (int)loop->extent->value.integer;
     if (lane_count <= 1)
         return serial(ctx, stmt);
-    if (!why)
-        why = vectorize_conflict(ctx, loop, roots);
     if (why) {
         diag_warning(ctx, stmt->span, "the vectorized loop '%s' runs serially: %s", loop->var->name, why);
         return serial(ctx, stmt);
@@ -215,13 +212,11 @@ static const Stmt *vectorize_loop(Context *ctx, const Map *roots, const Stmt *st
 static const Stmt *vectorize_in_stmt(Rewriter *rewriter, const Stmt *stmt)
 {
     const Stmt *result = rewrite_stmt_children(rewriter, stmt);
-    return result->kind == STMT_FOR && result->as.loop.kind == FOR_VECTORIZED ? vectorize_loop(rewriter->ctx, rewriter->data, result) : result;
+    return result->kind == STMT_FOR && result->as.loop.kind == FOR_VECTORIZED ? vectorize_loop(rewriter->ctx, result) : result;
 }
 
 const Func *lower_vectorize(LowerState *state, const Func *func)
 {
-    Map roots = {0};
-    effects_add_view_roots(state->ctx, &roots, func->body);
-    Rewriter rewriter = {.ctx = state->ctx, .stmt = vectorize_in_stmt, .data = &roots};
+    Rewriter rewriter = {.ctx = state->ctx, .stmt = vectorize_in_stmt};
     return func_with_body(state->ctx, func, rewrite_stmt(&rewriter, func->body));
 }

@@ -23,8 +23,5 @@ const Expr *lanes_mask_with(const Lanes *lanes, const Expr *condition, bool nega
 
 /* NULL when the body of LOOP has a form that can be turned into vectors of its lanes, else what stands against it. *CALL: a call with effects that is in the way, else NULL. */
 const char *vectorize_obstacle(Context *ctx, const ForStmt *loop, const Expr **call);
-/* NULL when running each statement of LOOP for all iterations before the next one gives what running the iterations in order gives, else why that is not shown. ROOTS: see
-   effects_add_view_roots. */
-const char *vectorize_conflict(Context *ctx, const ForStmt *loop, const Map *roots);
 
 #endif

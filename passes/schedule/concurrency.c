@@ -31,12 +31,23 @@ static const char *what_helps(const Conflict *conflict)
     return "";
 }
 
+/* The outermost loop bound to threads around NODE, itself included. */
+static const Var *kernel_loop(Schedule *sch, const TreeNode *node)
+{
+    const Var *kernel = node_loop(node)->var;
+    for (; node; node = schedule_parent(sch, node))
+        if (node->stmt->kind == STMT_FOR && node_loop(node)->kind == FOR_THREAD)
+            kernel = node_loop(node)->var;
+    return kernel;
+}
+
 /* The loop at NODE, of whatever kind it is now, may run at once; false after a refusal. */
 static bool check_concurrent_loop(Schedule *sch, const TreeNode *node)
 {
     const ForStmt *loop = node_loop(node);
     Conflict conflict;
-    if (!dependence_carried(sch->ctx, schedule_func(sch), loop->var, run_mode(loop), &conflict))
+    bool leaves = loop->kind == FOR_THREAD && dependence_leaves_scope(sch->ctx, schedule_func(sch), loop->var, kernel_loop(sch, node), run_mode(loop), &conflict);
+    if (!leaves && !dependence_carried(sch->ctx, schedule_func(sch), loop->var, run_mode(loop), &conflict))
         return true;
     const char *way = loop->kind == FOR_PARALLEL ? "parallel" : loop->kind == FOR_VECTORIZED ? "vectorized" : arena_printf(sch->ctx->arena, "bound to %s", loop->thread);
     sched_refuse(sch, "loop '%s' cannot be %s: %s%s", loop->var->name, way, conflict.text, what_helps(&conflict));

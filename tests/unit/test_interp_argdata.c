@@ -32,7 +32,8 @@ static void test_ranges(void **state)
     static const struct {
         const char *type;
         double least, greatest;
-    } cases[] = {{"float64", -1, 1}, {"float32", -1, 1}, {"float16", -1, 1}, {"bfloat16", -1, 1}, {"int8", -8, 8}, {"int64", -8, 8}, {"uint8", 0, 8}, {"bool", 0, 1}};
+    } cases[] = {{"float64", -1, 1}, {"float32", -1, 1}, {"float16", -1, 1}, {"bfloat16", -1, 1},
+                 {"int8", -8, 8},    {"int64", -8, 8},   {"uint8", 0, 8},    {"bool", 0, 1}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         Ran ran = prepare_copy(cases[k].type, 3);
         DType t;
@@ -54,7 +55,8 @@ static void test_index_values(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < 20; seed++) {
         Ran ran = ran_prepare("@T.prim_func\n"
-                              "def main(A: T.Buffer((5,), \"float32\"), I: T.Buffer((50,), \"int32\"), D: T.Buffer((50,), \"int32\"), B: T.Buffer((50,), \"float32\"), C: T.Buffer((50,), \"int32\")):\n"
+                              "def main(A: T.Buffer((5,), \"float32\"), I: T.Buffer((50,), \"int32\"), D: T.Buffer((50,), \"int32\"), B: T.Buffer((50,), "
+                              "\"float32\"), C: T.Buffer((50,), \"int32\")):\n"
                               "    for i in range(50):\n"
                               "        B[i] = A[I[i]]\n"
                               "        C[i] = 100 // D[i]\n",

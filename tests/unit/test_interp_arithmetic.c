@@ -145,8 +145,9 @@ static void run_wide(const char *expression, const char *type, const int64_t *a,
 {
     char text[1024];
     snprintf(text, sizeof text,
-             "@T.prim_func\ndef main(A: T.Buffer((%d,), \"%s\"), B: T.Buffer((%d,), \"%s\"), C: T.Buffer((%d,), \"%s\")):\n    for i in range(%d):\n        C[i] = %s\n", count, type, count, type,
-             count, type, count, expression);
+             "@T.prim_func\ndef main(A: T.Buffer((%d,), \"%s\"), B: T.Buffer((%d,), \"%s\"), C: T.Buffer((%d,), \"%s\")):\n    for i in range(%d):\n        "
+             "C[i] = %s\n",
+             count, type, count, type, count, type, count, expression);
     Ran ran = ran_prepare(text, 1, NULL, 0);
     memcpy(ran_data(&ran, "A"), a, sizeof *a * (size_t)count);
     memcpy(ran_data(&ran, "B"), b, sizeof *b * (size_t)count);
@@ -231,7 +232,8 @@ typedef struct {
 static double run_real(const char *type, const char *expression, double a, double b)
 {
     char text[1024];
-    snprintf(text, sizeof text, "@T.prim_func\ndef main(A: T.Buffer((), \"%s\"), B: T.Buffer((), \"%s\"), C: T.Buffer((), \"%s\")):\n    C[()] = %s\n", type, type, type, expression);
+    snprintf(text, sizeof text, "@T.prim_func\ndef main(A: T.Buffer((), \"%s\"), B: T.Buffer((), \"%s\"), C: T.Buffer((), \"%s\")):\n    C[()] = %s\n", type,
+             type, type, expression);
     Ran ran = ran_prepare(text, 1, NULL, 0);
     DType t;
     assert_true(dtype_parse(type, &t));
@@ -363,11 +365,29 @@ static void test_casts(void **state)
 {
     (void)state;
     const CastCase cases[] = {
-        {"float32", "int32", 2.9, 2},           {"float32", "int32", -2.9, -2},       {"float32", "int8", 300, 127},    {"float32", "int8", -300, -128},     {"float64", "int64", 1e30, INT64_MAX},
-        {"float64", "int64", -1e30, INT64_MIN}, {"float32", "uint8", -1, 0},          {"float32", "uint8", 255.9, 255}, {"float32", "uint8", 256, 255},      {"float64", "uint64", 1e30, -1},
-        {"float32", "int32", NAN, 0},           {"float32", "int32", INFINITY, INT32_MAX}, {"float32", "bool", 0.25, 1},     {"float32", "bool", 0, 0},           {"int32", "int8", 300, 44},
-        {"int32", "uint8", -1, 255},            {"int8", "uint64", -1, -1},           {"uint32", "int64", 4294967295.0, 4294967295}, {"int32", "bool", 256, 1},           {"bool", "int32", 1, 1},
-        {"int64", "float32", 16777217, 16777216}, {"int32", "float16", 2049, 2048},    {"uint8", "int8", 200, -56},
+        {"float32", "int32", 2.9, 2},
+        {"float32", "int32", -2.9, -2},
+        {"float32", "int8", 300, 127},
+        {"float32", "int8", -300, -128},
+        {"float64", "int64", 1e30, INT64_MAX},
+        {"float64", "int64", -1e30, INT64_MIN},
+        {"float32", "uint8", -1, 0},
+        {"float32", "uint8", 255.9, 255},
+        {"float32", "uint8", 256, 255},
+        {"float64", "uint64", 1e30, -1},
+        {"float32", "int32", NAN, 0},
+        {"float32", "int32", INFINITY, INT32_MAX},
+        {"float32", "bool", 0.25, 1},
+        {"float32", "bool", 0, 0},
+        {"int32", "int8", 300, 44},
+        {"int32", "uint8", -1, 255},
+        {"int8", "uint64", -1, -1},
+        {"uint32", "int64", 4294967295.0, 4294967295},
+        {"int32", "bool", 256, 1},
+        {"bool", "int32", 1, 1},
+        {"int64", "float32", 16777217, 16777216},
+        {"int32", "float16", 2049, 2048},
+        {"uint8", "int8", 200, -56},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_int_equal(run_cast(cases[i].from, cases[i].to, cases[i].value), cases[i].expected);
@@ -419,10 +439,21 @@ static void test_half_formats(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_int8_operators),     cmocka_unit_test(test_uint8_operators), cmocka_unit_test(test_int64),       cmocka_unit_test(test_uint64),
-        cmocka_unit_test(test_bits),               cmocka_unit_test(test_fixed_point),     cmocka_unit_test(test_float64_functions), cmocka_unit_test(test_rounding_functions),
-        cmocka_unit_test(test_min_max_nan),        cmocka_unit_test(test_rounding_to_type), cmocka_unit_test(test_fma),         cmocka_unit_test(test_casts),
-        cmocka_unit_test(test_cast_rounds_once),   cmocka_unit_test(test_reinterpret),     cmocka_unit_test(test_half_formats),
+        cmocka_unit_test(test_int8_operators),
+        cmocka_unit_test(test_uint8_operators),
+        cmocka_unit_test(test_int64),
+        cmocka_unit_test(test_uint64),
+        cmocka_unit_test(test_bits),
+        cmocka_unit_test(test_fixed_point),
+        cmocka_unit_test(test_float64_functions),
+        cmocka_unit_test(test_rounding_functions),
+        cmocka_unit_test(test_min_max_nan),
+        cmocka_unit_test(test_rounding_to_type),
+        cmocka_unit_test(test_fma),
+        cmocka_unit_test(test_casts),
+        cmocka_unit_test(test_cast_rounds_once),
+        cmocka_unit_test(test_reinterpret),
+        cmocka_unit_test(test_half_formats),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -185,8 +185,10 @@ static const char view_program[] = "@T.prim_func\n"
 static void test_view_findings(void **state)
 {
     (void)state;
-    assert_pair(view_program, "offset_factor=4", "offset_factor=5", INTERP_VIEW, "error: block 'copy' matches 'A1' at offset 4, which is no multiple of its offset_factor 5\nnote: at i = 0\n");
-    assert_pair(view_program, "offset_factor=1, strides=(12, 1)", "offset_factor=1, strides=(4, 1)", INTERP_VIEW, "error: block 'copy' matches 'A1' with a region of 'A' whose stride is 12, not 4\nnote: at i = 0\n");
+    assert_pair(view_program, "offset_factor=4", "offset_factor=5", INTERP_VIEW,
+                "error: block 'copy' matches 'A1' at offset 4, which is no multiple of its offset_factor 5\nnote: at i = 0\n");
+    assert_pair(view_program, "offset_factor=1, strides=(12, 1)", "offset_factor=1, strides=(4, 1)", INTERP_VIEW,
+                "error: block 'copy' matches 'A1' with a region of 'A' whose stride is 12, not 4\nnote: at i = 0\n");
 }
 
 /* Buffers with one data variable are one memory. */
@@ -295,7 +297,8 @@ static void test_masks(void **state)
     static const char text[] = "@T.prim_func\n"
                                "def main(A: T.Buffer((6,), \"int32\"), B: T.Buffer((6,), \"int32\")):\n"
                                "    for i in range(2):\n"
-                               "        B.vstore([T.Ramp(i * 4, 1, 4)], A.vload([T.Ramp(i * 4, 1, 4)], predicate=T.Ramp(i * 4, 1, 4) < T.Broadcast(%s, 4)), predicate=T.Ramp(i * 4, 1, 4) < T.Broadcast(6, 4))\n";
+                               "        B.vstore([T.Ramp(i * 4, 1, 4)], A.vload([T.Ramp(i * 4, 1, 4)], predicate=T.Ramp(i * 4, 1, 4) < T.Broadcast(%s, 4)), "
+                               "predicate=T.Ramp(i * 4, 1, 4) < T.Broadcast(6, 4))\n";
     assert_pair(text, "6", "7", INTERP_OUT_OF_BOUNDS, "reads A[6], out of bounds");
 }
 
@@ -450,12 +453,13 @@ static void test_extern(void **state)
     ran_free(&ran);
 }
 
-static const char tmm16_program[] = "@T.prim_func\n"
-                                    "def main(A: T.Buffer((16, 20), \"float32\"), B: T.Buffer((16, 16), \"float32\"), C: T.Buffer((16, 16), \"float32\")):\n"
-                                    "    with T.block(\"tile\"):\n"
-                                    "        T.reads(A[0:16, 0:%s], B[0:16, 0:16], C[0:16, 0:16])\n"
-                                    "        T.writes(C[0:16, 0:16])\n"
-                                    "        T.evaluate(T.call_extern(\"int32\", \"tmm16\", C.access_ptr(\"rw\"), A.access_ptr(\"r\"), B.access_ptr(\"r\"), 20, 16, 16))\n";
+static const char tmm16_program[] =
+    "@T.prim_func\n"
+    "def main(A: T.Buffer((16, 20), \"float32\"), B: T.Buffer((16, 16), \"float32\"), C: T.Buffer((16, 16), \"float32\")):\n"
+    "    with T.block(\"tile\"):\n"
+    "        T.reads(A[0:16, 0:%s], B[0:16, 0:16], C[0:16, 0:16])\n"
+    "        T.writes(C[0:16, 0:16])\n"
+    "        T.evaluate(T.call_extern(\"int32\", \"tmm16\", C.access_ptr(\"rw\"), A.access_ptr(\"r\"), B.access_ptr(\"r\"), 20, 16, 16))\n";
 
 static void test_tmm16(void **state)
 {

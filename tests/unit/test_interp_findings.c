@@ -106,7 +106,8 @@ static void test_undeclared_in_outer_block(void **state)
                 "                    T.reads(A[vo * 4 + vi])\n"
                 "                    T.writes(B[vo * 4 + vi])\n"
                 "                    B[vo * 4 + vi] = A[vo * 4 + vi]\n",
-                "4", "3", INTERP_UNDECLARED, "error: block 'inner' reads A[3], outside the declared reads of block 'outer', which is around it\nnote: at i0 = 0, i1 = 3\n");
+                "4", "3", INTERP_UNDECLARED,
+                "error: block 'inner' reads A[3], outside the declared reads of block 'outer', which is around it\nnote: at i0 = 0, i1 = 3\n");
 }
 
 /* A block with init reads what it accumulates into without declaring it; one without init must declare it. */
@@ -122,6 +123,45 @@ static void test_undeclared_accumulator(void **state)
                 "            T.writes(C[0])\n"
                 "            C[0] = C[0] + A[vk]\n",
                 "C[0], ", "", INTERP_UNDECLARED, "error: block 'C' reads C[0], outside its declared reads");
+}
+
+/* Nor do the blocks around it declare that. */
+static void test_accumulator_of_inner_block(void **state)
+{
+    (void)state;
+    static const char text[] = "@T.prim_func\n"
+                               "def main(A: T.Buffer((8,), \"float32\"), C: T.Buffer((1,), \"float32\")):\n"
+                               "    for k0 in range(2):\n"
+                               "        with T.block(\"outer\"):\n"
+                               "            vko = T.axis.reduce(2, k0)\n"
+                               "            T.reads(A[vko * 4:vko * 4 + 4])\n"
+                               "            T.writes(C[0])\n"
+                               "            for k1 in range(4):\n"
+                               "                with T.block(\"inner\"):\n"
+                               "                    vk = T.axis.reduce(8, vko * 4 + k1)\n"
+                               "                    T.reads(%sA[vk])\n"
+                               "                    T.writes(C[0])\n"
+                               "                    with T.init():\n"
+                               "                        C[0] = T.float32(0)\n"
+                               "                    C[0] = C[0] + A[vk]%s\n";
+    char program[2048];
+    snprintf(program, sizeof program, text, "", "");
+    Ran ran = run_text(program);
+    assert_no_findings(&ran);
+    const float *a = ran_data(&ran, "A");
+    float sum = 0;
+    for (int k = 0; k < 8; k++)
+        sum = sum + a[k];
+    assert_true(*(float *)ran_data(&ran, "C") == sum); /* one init: the reduction begins with k0 */
+    ran_free(&ran);
+    snprintf(program, sizeof program, text, "", " + A[0]");
+    Ran bad = run_text(program);
+    assert_finding(&bad, INTERP_UNDECLARED, "block 'inner' reads A[0], outside its declared reads");
+    ran_free(&bad);
+    snprintf(program, sizeof program, text, "A[0], ", " + A[0]");
+    Ran outer = run_text(program);
+    assert_finding(&outer, INTERP_UNDECLARED, "block 'inner' reads A[0], outside the declared reads of block 'outer', which is around it");
+    ran_free(&outer);
 }
 
 static void test_binding(void **state)
@@ -300,7 +340,10 @@ static void test_parallel_reduction(void **state)
         ran_free(&good);
         snprintf(program, sizeof program, text, "serial", kinds[i]);
         Ran bad = run_text(program);
-        snprintf(program, sizeof program, "error: block 'C' is in conflict with another iteration of the %s loop over k: C[0] is written at k = 0 and read at k = 1\nnote: at i = 0, k = 1\n", kinds[i]);
+        snprintf(
+            program, sizeof program,
+            "error: block 'C' is in conflict with another iteration of the %s loop over k: C[0] is written at k = 0 and read at k = 1\nnote: at i = 0, k = 1\n",
+            kinds[i]);
         assert_non_null(strstr(ran_messages(&bad), program));
         assert_int_equal(bad.result.kinds, 1u << INTERP_CONFLICT);
         ran_free(&bad);
@@ -314,7 +357,9 @@ static void test_parallel_write_write(void **state)
                                "def main(B: T.Buffer((8,), \"float32\")):\n"
                                "    for i in T.parallel(8):\n"
                                "        B[i // %s] = T.float32(1)\n";
-    assert_pair(text, "1", "2", INTERP_CONFLICT, "error: function 'main' is in conflict with another iteration of the parallel loop over i: B[0] is written at i = 0 and again at i = 1\nnote: at i = 1\n");
+    assert_pair(text, "1", "2", INTERP_CONFLICT,
+                "error: function 'main' is in conflict with another iteration of the parallel loop over i: B[0] is written at i = 0 and again at i = 1\nnote: "
+                "at i = 1\n");
 }
 
 static void test_parallel_write_after_read(void **state)
@@ -337,7 +382,8 @@ static void test_sequential_executions(void **state)
                                "    for t in T.%s(4):\n"
                                "        for i in T.parallel(8):\n"
                                "            A[i] = A[i] + T.float32(1)\n";
-    assert_pair(text, "serial", "parallel", INTERP_CONFLICT, "is in conflict with another iteration of the parallel loop over t: A[0] is written at t = 0 and read at t = 1\n");
+    assert_pair(text, "serial", "parallel", INTERP_CONFLICT,
+                "is in conflict with another iteration of the parallel loop over t: A[0] is written at t = 0 and read at t = 1\n");
 }
 
 /* Scratch memory that each iteration writes before it reads it is private, unless it is read after the loop. */
@@ -359,7 +405,8 @@ static void test_private_scratch(void **state)
                                "    with T.block(\"C\"):\n"
                                "        C[0] = %s\n";
     assert_pair(text, "A[0, 0]", "S[0]", INTERP_CONFLICT,
-                "error: block 'C' is in conflict with another iteration of the parallel loop over i: S[0] is written at i = 0 and again at i = 1, and read after the loop\n");
+                "error: block 'C' is in conflict with another iteration of the parallel loop over i: S[0] is written at i = 0 and again at i = 1, and read "
+                "after the loop\n");
 }
 
 static void test_scratch_read_from_outside(void **state)
@@ -447,6 +494,7 @@ int main(void)
         cmocka_unit_test(test_undeclared_access),
         cmocka_unit_test(test_undeclared_in_outer_block),
         cmocka_unit_test(test_undeclared_accumulator),
+        cmocka_unit_test(test_accumulator_of_inner_block),
         cmocka_unit_test(test_binding),
         cmocka_unit_test(test_index_overflow),
         cmocka_unit_test(test_data_wraps),

@@ -64,7 +64,9 @@ static void test_cooperative_fetch_into_global(void **state)
     (void)state;
     Ran ran = run_fetch("global", fetch_together);
     assert_true(ran.result.kinds == 1u << INTERP_CONFLICT);
-    assert_non_null(strstr(ran_messages(&ran), "block 'C' is in conflict with another thread of its block: A_shared[1] is written at threadIdx.x = 1 and read at threadIdx.x = 0\n"));
+    assert_non_null(
+        strstr(ran_messages(&ran),
+               "block 'C' is in conflict with another thread of its block: A_shared[1] is written at threadIdx.x = 1 and read at threadIdx.x = 0\n"));
     ran_free(&ran);
 }
 
@@ -116,7 +118,9 @@ static const char write_program[] = "@T.prim_func\n"
 static void test_same_value(void **state)
 {
     (void)state;
-    assert_pair(write_program, "7", "vt", INTERP_CONFLICT, "block 'S' is in conflict with another thread of its block: S[0] is written at threadIdx.x = 0 and again at threadIdx.x = 1\nnote: at tx = 1\n");
+    assert_pair(
+        write_program, "7", "vt", INTERP_CONFLICT,
+        "block 'S' is in conflict with another thread of its block: S[0] is written at threadIdx.x = 0 and again at threadIdx.x = 1\nnote: at tx = 1\n");
 }
 
 /* A statement in which one thread reads what another writes has no barrier in between; two statements have. */
@@ -156,7 +160,8 @@ static void test_explicit_barrier(void **state)
                                "        if C[0] %s 100:\n"
                                "            T.evaluate(T.tvm_storage_sync(\"shared\"))\n"
                                "        B[tx] = A[7 - tx]\n";
-    assert_pair(text, "<", ">", INTERP_CONFLICT, "is in conflict with another thread of its block: A[7] is written at threadIdx.x = 7 and read at threadIdx.x = 0\n");
+    assert_pair(text, "<", ">", INTERP_CONFLICT,
+                "is in conflict with another thread of its block: A[7] is written at threadIdx.x = 7 and read at threadIdx.x = 0\n");
 }
 
 static void test_block_conflict(void **state)
@@ -167,7 +172,8 @@ static void test_block_conflict(void **state)
                                "    for bx in T.thread_binding(4, thread=\"blockIdx.x\"):\n"
                                "        for tx in T.thread_binding(2, thread=\"threadIdx.x\"):\n"
                                "            B[bx * %s + tx] = 1\n";
-    assert_pair(text, "2", "1", INTERP_CONFLICT, "is in conflict with another thread block: B[1] is written at blockIdx.x = 0 and again at blockIdx.x = 1\nnote: at bx = 1, tx = 0\n");
+    assert_pair(text, "2", "1", INTERP_CONFLICT,
+                "is in conflict with another thread block: B[1] is written at blockIdx.x = 0 and again at blockIdx.x = 1\nnote: at bx = 1, tx = 0\n");
 }
 
 /* Loops with one tag have one extent in a kernel. */
