@@ -14,8 +14,8 @@ SAN ?=
 PACKAGES := gcc make flex bison llvm-19-dev libisl-dev libcmocka-dev libzstd-dev zlib1g-dev
 
 OPTIMIZE := -O2
-SANITIZE := $(if $(filter-out 0,$(SAN)),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 comma := ,
+SANITIZE := $(if $(filter-out 0,$(SAN)),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 CFLAGS ?= $(OPTIMIZE) -g
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(CFLAGS) $(WARNINGS) $(SANITIZE) -I. -I$(BUILD) -MMD -MP

@@ -33,11 +33,33 @@ static bool divides_always(DType dtype, LLVMValueRef b)
     return uniform_constant(b, &constant) && constant != 0 && !(dtype.code == DT_INT && constant == -1);
 }
 
+/* Processors divide vectors of floats, but not of integers. The rounded quotient of two integers of up to 16 bits in float32, or of up to 32 bits in float64, lies on the same side of every
+   integer as the exact one: it is off by less than 1 / b, and a quotient that is not integral is at least that far from the next integer. */
+static LLVMValueRef divide_as_floats(FuncGen *gen, DType dtype, LLVMValueRef a, LLVMValueRef b)
+{
+    DType wide = dtype_with_lanes(dtype.bits <= 16 ? DTYPE_FLOAT32 : DTYPE_FLOAT64, dtype.lanes);
+    LLVMTypeRef type = llvm_value_type(gen->build, dtype);
+    LLVMValueRef quotient = LLVMBuildFDiv(gen->builder, emit_cast(gen, a, dtype, wide), emit_cast(gen, b, dtype, wide), "");
+    return dtype.code == DT_INT ? LLVMBuildFPToSI(gen->builder, quotient, type, "") : LLVMBuildFPToUI(gen->builder, quotient, type, "");
+}
+
+/* LLVM multiplies by the inverse of a constant instead, which is faster still; but not for bytes, where LLVM 19 makes wrong code of a product with a permuted quotient. */
+static bool pays_as_floats(DType dtype, LLVMValueRef b)
+{
+    int64_t constant;
+    return dtype.lanes > 1 && dtype.bits <= 32 && (dtype.bits == 8 || !uniform_constant(b, &constant));
+}
+
 static LLVMValueRef truncated(FuncGen *gen, bool remainder, DType dtype, LLVMValueRef a, LLVMValueRef b)
 {
+    LLVMBuilderRef builder = gen->builder;
+    if (pays_as_floats(dtype, b)) {
+        LLVMValueRef quotient = divide_as_floats(gen, dtype, a, b);
+        return remainder ? LLVMBuildSub(builder, a, LLVMBuildMul(builder, quotient, b, ""), "") : quotient;
+    }
     if (dtype.code == DT_INT)
-        return remainder ? LLVMBuildSRem(gen->builder, a, b, "") : LLVMBuildSDiv(gen->builder, a, b, "");
-    return remainder ? LLVMBuildURem(gen->builder, a, b, "") : LLVMBuildUDiv(gen->builder, a, b, "");
+        return remainder ? LLVMBuildSRem(builder, a, b, "") : LLVMBuildSDiv(builder, a, b, "");
+    return remainder ? LLVMBuildURem(builder, a, b, "") : LLVMBuildUDiv(builder, a, b, "");
 }
 
 /* -1 in the lanes where VALUE is negative, else 0. */

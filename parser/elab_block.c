@@ -55,16 +55,21 @@ static bool read_domain(Elab *elab, const Value *value, Range *domain)
     return true;
 }
 
-/* The variable is as wide as the widest of the domain and DTYPE. */
 static Value add_iter(Elab *elab, Frame *frame, IterKind kind, Range domain, const Expr *binding, DType dtype, Span span)
 {
     Context *ctx = elab->ctx;
-    if (domain.extent->dtype.bits > dtype.bits)
-        dtype = domain.extent->dtype;
     Iter iter = {var_new(ctx, context_intern(ctx, ""), dtype, span), {op_cast(ctx, dtype, domain.min), op_cast(ctx, dtype, domain.extent)}, kind, span};
     vec_push(ctx->arena, &frame->block->iters, iter);
-    vec_push(ctx->arena, &frame->block->bindings, binding);
+    vec_push(ctx->arena, &frame->block->bindings, op_cast(ctx, dtype, binding));
     return value_fresh_var(elab, iter.var, span);
+}
+
+/* Where a value or domain is wider than the variable would be, the variable gets its type; constants adapt. */
+static void widen_axis(DType *dtype, const Value *value, const Expr *expr)
+{
+    bool constant = value_is_number(value) && dtype_holds(*dtype, expr->value.integer);
+    if (!constant && expr->dtype.bits > dtype->bits)
+        *dtype = expr->dtype;
 }
 
 Value builtin_axis(Elab *elab, const Call *call)
@@ -81,6 +86,8 @@ Value builtin_axis(Elab *elab, const Call *call)
         diag_error(elab->ctx, call->span, "an axis must be an integer, not %s", dtype_name(elab->ctx, dtype));
         return value_error();
     }
+    widen_axis(&dtype, call_arg(call, "dom"), domain.extent);
+    widen_axis(&dtype, call_arg(call, "binding"), binding);
     return add_iter(elab, frame, (IterKind)call->builtin->variant, domain, binding, dtype, call->span);
 }
 

@@ -68,9 +68,6 @@ static bool define_in_expr(Visitor *visitor, const Expr *expr)
     FunctionCheck *check = visitor->data;
     if (expr->kind == EXPR_LET)
         define(check, expr->value.var);
-    if (expr_is_call(expr, OP_COMM_REDUCER) && expr_is_call(expr->args[0], OP_TVM_TUPLE))
-        for (int i = 0; i < expr->args[0]->arg_count; i++)
-            define_bare(check, expr->args[0]->args[i]);
     return true;
 }
 

@@ -225,41 +225,38 @@ Value builtin_struct_get(Elab *elab, const Call *call)
 
 /* --- reducers --- */
 
-/* The values of a lambda's body, or of a single value. */
-static const Expr *tuple_of(Elab *elab, const Expr *const *variables, int variable_count, const Value *value, Span span)
+static const Expr *tuple_of(Elab *elab, const Value *value, Span span)
 {
     ValueList items = value_items(value);
-    const Expr **args = ARENA_ARRAY(elab->ctx->arena, const Expr *, variable_count + items.count);
-    if (variable_count)
-        memcpy(args, variables, sizeof *variables * (size_t)variable_count);
-    for (int i = 0; i < items.count; i++)
-        if (!(args[variable_count + i] = value_to_expr(elab, &items.items[i])))
-            return NULL;
-    return expr_call(elab->ctx, DTYPE_HANDLE, OP_TVM_TUPLE, args, variable_count + items.count, span);
+    const Expr **args = read_args(elab, items.items, items.count);
+    return args ? expr_call(elab->ctx, DTYPE_HANDLE, OP_TVM_TUPLE, args, items.count, span) : NULL;
 }
 
-/* The combiner as a tuple of its parameters and results. The parameters have the types of the identities, once for each side. */
-static const Expr *combiner_tuple(Elab *elab, const AstNode *lambda, const Expr *identity, Span span)
+/* The combiner as its results under lets of its parameters, first the left side's, then the right side's. There is no function among expressions, so each
+   parameter is let to its identity, which has its type. */
+static const Expr *combiner_of(Elab *elab, const AstNode *lambda, const Expr *identity, Span span)
 {
     int count = lambda->as.lambda.param_count, width = identity->arg_count;
     if (count != 2 * width) {
         diag_error(elab->ctx, span, "the combiner must take %d parameters, two for each identity, not %d", 2 * width, count);
         return NULL;
     }
-    const Expr **variables = ARENA_ARRAY(elab->ctx->arena, const Expr *, count);
+    Var **vars = ARENA_ARRAY(elab->ctx->arena, Var *, count);
     scope_push(elab);
     for (int i = 0; i < count; i++) {
         const AstParam *param = &lambda->as.lambda.params[i];
-        Var *var = var_new(elab->ctx, param->name, identity->args[i % width]->dtype, param->span);
-        variables[i] = expr_var_at(elab->ctx, var, param->span);
-        scope_bind(elab, param->name, value_expr(variables[i], param->span), param->span);
+        vars[i] = var_new(elab->ctx, param->name, identity->args[i % width]->dtype, param->span);
+        scope_bind(elab, param->name, value_expr(expr_var_at(elab->ctx, vars[i], param->span), param->span), param->span);
     }
     Value results = elab_expr(elab, lambda->as.lambda.body);
     scope_pop(elab);
-    return results.kind == VALUE_ERROR ? NULL : tuple_of(elab, variables, count, &results, span);
+    const Expr *combiner = results.kind == VALUE_ERROR ? NULL : tuple_of(elab, &results, span);
+    for (int i = count - 1; combiner && i >= 0; i--)
+        combiner = expr_let(elab->ctx, vars[i], identity->args[i % width], combiner);
+    return combiner;
 }
 
-/* T.comm_reducer(lambda x, y: x + y, [T.float32(0)]), or the two tuples as a printed program has them. */
+/* T.comm_reducer(lambda x, y: x + y, [T.float32(0)]), or the two expressions that a printed program has. */
 Value builtin_comm_reducer(Elab *elab, const Call *call)
 {
     const Value *combiner = call_arg(call, "combiner"), *identity = call_arg(call, "identity");
@@ -270,8 +267,8 @@ Value builtin_comm_reducer(Elab *elab, const Call *call)
         diag_error(elab->ctx, call->span, "the combiner of T.comm_reducer must be a lambda");
         return value_error();
     }
-    args[1] = tuple_of(elab, NULL, 0, identity, call->span);
-    args[0] = args[1] ? combiner_tuple(elab, combiner->as.lambda, args[1], call->span) : NULL;
+    args[1] = tuple_of(elab, identity, call->span);
+    args[0] = args[1] ? combiner_of(elab, combiner->as.lambda, args[1], call->span) : NULL;
     return args[0] ? value_expr(expr_call(elab->ctx, DTYPE_HANDLE, OP_COMM_REDUCER, args, 2, call->span), call->span) : value_error();
 }
 

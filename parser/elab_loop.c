@@ -19,12 +19,25 @@ static bool read_range(Elab *elab, const Value *begin, const Value *end, Range *
     if (!value_to_integer(elab, &ends[0], "the start of a loop") || !value_to_integer(elab, &ends[1], "the extent of a loop") ||
         !op_match_types(ctx, &first, &last, end->span))
         return false;
+    if (first->dtype.bits < 32) {
+        /* Indices computed from a narrow variable would overflow. */
+        first = op_cast(ctx, DTYPE_INT32, first);
+        last = op_cast(ctx, DTYPE_INT32, last);
+    }
     *range = (Range){first, expr_is_int(first, 0) ? last : linear_simplify(ctx, op_sub(ctx, last, first))};
     if (expr_const_int(range->extent, &extent) && extent < 0 && range->extent->dtype.code == DT_INT) {
         diag_error(ctx, end->span, "the loop has the negative extent %lld", (long long)extent);
         return false;
     }
     return true;
+}
+
+/* The pair (start, extent) of T.grid. */
+static bool read_start_extent(Elab *elab, const Value *pair, Range *range)
+{
+    const Value *start = &pair->as.list.items[0], *extent = &pair->as.list.items[1];
+    Value end = elab_binary(elab, AST_OP_ADD, start, extent, pair->span);
+    return end.kind != VALUE_ERROR && read_range(elab, start, &end, range);
 }
 
 static Value loop_value(Elab *elab, LoopSpec spec, Span span)
@@ -84,11 +97,10 @@ Value builtin_grid(Elab *elab, const Call *call)
         const Value *extent = &call->rest.items[i];
         bool pair = value_is_sequence(extent);
         if (pair && extent->as.list.count != 2) {
-            diag_error(elab->ctx, extent->span, "an extent of T.grid is an integer or a pair (first, end)");
+            diag_error(elab->ctx, extent->span, "an extent of T.grid is an integer or a pair (start, extent)");
             return value_error();
         }
-        const Value *begin = pair ? &extent->as.list.items[0] : &absent, *end = pair ? &extent->as.list.items[1] : extent;
-        if (!read_range(elab, begin, end, &spec.domains[i]))
+        if (!(pair ? read_start_extent(elab, extent, &spec.domains[i]) : read_range(elab, &absent, extent, &spec.domains[i])))
             return value_error();
     }
     return loop_value(elab, spec, call->span);

@@ -66,9 +66,32 @@ bool access_covers(Context *ctx, const Access *write, const Access *read, const 
     return covers == isl_bool_true;
 }
 
+/* EXPR, seen from FRAME, depends on the loop over VAR: by itself or through what its variables are bound to. */
+static bool depends_on_loop(const Frame *frame, const Expr *expr, const Var *var)
+{
+    if (expr_uses_var(expr, var))
+        return true;
+    for (const Frame *outer = frame; outer; outer = outer->outer)
+        if (outer->kind == FRAME_BIND && expr_uses_var(expr, outer->var) && depends_on_loop(outer->outer, outer->value, var))
+            return true;
+    return false;
+}
+
+/* The loop over VAR takes part in a reduction around ACCESS: one iteration of it does not hold the init of all that it reads. */
+static bool loop_is_reduced(const Access *access, const Var *var)
+{
+    for (const Frame *frame = access->frame; frame; frame = frame->outer) {
+        const BlockStmt *block = frame->kind == FRAME_BLOCK ? &frame->stmt->as.block : NULL;
+        for (int i = 0; block && i < block->iter_count; i++)
+            if (block->iters[i].kind != ITER_SPATIAL && depends_on_loop(frame->outer, block->bindings[i], var))
+                return true;
+    }
+    return false;
+}
+
 static bool read_is_covered(Context *ctx, const AccessList *accesses, const Map *sizes, const Access *read, const Var *var)
 {
-    if (read->initialized)
+    if (read->initialized && !loop_is_reduced(read, var))
         return true;
     for (int i = 0; i < accesses->count; i++) {
         const Access *write = &accesses->data[i];

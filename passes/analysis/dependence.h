@@ -41,6 +41,9 @@ bool dependence_moved_producer(Context *ctx, const Func *before, const Func *aft
 /* BLOCK was moved behind its producers, below a loop around them. True when an instance may be lost, or may come to run on the other side of what it depends on. */
 bool dependence_moved_consumer(Context *ctx, const Func *before, const Func *after, const Block *block, Conflict *conflict);
 
+/* True when no instance of BLOCK (its iterators' values) certainly or possibly runs twice while the loops around the one over VAR stay in one iteration. */
+bool dependence_runs_once(Context *ctx, const Func *func, const Block *block, const Var *var);
+
 /* True when every read of BUFFER in one iteration of the loop over VAR is of an element that the same iteration has written before, and nothing outside of the loop
    touches the buffer: each iteration may then have a copy of its own. */
 bool dependence_is_private(Context *ctx, const AccessList *accesses, const Map *sizes, const Var *data, const Var *var);

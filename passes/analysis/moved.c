@@ -122,3 +122,36 @@ bool dependence_moved_consumer(Context *ctx, const Func *before, const Func *aft
     OrderQuestion question = {before, after, before->body, after->body, is_of_moved, (void *)block};
     return order_changes(ctx, &question, conflict);
 }
+
+/* --- instances that run again --- */
+
+bool dependence_runs_once(Context *ctx, const Func *func, const Block *block, const Var *var)
+{
+    AccessList accesses = access_collect(ctx, func);
+    Map sizes = func_sizes(ctx, func);
+    const BlockStmt *stmt = NULL;
+    const Frame *frame = block_frame(&accesses, block, &stmt);
+    if (!frame)
+        return false;
+    Access instance = {.frame = frame, .whole = true};
+    Pair pair = pair_new(ctx, &instance, &instance);
+    int level = 0;
+    while (level < pair.common && pair.loops_a[level]->var != var)
+        level++;
+    pair_build(&pair, &sizes, 0);
+    pair_assume_equal(&pair, &pair.space, level);
+    for (int i = 0; i < stmt->iter_count; i++) {
+        const Expr *iter = expr_var(ctx, stmt->iters[i].var);
+        affine_assume_compare(&pair.space, EXPR_EQ, pair.env_a, iter, pair.env_b, iter);
+    }
+    bool once = true;
+    for (; level < pair.common && once; level++) {
+        AffineSpace again = affine_copy(&pair.space);
+        affine_assume_dims(&again, EXPR_LT, level, pair.count_a + level);
+        once = affine_verdict(&again) == SET_EMPTY;
+        affine_free(&again);
+        affine_assume_dims(&pair.space, EXPR_EQ, level, pair.count_a + level);
+    }
+    affine_free(&pair.space);
+    return once;
+}

@@ -217,13 +217,14 @@ static IntBound bound_compute(Analyzer *an, const Expr *expr)
     }
 }
 
-/* A type that wraps keeps a computed bound only when no value can leave the type. */
+/* A type that wraps keeps a computed bound only when no value can leave the type (an infinite bound may have). */
 static IntBound bound_after_wrap(DType dtype, IntBound bound)
 {
     DType scalar = dtype_scalar(dtype);
     IntBound limits = bound_of_type(scalar);
     bool assumed_exact = is_index_type(scalar) || !dtype_is_integer(scalar);
-    return assumed_exact || (bound.min >= limits.min && bound.max <= limits.max) ? bound : limits;
+    bool fits = bound.min >= limits.min && bound.max <= limits.max && bound.max != BOUND_POS_INF;
+    return assumed_exact || fits ? bound : limits;
 }
 
 static IntBound bound_with_facts(const Analyzer *an, const Expr *expr, IntBound bound)

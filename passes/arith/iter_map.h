@@ -65,8 +65,9 @@ const Expr *iter_sum_to_expr(Analyzer *an, const IterSum *sum);
 const Expr *iter_split_to_expr(Analyzer *an, const IterSplit *split);
 const Expr *iter_mark_to_expr(Analyzer *an, const IterMark *mark);
 
-/* Division of each binding b of QUERY by the subspace of the iterators SUB_ITERS:  b == outer * inner_extent + inner (+ base, part of outer),
-   where outer uses none of SUB_ITERS and lies in [0, outer_extent), inner uses only them and lies in [0, inner_extent). The predicate divides alike. */
+/* Division of each binding b of QUERY by the subspace of the iterators SUB_ITERS:  b == outer * inner_extent + inner,
+   where outer uses none of SUB_ITERS and lies in [0, outer_extent), and inner uses only them and lies in [base, base + inner_extent) for a base without iterators. The predicate
+   divides into two conditions that together are the predicate. */
 typedef struct {
     const Expr *outer, *outer_extent;
     const Expr *inner, *inner_extent;

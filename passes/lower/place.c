@@ -233,8 +233,9 @@ static const Stmt *place_buffer(const Placer *placer, const Stmt *scope, Buffer 
     Path path = path_to_uses(ctx, scope, buffer);
     Attrs alignments = find_dim_align(ctx, scope, buffer);
     int loop = choose_loop(placer, &path, buffer);
-    /* without a loop: inside SCOPE if that is a block none of whose views needs the buffer */
-    int holder = loop >= 0 ? loop : scope->kind == STMT_BLOCK && path.count > 1 ? 0 : -1;
+    /* without a loop: inside the block that allocates it, unless a view of that block needs it */
+    bool needed_outside = path.count == 1 && stmt_uses_buffer(scope, buffer);
+    int holder = loop >= 0 ? loop : scope->kind == STMT_BLOCK && !needed_outside ? 0 : -1;
     const Stmt *inner = holder < 0 ? scope : stmt_body(path.data[holder]);
     const Stmt *result = stmt_allocate_buffer(ctx, buffer, alignments, inner, buffer->span);
     for (int i = holder; i >= 0; i--) {

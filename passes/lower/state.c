@@ -151,7 +151,7 @@ void facts_assume(Analyzer *an, const Expr *condition)
     ExprList parts = {0};
     conjunction_split(analyzer_context(an), condition, &parts);
     for (int i = 0; i < parts.count; i++)
-        if (!expr_reads_memory(parts.data[i]))
+        if (parts.data[i]->dtype.lanes == 1 && !expr_reads_memory(parts.data[i]))
             analyzer_assume(an, parts.data[i]);
 }
 

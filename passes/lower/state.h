@@ -48,7 +48,7 @@ bool expr_uses_any(const Expr *expr, const Map *vars);
 void facts_bind_sizes(Analyzer *an, const Func *func);
 /* What holds inside STMT, unless memory decides it: the range of a loop, the value of an integer let. */
 void facts_bind_stmt(Analyzer *an, const Stmt *stmt);
-/* Assumes the conjuncts of CONDITION that no store can change. */
+/* Assumes the scalar conjuncts of CONDITION that no store can change. */
 void facts_assume(Analyzer *an, const Expr *condition);
 
 /* --- Statements --- */

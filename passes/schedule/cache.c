@@ -245,8 +245,11 @@ void cache_copy_written(Schedule *sch, CachePlan *plan)
     IntSet *sets = ARENA_ARRAY(sch->ctx->arena, IntSet, ndim);
     region_upper_bound(an, &query, sets);
     plan->region = region_whole(sch->ctx, plan->buffer);
-    for (int d = 0; d < ndim; d++)
-        plan->region.ranges[d] = int_set_cover_range(an, sets[d], plan->region.ranges[d]);
+    for (int d = 0; d < ndim; d++) {
+        Range *range = &plan->region.ranges[d];
+        *range = int_set_cover_range(an, sets[d], *range);
+        range->min = analyzer_simplify(an, range->min);
+    }
     make_cache(sch, plan);
 }
 
@@ -293,11 +296,44 @@ static bool bindings_reach_all(Schedule *sch, const CachePlan *plan)
     return writes_what_it_declares(sch, plan) && region_strict_bound(analyzer_new(sch->ctx), &query, sets);
 }
 
-bool check_copy_is_written(Schedule *sch, const CachePlan *plan)
+/* EXPR mentions something that is defined between the anchor's surroundings and the writer. */
+static bool uses_inner_variable(Schedule *sch, const CachePlan *plan, const Expr *expr)
 {
-    const char *why;
-    PlacedBox box = {.region = plan->region, .clipped = plan->any_guarded, .writer = plan->writer, .later = plan->later};
-    if (coverage_is_written(sch, &box, &why) || (!plan->any_guarded && bindings_reach_all(sch, plan)))
+    const TreeNode *around = around_anchor(sch, plan);
+    for (const TreeNode *up = schedule_parent(sch, plan->writer); up != around; up = schedule_parent(sch, up)) {
+        if (up->stmt->kind == STMT_FOR && expr_uses_var(expr, node_loop(up)->var))
+            return true;
+        if (up->stmt->kind == STMT_LET && expr_uses_var(expr, up->stmt->as.let.var))
+            return true;
+    }
+    return false;
+}
+
+/* What of the writer's predicate can be asked at the anchor too; NULL when nothing. */
+static const Expr *outer_condition(Schedule *sch, const CachePlan *plan)
+{
+    ConditionList parts = {0};
+    const Expr *condition = NULL;
+    loops_split_conjunction(sch->ctx, node_block(plan->writer)->predicate, &parts);
+    for (int i = 0; i < parts.count; i++)
+        if (!uses_inner_variable(sch, plan, parts.data[i]))
+            condition = condition ? op_and(sch->ctx, condition, parts.data[i]) : parts.data[i];
+    return condition;
+}
+
+static bool copy_is_written(Schedule *sch, const CachePlan *plan, const char **why)
+{
+    PlacedBox box = {.region = plan->region, .clipped = plan->any_guarded, .condition = plan->condition, .writer = plan->writer, .later = plan->later};
+    return coverage_is_written(sch, &box, why);
+}
+
+bool check_copy_is_written(Schedule *sch, CachePlan *plan)
+{
+    const char *why, *ignored;
+    if (copy_is_written(sch, plan, &why) || (!plan->any_guarded && bindings_reach_all(sch, plan)))
+        return true;
+    plan->condition = outer_condition(sch, plan);
+    if (plan->condition && copy_is_written(sch, plan, &ignored))
         return true;
     sched_refuse(sch, "the copy would take %s%s, which block '%s' must write completely before: %s", print_region(sch->ctx, &plan->region),
                  plan->any_guarded ? " (as far as it is in the buffer)" : "", block_name(plan->writer), why);

@@ -24,6 +24,7 @@ typedef struct {
     bool whole;        /* the cache has the shape of the buffer; else just that of the region, and indices are shifted */
     bool *guarded;     /* for each dimension: the region may leave the buffer, so that a guard keeps the copy inside */
     bool any_guarded;
+    const Expr *condition; /* a further guard: the copy runs only where it holds; NULL: everywhere */
 } CachePlan;
 
 /* Sets buffer, scope and storage; false after a refusal (the scope's name, the block's place, buffers that are declared inside). */
@@ -43,8 +44,8 @@ void cache_copy_written(Schedule *sch, CachePlan *plan);
 /* Copies what the scope declares to read of the buffer, or all of it. */
 bool cache_copy_declared(Schedule *sch, CachePlan *plan);
 
-/* The copied elements are all written when the copy runs. */
-bool check_copy_is_written(Schedule *sch, const CachePlan *plan);
+/* The copied elements are all written when the copy runs; the copy gets the condition of the writer where that is needed. */
+bool check_copy_is_written(Schedule *sch, CachePlan *plan);
 /* USER comes behind the writer and reads only what the writer has written before. */
 bool check_user_is_served(Schedule *sch, const CachePlan *plan, const TreeNode *user);
 /* The users can be redirected: they do not reach the buffer through views of another scope, or pointers where indices shift. */

@@ -112,11 +112,11 @@ static CopyIndices make_axes(Schedule *sch, const CachePlan *plan, BlockStmt *co
     return indices;
 }
 
-/* Keeps the copy inside of the buffer where the region may leave it. */
+/* Keeps the copy inside of the buffer where the region may leave it, and to iterations in which the writer runs where the plan asks for that. */
 static const Expr *copy_guard(Schedule *sch, const CachePlan *plan, Var *const *loops)
 {
     Context *ctx = sch->ctx;
-    const Expr *guard = expr_bool(ctx, true);
+    const Expr *guard = plan->condition ? plan->condition : expr_bool(ctx, true);
     Analyzer *an = loops_context(sch, plan->anchor);
     for (int d = 0; d < plan->buffer->ndim; d++) {
         if (!plan->guarded[d])

@@ -117,6 +117,8 @@ static AffineSpace box_set(const Coverage *coverage, const PlacedBox *box, int k
     frame_assume(&space, coverage->place, frame_env(ctx, coverage->place, 0));
     /* the region mentions only what is around the place, so the dimensions that this environment has for inner loops do not matter */
     const AffineEnv *env = element_env(coverage, frame_env(ctx, coverage->innermost, 0), kept);
+    if (box->condition)
+        affine_assume(&space, env, box->condition, false);
     assume_in_ranges(coverage, &space, env, box->region.ranges);
     if (box->clipped)
         assume_in_ranges(coverage, &space, env, region_whole(ctx, (Buffer *)coverage->buffer).ranges);

@@ -5,10 +5,12 @@
 #include "passes/analysis/access.h"
 #include "passes/schedule/schedule.h"
 
-/* A box of a buffer at a place: in each iteration of the loops around the place, the elements of REGION (that lie in the buffer, when CLIPPED). */
+/* A box of a buffer at a place: in each iteration of the loops around the place in which CONDITION holds (NULL: in all), the elements of REGION (that lie in the buffer, when
+   CLIPPED). */
 typedef struct {
     Region region;
     bool clipped;
+    const Expr *condition;
     const TreeNode *writer; /* the block that comes before the place and writes the buffer */
     const TreeNode *later;  /* a block behind the place in the innermost sequence that also holds WRITER; NULL: the place is at the end of the scope */
 } PlacedBox;

@@ -13,6 +13,7 @@
    the init finds all it needs outside. */
 #include "ir/print.h"
 #include "ir/walk.h"
+#include "passes/analysis/dependence.h"
 #include "passes/schedule/checks.h"
 #include "passes/schedule/concurrency.h"
 #include "passes/schedule/coverage.h"
@@ -139,18 +140,6 @@ static bool choose_loops(Schedule *sch, Decomposition *step)
 
 /* --- The predicate of the init --- */
 
-typedef VEC(const Expr *) ExprList;
-
-static void split_conjunction(Context *ctx, const Expr *condition, ExprList *parts)
-{
-    if (condition->kind == EXPR_AND) {
-        split_conjunction(ctx, condition->args[0], parts);
-        split_conjunction(ctx, condition->args[1], parts);
-    } else if (!expr_is_int(condition, 1)) {
-        vec_push(ctx->arena, parts, condition);
-    }
-}
-
 /* CONDITION mentions loops that the init does not get: then it restricts the reduction, and the init runs all the same. It must not exclude a spatial point as a whole: where
    it mentions other loops too it must hold in the first iteration of those that reduce. */
 static bool check_condition_can_go(Schedule *sch, const Decomposition *step, const Expr *condition)
@@ -177,8 +166,8 @@ static bool check_condition_can_go(Schedule *sch, const Decomposition *step, con
 /* The conditions that the init keeps, last first as in the reference. */
 static bool make_predicate(Schedule *sch, Decomposition *step)
 {
-    ExprList parts = {0};
-    split_conjunction(sch->ctx, node_block(step->block)->predicate, &parts);
+    ConditionList parts = {0};
+    loops_split_conjunction(sch->ctx, node_block(step->block)->predicate, &parts);
     step->predicate = expr_bool(sch->ctx, true);
     for (int p = parts.count - 1; p >= 0; p--) {
         bool goes = false;
@@ -334,12 +323,24 @@ static BlockStmt make_update_block(Context *ctx, const BlockStmt *block)
     return update;
 }
 
+/* An update that runs again, as for overlapping tiles, must find its init run again: the init may not leave the loop that repeats it. */
+static bool check_runs_once(Schedule *sch, const Decomposition *step)
+{
+    const BlockStmt *block = node_block(step->block);
+    const Var *target = node_loop(step->target)->var;
+    if (dependence_runs_once(sch->ctx, schedule_func(sch), block->block, target))
+        return true;
+    sched_refuse(sch, "updates of block '%s' run again in other iterations of loop '%s' or of a loop inside of it, where an init before the loop would be missing", block->block->name, target->name);
+    sched_note(sch, step->block->stmt->span, "block '%s' is here", block->block->name);
+    return false;
+}
+
 bool primitive_decompose_reduction(Schedule *sch, const Value *args, Value *result)
 {
     Decomposition step = {.block = schedule_block(sch, args[0].as.block), .target = schedule_loop(sch, args[1].as.loop)};
     if (!step.block || !step.target || !check_block_has_scope(sch, step.block) || !find_loops(sch, &step) || !check_reduction_block(sch, step.block) ||
         !check_outer_loops(sch, &step) || !check_inner_loops(sch, &step) || !check_nothing_between(sch, &step) || !choose_loops(sch, &step) ||
-        !make_predicate(sch, &step) || !check_own_reads(sch, &step) || !check_init_is_independent(sch, &step) || !check_other_readers(sch, &step))
+        !make_predicate(sch, &step) || !check_own_reads(sch, &step) || !check_init_is_independent(sch, &step) || !check_other_readers(sch, &step) || !check_runs_once(sch, &step))
         return false;
 
     Context *ctx = sch->ctx;

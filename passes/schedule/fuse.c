@@ -92,13 +92,14 @@ static Subst fused_values(Context *ctx, const Fusion *fusion, Var *fused)
     for (int i = fusion->count - 1; i >= 0; i--) {
         const ForStmt *loop = fused_loop(fusion, i);
         const Expr *extent = op_cast(ctx, fusion->dtype, loop->extent), *value;
-        if (expr_is_int(extent, 1))
+        bool empty_inside = i > 0 && expr_is_int(extent, 0); /* nothing runs, and its extent must not become a divisor */
+        if (expr_is_int(extent, 1) || empty_inside)
             value = expr_int(ctx, fusion->dtype, 0);
         else if (i == 0)
             value = op_floordiv(ctx, index, lower);
         else
             value = op_floordiv(ctx, op_floormod(ctx, index, op_mul(ctx, lower, extent)), lower);
-        lower = op_mul(ctx, lower, extent);
+        lower = empty_inside ? lower : op_mul(ctx, lower, extent);
         subst_var(ctx, &subst, loop->var, op_cast(ctx, loop->var->dtype, value));
     }
     return subst;
@@ -134,7 +135,7 @@ bool primitive_fuse(Schedule *sch, const Value *args, Value *result)
 {
     Context *ctx = sch->ctx;
     bool preserve_unit_iters = args[1].as.boolean;
-    Fusion fusion;
+    Fusion fusion = {0};
     if (!gather_loops(sch, args[0].as.list, &fusion) || !check_fusion(sch, &fusion))
         return false;
 

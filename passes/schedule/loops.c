@@ -160,6 +160,16 @@ bool check_loop_is_guardable(Schedule *sch, const TreeNode *node)
 
 /* --- Building --- */
 
+void loops_split_conjunction(Context *ctx, const Expr *predicate, ConditionList *parts)
+{
+    if (predicate->kind == EXPR_AND) {
+        loops_split_conjunction(ctx, predicate->args[0], parts);
+        loops_split_conjunction(ctx, predicate->args[1], parts);
+    } else if (!expr_is_int(predicate, 1)) {
+        vec_push(ctx->arena, parts, predicate);
+    }
+}
+
 static const Stmt *guard_block(Rewriter *rewriter, const Stmt *stmt)
 {
     if (stmt->kind != STMT_BLOCK)

@@ -71,8 +71,9 @@ static bool partner_region(Move *move, Analyzer *an, const Buffer *buffer, IntSe
             if (regions[r].buffer != buffer)
                 continue;
             Region bound = bind_region(ctx, partner, regions[r]);
-            RegionQuery query = {bound.ranges, buffer->ndim, loops.data, loops.count, partner->predicate};
-            region_upper_bound(an, &query, one);
+            Domain domain = domain_from_ranges(ctx, loops.data, loops.count);
+            for (int d = 0; d < buffer->ndim; d++)
+                one[d] = int_set_eval_range(an, bound.ranges[d], &domain);
             for (int d = 0; d < buffer->ndim; d++)
                 out[d] = found ? int_set_union(an, out[d], one[d]) : one[d];
             found = true;

@@ -4,6 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "codegen/backend.h"
 #include "driver/jit.h"
@@ -21,9 +24,11 @@ typedef struct {
     const char *name;
     long accepted, refused;
 } Count;
+/* What the process of a program leaves to its parent, which also sees it when the process crashes. */
 typedef struct {
     Count counts[MOST_NAMES];
     int count;
+    char program[8192], steps[4096];
 } Table;
 
 typedef struct {
@@ -196,10 +201,23 @@ static const char *replay(const char *program, const char *const *steps, int cou
     return ok ? NULL : text;
 }
 
+static void write_case(const char *folder, const char *program, const char *steps, uint64_t seed)
+{
+    char path[4096];
+    for (int part = 0; part < 2; part++) {
+        snprintf(path, sizeof path, "%s/fuzz-%llu.%s", folder, (unsigned long long)seed, part ? "sched" : "tir");
+        FILE *file = fopen(path, "w");
+        if (!file)
+            continue;
+        fputs(part ? steps : program, file);
+        fclose(file);
+    }
+    fflush(stdout);
+}
+
 /* Drops steps as long as the failure stays, then writes what is left. */
 static void report(const char *folder, const char *program, const char **steps, int count, uint64_t seed)
 {
-    char path[4096];
     for (int i = count - 1; i >= 0; i--) {
         const char *without[MOST_STEPS];
         int kept = 0;
@@ -213,18 +231,11 @@ static void report(const char *folder, const char *program, const char **steps, 
     }
     const char *why = replay(program, steps, count, seed);
     printf("FAIL seed %llu: %s\n", (unsigned long long)seed, why ? why : "(not reproduced)");
-    for (int part = 0; part < 2; part++) {
-        snprintf(path, sizeof path, "%s/fuzz-%llu.%s", folder, (unsigned long long)seed, part ? "sched" : "tir");
-        FILE *file = fopen(path, "w");
-        if (!file)
-            continue;
-        if (!part)
-            fputs(program, file);
-        for (int i = 0; part && i < count; i++)
-            fprintf(file, "%s\n", steps[i]);
-        fclose(file);
-    }
-    fflush(stdout);
+    StrBuf text = {.arena = arena_new()};
+    for (int i = 0; i < count; i++)
+        strbuf_printf(&text, "%s\n", steps[i]);
+    write_case(folder, program, strbuf_text(&text), seed);
+    arena_free(text.arena);
 }
 
 static bool run_seed(uint64_t seed, const char *folder, Table *table)
@@ -232,12 +243,16 @@ static bool run_seed(uint64_t seed, const char *folder, Table *table)
     Random random = {seed * 1000003};
     Arena *arena = arena_new();
     const char *program = random_program(&random, arena), *steps[MOST_STEPS], *primitive;
+    snprintf(table->program, sizeof table->program, "%s", program);
+    table->steps[0] = 0;
     Trial trial = {0};
     int count = 0, wanted = 1 + random_below(&random, MOST_STEPS);
     bool accepted, ok = begin_trial(&trial, program, seed);
     while (ok && count < wanted) {
         const char *step = random_step(&random, trial.ctx, trial.current, &primitive);
         steps[count++] = arena_strndup(arena, step, strlen(step));
+        size_t used = strlen(table->steps);
+        snprintf(table->steps + used, sizeof table->steps - used, "%s\n", step);
         ok = run_step(&trial, step, &accepted);
         count_step(table, primitive, accepted);
     }
@@ -247,6 +262,25 @@ static bool run_seed(uint64_t seed, const char *folder, Table *table)
         report(folder, program, steps, count, seed);
     arena_free(arena);
     return ok;
+}
+
+/* Runs SEED in a process of its own, so that a crash is a failure like others. */
+static bool run_apart(uint64_t seed, const char *folder, Table *table)
+{
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        bool ok = run_seed(seed, folder, table);
+        fflush(stdout);
+        _exit(!ok);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) <= 1)
+        return WEXITSTATUS(status) == 0;
+    printf("FAIL seed %llu: the process ended with status %d\n", (unsigned long long)seed, status);
+    write_case(folder, table->program, table->steps, seed);
+    return false;
 }
 
 int main(int argc, char **argv)
@@ -261,12 +295,14 @@ int main(int argc, char **argv)
         else if (!strcmp(argv[i], "-o"))
             folder = argv[i + 1];
     }
-    Table table = {0};
+    Table *table = mmap(NULL, sizeof *table, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (table == MAP_FAILED)
+        return 2;
     for (long seed = first; seed < first + programs; seed++)
-        failed += !run_seed((uint64_t)seed, folder, &table);
+        failed += !run_apart((uint64_t)seed, folder, table);
     printf("%-24s %10s %10s\n", "primitive", "accepted", "refused");
-    for (int i = 0; i < table.count; i++)
-        printf("%-24s %10ld %10ld\n", table.counts[i].name, table.counts[i].accepted, table.counts[i].refused);
+    for (int i = 0; i < table->count; i++)
+        printf("%-24s %10ld %10ld\n", table->counts[i].name, table->counts[i].accepted, table->counts[i].refused);
     printf("%ld passed, %ld failed\n", programs - failed, failed);
     return failed != 0;
 }

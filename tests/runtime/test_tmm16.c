@@ -86,7 +86,7 @@ static void test_rows_of_a_and_b_may_overlap(void **state)
     }
 }
 
-/* The last float of a tile that ends where a page without access begins, or the first of one that begins where such a page ends. */
+/* A tile that ends where a page without access begins, or one that begins where such a page ends. */
 static float *tile_at_fence(int is_at_end)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -154,7 +154,7 @@ static void test_names(void **state)
     assert_ptr_equal(tirc_tmm16_variant(NULL), tirc_tmm16_variant(tirc_tmm16_name()));
 }
 
-/* The first line that this program prints when it is run with TIRC_TMM16=VALUE; then whether anything follows, as a warning would. */
+/* Runs this program with TIRC_TMM16=VALUE: it prints the name EXPECTED, after one line of warning that names VALUE or none. */
 static void assert_choice(const char *value, const char *expected, int expect_warning)
 {
     char self[PATH_MAX] = "", command[PATH_MAX + 100], name[200] = "", warning[200] = "";

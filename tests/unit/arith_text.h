@@ -12,6 +12,7 @@
 
 #include "ir/expr.h"
 #include "ir/fold.h"
+#include "passes/arith/analyzer.h"
 
 typedef struct {
     Context *ctx;
@@ -208,6 +209,38 @@ static const Expr *text_expr(TextScope *scope, const char *text)
     if (*scope->at)
         text_fail(scope, "end");
     return expr;
+}
+
+/* --- Ranges: "i:0:16 j:0:n" says i in [0, 16) and j in [0, n) --- */
+
+/* The next entry at *TEXT; false at the end. */
+static bool text_range(TextScope *scope, const char **text, VarRange *result)
+{
+    while (**text == ' ')
+        ++*text;
+    if (!**text)
+        return false;
+    char entry[128];
+    int length = (int)strcspn(*text, " ");
+    snprintf(entry, sizeof entry, "%.*s", length, *text);
+    *text += length;
+    char *min = strchr(entry, ':') + 1, *extent = strchr(min, ':') + 1;
+    extent[-1] = 0;
+    result->var = text_var(scope, entry[0]);
+    result->range = (Range){text_expr(scope, min), text_expr(scope, extent)};
+    if (result->range.min->kind == EXPR_INT)
+        result->range.min = expr_int(scope->ctx, result->var->dtype, result->range.min->value.integer);
+    if (result->range.extent->kind == EXPR_INT)
+        result->range.extent = expr_int(scope->ctx, result->var->dtype, result->range.extent->value.integer);
+    return true;
+}
+
+static int text_ranges(TextScope *scope, const char *text, VarRange *ranges)
+{
+    int count = 0;
+    while (text_range(scope, &text, &ranges[count]))
+        count++;
+    return count;
 }
 
 /* --- Back to text, fully parenthesized: for messages of failing tests --- */

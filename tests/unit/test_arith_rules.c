@@ -136,7 +136,7 @@ static void check_rule(const RuleTable *table, int index)
     int count = 0, checked = 0;
     for (int i = 0; i < SLOT_COUNT; i++)
         count += words.used[i];
-    check_from(table, index, &words, 0, count <= 3 ? 7 : count == 4 ? 4 : 2, &checked);
+    check_from(table, index, &words, 0, count <= 3 ? 9 : count == 4 ? 5 : 3, &checked);
     if (!checked)
         fail_msg("rule %d of %s applies to no small value", index, table->name);
 }

@@ -68,6 +68,14 @@ static Elementwise elementwise_new(Context *ctx, const char *name, DType operand
     return e;
 }
 
+/* One vector store of all COUNT elements. */
+static const Func *vector_binary_func(Context *ctx, int kind, DType dtype, int count)
+{
+    Elementwise e = elementwise_new(ctx, context_internf(ctx, "op%d", kind), dtype, dtype, count);
+    const Expr *at = ramp(ctx, int32(ctx, 0), 1, count);
+    return maker_func(&e.maker, store_at(ctx, e.result, at, expr_binary(ctx, (ExprKind)kind, load_at(ctx, e.a, at), load_at(ctx, e.b, at))));
+}
+
 static const Func *elementwise_func(Elementwise *e, const Expr *value, int count)
 {
     return maker_func(&e->maker, loop(e->ctx, e->i, int32(e->ctx, count), store_at(e->ctx, e->result, e->index, value)));
@@ -119,7 +127,7 @@ static int64_t expected_integer(int kind, DType dtype, int64_t a64, int64_t b64)
     }
 }
 
-static void check_integer_type(Context *ctx, DType dtype)
+static void check_integer_type(Context *ctx, DType dtype, bool vector)
 {
     int64_t samples[64], a[MAX_PAIRS], b[MAX_PAIRS];
     int sample_count = integer_samples(dtype, samples), count = 0, func_count = 0;
@@ -133,7 +141,9 @@ static void check_integer_type(Context *ctx, DType dtype)
         interp_write_integer(dtype, b_memory + i * bytes, b[i]);
     }
     const Func *funcs[32];
-    for (int kind = EXPR_ADD; kind <= EXPR_OR; kind++)
+    for (int kind = EXPR_ADD; vector && kind <= EXPR_MAX; kind++)
+        funcs[func_count++] = vector_binary_func(ctx, kind, dtype, count);
+    for (int kind = EXPR_ADD; !vector && kind <= EXPR_OR; kind++)
         if (is_logic(kind) == (dtype.code == DT_BOOL) || (kind >= EXPR_EQ && !is_logic(kind)))
             funcs[func_count++] = binary_func(ctx, kind, dtype, count);
     CodegenOptions options = options_for(dtype);
@@ -158,7 +168,18 @@ static void test_integer_operators(void **state)
     (void)state;
     for (int i = 0; i < INTEGER_TYPES; i++) {
         Context *ctx = context_new();
-        check_integer_type(ctx, type_of(integer_types[i]));
+        check_integer_type(ctx, type_of(integer_types[i]), false);
+        context_free(ctx);
+    }
+}
+
+/* Vectors divide in another way than scalars. */
+static void test_integer_vectors(void **state)
+{
+    (void)state;
+    for (int i = 0; i < INTEGER_TYPES - 1; i++) {
+        Context *ctx = context_new();
+        check_integer_type(ctx, type_of(integer_types[i]), true);
         context_free(ctx);
     }
 }
@@ -392,7 +413,7 @@ static void test_contraction(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_integer_operators), cmocka_unit_test(test_constant_divisors),           cmocka_unit_test(test_float_operators),
+        cmocka_unit_test(test_integer_operators), cmocka_unit_test(test_integer_vectors), cmocka_unit_test(test_constant_divisors),          cmocka_unit_test(test_float_operators),
         cmocka_unit_test(test_conversions),       cmocka_unit_test(test_double_to_half_rounds_once), cmocka_unit_test(test_contraction),
     };
     return cmocka_run_group_tests_name("codegen_ops", tests, NULL, NULL);
