@@ -134,9 +134,7 @@ static const Expr *only_index(const Expr *const *indices, int count)
 
 static LLVMValueRef plain_load(FuncGen *gen, const Access *access, LLVMTypeRef type)
 {
-    LLVMValueRef value = LLVMBuildLoad2(gen->builder, type, access->pointer, "");
-    LLVMSetAlignment(value, access->alignment);
-    return value;
+    return emit_conditional_load(gen, type, access->pointer, access->alignment, NULL);
 }
 
 static LLVMValueRef alignment_value(FuncGen *gen, const Access *access)
@@ -162,27 +160,6 @@ static LLVMValueRef masked_load(FuncGen *gen, const Access *access, LLVMTypeRef 
     return emit_intrinsic2(gen, "llvm.masked.load", type, gen->build->pointer, args, 4);
 }
 
-static LLVMValueRef gather(FuncGen *gen, const Access *access, LLVMTypeRef type)
-{
-    LLVMValueRef all = llvm_const_splat(LLVMConstInt(gen->build->i1, 1, false), access->lanes);
-    LLVMValueRef args[] = {access->pointer, alignment_value(gen, access), access->mask ? access->mask : all, LLVMConstNull(type)};
-    return emit_intrinsic2(gen, "llvm.masked.gather", type, LLVMTypeOf(access->pointer), args, 4);
-}
-
-/* One element, loaded when CONDITION (NULL: always) holds, else zero. */
-static LLVMValueRef conditional_load(FuncGen *gen, const Access *access, LLVMTypeRef type, LLVMValueRef condition)
-{
-    if (!condition)
-        return plain_load(gen, access, type);
-    LLVMBasicBlockRef before = LLVMGetInsertBlock(gen->builder), load = emit_block(gen, "load"), done = emit_block(gen, "load.done");
-    LLVMBuildCondBr(gen->builder, condition, load, done);
-    emit_at(gen, load);
-    LLVMValueRef value = plain_load(gen, access, type);
-    emit_jump(gen, done);
-    emit_at(gen, done);
-    return emit_phi(gen, LLVMConstNull(type), before, value, load);
-}
-
 /* What lies between two loaded elements belongs to the same buffer, so it may be loaded too. */
 static LLVMValueRef strided_load(FuncGen *gen, const Access *access, LLVMTypeRef element)
 {
@@ -201,13 +178,14 @@ static LLVMValueRef load_in_memory_type(FuncGen *gen, const Access *access)
     case ACCESS_SCALAR:
         if (access->mask && access->element.lanes > 1)
             return masked_load(gen, access, type);
-        return conditional_load(gen, access, type, access->mask);
+        return emit_conditional_load(gen, type, access->pointer, access->alignment, access->mask);
     case ACCESS_CONTIGUOUS: return access->mask ? masked_load(gen, access, type) : plain_load(gen, access, type);
     case ACCESS_REVERSED: return reversed(gen, access->mask ? masked_load(gen, access, type) : plain_load(gen, access, type));
     case ACCESS_UNIFORM:
-        return emit_splat(gen, conditional_load(gen, access, element, access->mask ? emit_any(gen, access->mask) : NULL), access->lanes);
+        return emit_splat(gen, emit_conditional_load(gen, element, access->pointer, access->alignment, access->mask ? emit_any(gen, access->mask) : NULL),
+                          access->lanes);
     case ACCESS_STRIDED: return strided_load(gen, access, element);
-    case ACCESS_SCATTERED: return gather(gen, access, type);
+    case ACCESS_SCATTERED: return emit_gather(gen, type, access->pointer, access->alignment, access->mask);
     }
     BUG("unknown access shape %d", access->shape);
 }
@@ -230,14 +208,6 @@ static void masked_store(FuncGen *gen, const Access *access, LLVMValueRef value)
 {
     LLVMValueRef args[] = {value, access->pointer, alignment_value(gen, access), element_mask(gen, access)};
     emit_intrinsic2(gen, "llvm.masked.store", LLVMTypeOf(value), gen->build->pointer, args, 4);
-}
-
-/* Lanes that name one element are written in order: the last one stays. */
-static void scatter(FuncGen *gen, const Access *access, LLVMValueRef value)
-{
-    LLVMValueRef all = llvm_const_splat(LLVMConstInt(gen->build->i1, 1, false), access->lanes);
-    LLVMValueRef args[] = {value, access->pointer, alignment_value(gen, access), access->mask ? access->mask : all};
-    emit_intrinsic2(gen, "llvm.masked.scatter", LLVMTypeOf(value), LLVMTypeOf(access->pointer), args, 4);
 }
 
 static void conditional_store(FuncGen *gen, const Access *access, LLVMValueRef value)
@@ -264,7 +234,7 @@ void emit_store_value(FuncGen *gen, const Stmt *stmt, LLVMValueRef value)
     case ACCESS_CONTIGUOUS: access.mask ? masked_store(gen, &access, value) : plain_store(gen, &access, value); break;
     case ACCESS_REVERSED: access.mask ? masked_store(gen, &access, reversed(gen, value)) : plain_store(gen, &access, reversed(gen, value)); break;
     case ACCESS_UNIFORM: plain_store(gen, &access, emit_lane(gen, value, access.lanes - 1)); break;
-    default: scatter(gen, &access, value); break;
+    default: emit_scatter(gen, value, access.pointer, access.alignment, access.mask); break;
     }
 }
 

@@ -126,10 +126,16 @@ LLVMValueRef emit_bit_call(FuncGen *gen, const Expr *call);
 LLVMValueRef emit_extern_call(FuncGen *gen, const Expr *call);
 LLVMValueRef emit_llvm_intrinsic_call(FuncGen *gen, const Expr *call);
 
-/* --- llvm_access.c --- */
+/* --- llvm_access.c, llvm_gather.c, llvm_index.c --- */
 LLVMValueRef emit_load(FuncGen *gen, const Expr *load);
 /* Stores VALUE, which is the value of the STMT_STORE. */
 void emit_store_value(FuncGen *gen, const Stmt *store, LLVMValueRef value);
+/* Loads a TYPE when CONDITION (NULL: always) holds, else gives zero. */
+LLVMValueRef emit_conditional_load(FuncGen *gen, LLVMTypeRef type, LLVMValueRef pointer, unsigned alignment, LLVMValueRef condition);
+/* The elements at the lanes of POINTERS, where MASK (NULL: everywhere) is set (llvm_gather.c). */
+LLVMValueRef emit_gather(FuncGen *gen, LLVMTypeRef type, LLVMValueRef pointers, unsigned alignment, LLVMValueRef mask);
+/* Stores the lanes of VALUE. Of lanes that name one element the last one stays. */
+void emit_scatter(FuncGen *gen, LLVMValueRef value, LLVMValueRef pointers, unsigned alignment, LLVMValueRef mask);
 LLVMValueRef emit_pointer_call(FuncGen *gen, const Expr *call);
 /* Scalar index EXPR as i64. Index arithmetic does not overflow its type, so it may be done in 64 bits throughout. */
 LLVMValueRef emit_index(FuncGen *gen, const Expr *expr);

@@ -1,5 +1,6 @@
 /* Statements of schedule scripts and the run of a whole script; see script.h. Python's semantics for the part of Python that schedules use; everything else
    is a diagnostic. */
+#include "passes/schedule/concurrency.h"
 #include "script/script_internal.h"
 
 #include <stdlib.h>
@@ -259,5 +260,7 @@ const Module *script_run(Context *ctx, const AstNode *file, const Module *module
     Flow flow = script_run_body(&script, file->as.list);
     if (flow == FLOW_BREAK || flow == FLOW_CONTINUE)
         script_error(&script, file->span, "'break' or 'continue' outside of a loop");
-    return flow == FLOW_NEXT ? script.schedule->module : NULL;
+    if (flow != FLOW_NEXT || (script.schedule->func_index >= 0 && !check_thread_scopes(script.schedule)))
+        return NULL;
+    return script.schedule->module;
 }

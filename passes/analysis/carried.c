@@ -95,6 +95,8 @@ static bool read_is_covered(Context *ctx, const AccessList *accesses, const Map 
         return true;
     for (int i = 0; i < accesses->count; i++) {
         const Access *write = &accesses->data[i];
+        if (read->group && write->group == read->group)
+            continue; /* the init of its own reduction was looked at above */
         const Frame *common = frame_common(write->frame, read->frame);
         bool inside = common && access_loop(&(Access){.frame = common}, var);
         if (write->write && write->data == read->data && !write->whole && !read->whole && inside && write->stmt != read->stmt && access_precedes(write, read) &&

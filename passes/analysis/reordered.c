@@ -224,8 +224,32 @@ bool order_changes(Context *ctx, const OrderQuestion *question, Conflict *confli
     return false;
 }
 
+/* What the blocks below a part allocate: each instance has its own, and runs inside as before. */
+typedef struct {
+    Context *ctx;
+    const Stmt *part;
+    Map data; /* data variables */
+} InnerAllocations;
+
+static bool collect_inner_allocations(Visitor *visitor, const Stmt *stmt)
+{
+    InnerAllocations *inner = visitor->data;
+    for (int i = 0; stmt->kind == STMT_BLOCK && stmt != inner->part && i < stmt->as.block.alloc_count; i++)
+        map_set(inner->ctx->arena, &inner->data, stmt->as.block.allocs[i]->data, inner);
+    return true;
+}
+
+static bool is_not_inner(void *data, const Access *a, const Access *b)
+{
+    const InnerAllocations *inner = data;
+    return !a->data || !b->data || !map_has(&inner->data, a->data) || !map_has(&inner->data, b->data);
+}
+
 bool dependence_reordered(Context *ctx, const Func *before, const Stmt *old_part, const Func *after, const Stmt *new_part, Conflict *conflict)
 {
-    OrderQuestion question = {before, after, old_part, new_part, NULL, NULL};
+    InnerAllocations inner = {.ctx = ctx, .part = old_part};
+    Visitor visitor = {.stmt = collect_inner_allocations, .data = &inner};
+    visit_stmt(&visitor, old_part);
+    OrderQuestion question = {before, after, old_part, new_part, is_not_inner, &inner};
     return order_changes(ctx, &question, conflict);
 }

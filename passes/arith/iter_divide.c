@@ -2,6 +2,8 @@
    followed by inner ones; the splits of a fused mark divide where the border between outer and inner digits is a border between two of them. */
 #include "passes/arith/iter_internal.h"
 
+#include "ir/walk.h"
+
 /* A divided value: outer * inner_extent + inner. A part that is one split keeps it as such. */
 typedef enum { DIVIDED_INNER, DIVIDED_OUTER, DIVIDED_BOTH } DividedKind;
 typedef struct {
@@ -137,12 +139,29 @@ static int split_with_lower(Divider *d, const MarkSplits *splits, const bool *us
     return -1;
 }
 
+static bool covers_mark(Divider *d, const IterSplit *split)
+{
+    return expr_is_int(split->lower_factor, 1) && analyzer_prove_equal(d->an, split->extent, split->source->extent);
+}
+
+/* All splits of a mark that lies in one space. */
+static void note_one_space(Divider *d, const MarkSplits *splits, const Divided *mark)
+{
+    bool inner = mark->kind == DIVIDED_INNER;
+    const IterMark *source = inner ? value_mark(d, &mark->inner, mark->inner_extent) : value_mark(d, &mark->outer, mark->outer_extent);
+    for (int i = 0; i < splits->splits.count; i++) {
+        IterSplit split = splits->splits.data[i], part = split;
+        part.source = source;
+        note(d, split, inner ? only_inner(d, split_value(part), split.extent) : only_outer(d, split_value(part), split.extent));
+    }
+}
+
 /* Notes the splits below the border as splits of the inner part of MARK, the others of the outer part. False when no border lies between two of them. */
 static bool divide_at_border(Divider *d, const MarkSplits *splits, const Divided *mark)
 {
     const IterMark *outer = value_mark(d, &mark->outer, mark->outer_extent), *inner = value_mark(d, &mark->inner, mark->inner_extent);
     const Expr *expected = expr_one_like(d->ctx, mark->inner_extent), *first_outer = NULL;
-    bool *used = ARENA_ARRAY(d->ctx->arena, bool, splits->splits.count), past_border = mark->kind == DIVIDED_OUTER;
+    bool *used = ARENA_ARRAY(d->ctx->arena, bool, splits->splits.count), past_border = expr_is_int(mark->inner_extent, 1);
     for (int i = 0; i < splits->splits.count; i++) {
         int next = split_with_lower(d, splits, used, expected);
         if (next < 0)
@@ -176,9 +195,11 @@ static Divided divide_split(Divider *d, const IterSplit *split)
         divide_input(d, splits);
     } else {
         Divided mark = divide_sum(d, split->source->sum, split->source->extent);
-        if (d->failed || splits->splits.count == 1)
+        if (d->failed || (splits->splits.count == 1 && covers_mark(d, split)))
             return mark;
-        if (!divide_at_border(d, splits, &mark))
+        if (mark.kind != DIVIDED_BOTH)
+            note_one_space(d, splits, &mark);
+        else if (!divide_at_border(d, splits, &mark))
             return fail(d, split->scale->dtype);
     }
     known = find_known(d, split);
@@ -206,12 +227,13 @@ typedef struct {
     const Expr *extent; /* of all digits together */
 } SortedDigits;
 
+/* False when outer digits lie below inner ones, or when a digit's scale is not the extent of those below it: overlapping digits have no place in a division. */
 static bool sort_digits(Divider *d, const IterSum *sum, SortedDigits *digits)
 {
-    bool has_unit_scale = false;
     digits->extent = expr_int(d->ctx, sum->dtype, 1);
     for (int i = sum->count - 1; i >= 0; i--) {
-        has_unit_scale |= expr_is_int(sum->args[i].scale, 1);
+        if (!analyzer_prove_equal(d->an, sum->args[i].scale, digits->extent))
+            return false;
         Divided divided = divide_split(d, &sum->args[i]);
         IterSplit digit;
         if (divided.kind == DIVIDED_INNER && digits->outer.count == 0) {
@@ -225,7 +247,7 @@ static bool sort_digits(Divider *d, const IterSum *sum, SortedDigits *digits)
         }
         digits->extent = op_mul(d->ctx, digits->extent, digit.extent);
     }
-    return has_unit_scale && !d->failed;
+    return !d->failed;
 }
 
 /* 0 <= SUM < EXTENT; the lower bound only where SUM has a base, which it has from a lower bound of the predicate. */
@@ -274,6 +296,10 @@ static Divided divide_sum(Divider *d, const IterSum *sum, const Expr *mark_exten
     IterSum inner = compact_sum(d, digits.inner.data, digits.inner.count, sum->base, &inner_extent);
     if (!mark_extent || !analyzer_prove_equal(d->an, digits.extent, mark_extent))
         return mark_extent ? divide_bounded(d, &digits, outer, inner, mark_extent) : fail(d, sum->dtype);
+    if (digits.outer.count == 0)
+        return only_inner(d, sum_value(inner), inner_extent);
+    if (digits.inner.count == 0 && expr_is_int(sum->base, 0))
+        return only_outer(d, sum_value(outer), outer_extent);
     return (Divided){DIVIDED_BOTH, sum_value(outer), sum_value(inner), outer_extent, inner_extent};
 }
 
@@ -287,6 +313,18 @@ static void keep_narrowings(Divider *d, const IterConstraints *constraints)
         const Expr **predicate = is_inner_var(d, narrowing->var) ? &d->inner_predicate : &d->outer_predicate;
         *predicate = op_and(d->ctx, *predicate, narrowing->condition);
     }
+}
+
+/* EXPR of one space without the iterators of the other: those in it can only be trivial ones, which are constants. */
+static const Expr *without_other_space(Divider *d, const IterRewriter *r, const IterMapQuery *query, const Expr *expr, bool inner)
+{
+    for (int i = 0; i < query->iter_count; i++) {
+        const Var *var = query->iters[i].var;
+        const IterValue *value = map_get(&r->inputs, var);
+        if (is_inner_var(d, var) != inner && value->form == ITER_SUM && value->sum.count == 0)
+            expr = subst_one(d->ctx, expr, var, value->sum.base);
+    }
+    return expr;
 }
 
 bool iter_map_divide_subspace(Analyzer *an, const IterMapQuery *query, const Var *const *sub_iters, int sub_count, SubspaceDivision *division)
@@ -304,8 +342,9 @@ bool iter_map_divide_subspace(Analyzer *an, const IterMapQuery *query, const Var
         Divided divided = divide_sum(&d, map.sums[i], NULL);
         if (d.failed)
             return false;
-        division->bindings[i] =
-            (DividedBinding){value_to_expr(&d, &divided.outer), divided.outer_extent, value_to_expr(&d, &divided.inner), divided.inner_extent};
+        const Expr *outer = without_other_space(&d, &r, query, value_to_expr(&d, &divided.outer), false);
+        const Expr *inner = without_other_space(&d, &r, query, value_to_expr(&d, &divided.inner), true);
+        division->bindings[i] = (DividedBinding){outer, divided.outer_extent, inner, divided.inner_extent};
     }
     keep_narrowings(&d, &r.constraints);
     division->outer_predicate = d.outer_predicate;

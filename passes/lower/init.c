@@ -9,11 +9,12 @@
                                                                         vi, vk = T.axis.remap("SR", [i, k])
                                                                         C[vi] = C[vi] + A[vi, vk]
 
-   The init must run once for each spatial point before its first update, also where the reduction domain is empty. Two forms give that:
+   The init runs once for each spatial point before its first update, also where the reduction domain is empty. Two forms give that:
    - A nest before the outermost loop that the reduction axes depend on. It runs the init at all points that the loops inside may reach; conditions that depend on the
-     reduction do not count. Used where nothing else inside that loop touches what the init writes or writes what the init reads.
+     reduction alone do not count. That is the meaning where points may lack updates. Else it is used where nothing else inside that loop touches what the init writes or writes what
+     the init reads.
    - Else a guard, `if vk == 0: init` inside the block: only where the first update that runs for each point provably is the first iteration of all reduction loops, which
-     the reduction axes tell from the others. Where these loops may be empty, a nest under the condition that they are goes before them.
+     the reduction axes tell from the others.
    A block to which neither applies is refused. */
 #include "passes/lower/init.h"
 
@@ -47,20 +48,30 @@ static bool nest_is_possible(const InitSite *site, const Stmt *nest)
     return !passes_while_loop(site) && !stmt_mentions_any(nest, &inside);
 }
 
-/* The nest leaves the same memory as the init run before the first update of each point. */
-static bool nest_is_safe(const InitSite *site, const Stmt *nest, Map *roots)
+/* The nest, whose effects INIT are, leaves the same memory as the init run before the first update of each point. */
+static bool nest_is_invisible(const InitSite *site, const Effects *init, const Map *roots)
 {
     Context *ctx = site->ctx;
     const Stmt *block = site->frames[site->frame_count - 1].stmt;
-    effects_add_view_roots(ctx, roots, nest);
-    Effects init = effects_of_stmt(ctx, roots, nest, NULL), body = effects_of_stmt(ctx, roots, site->block->body, NULL);
-    Effects others = effects_of_stmt(ctx, roots, site->frames[site->outer].stmt, block);
-    if (maps_meet(&others.reads, &init.writes) || maps_meet(&others.writes, &init.writes) || maps_meet(&others.writes, &init.reads))
+    Effects body = effects_of_stmt(ctx, roots, site->block->body, NULL), others = effects_of_stmt(ctx, roots, site->frames[site->outer].stmt, block);
+    if (maps_meet(&others.reads, &init->writes) || maps_meet(&others.writes, &init->writes) || maps_meet(&others.writes, &init->reads))
         return false;
     for (int i = 0; i < body.writes.count; i++) /* all inits come before all updates now: what updates change besides their own point, no init may need */
-        if (map_has(&init.reads, body.writes.entries[i].key) && !map_has(&init.writes, body.writes.entries[i].key))
+        if (map_has(&init->reads, body.writes.entries[i].key) && !map_has(&init->writes, body.writes.entries[i].key))
             return false;
-    return !effects_read_other_elements(&init, roots) && !(nest_repeats_points(site) && maps_meet(&init.reads, &init.writes));
+    return !effects_read_other_elements(init, roots);
+}
+
+/* The nest is what the init means. Where points may lack updates, it is by definition; only, an init that reads what it writes must not run twice. */
+static bool nest_is_right(const InitSite *site, const Stmt *nest, Map *roots)
+{
+    if (!nest_is_possible(site, nest))
+        return false;
+    effects_add_view_roots(site->ctx, roots, nest);
+    Effects init = effects_of_stmt(site->ctx, roots, nest, NULL);
+    if (nest_repeats_points(site) && maps_meet(&init.reads, &init.writes))
+        return false;
+    return init_site_points_may_lack_updates(site) || nest_is_invisible(site, &init, roots);
 }
 
 /* --- The guard --- */
@@ -170,24 +181,6 @@ static const Expr *find_guard(const InitSite *site)
     return conjunction_join(ctx, &parts);
 }
 
-/* The condition that some reduction loop runs no iteration; NULL when each runs one for certain. */
-static const Expr *emptiness(const InitSite *site)
-{
-    Analyzer *an = analyzer_of_site(site);
-    const Expr *empty = NULL;
-    for (int i = 0; i < site->frame_count; i++) {
-        const Stmt *stmt = site->frames[i].stmt;
-        if (stmt->kind != STMT_FOR || !map_has(&site->reduce_loops, stmt->as.loop.var))
-            continue;
-        const Expr *extent = init_site_compose(site, stmt->as.loop.extent, i - 1);
-        if (analyzer_prove_at_least(an, extent, 1))
-            continue;
-        const Expr *none = op_compare(site->ctx, EXPR_LE, extent, expr_int(site->ctx, extent->dtype, 0));
-        empty = empty ? op_or(site->ctx, empty, none) : none;
-    }
-    return empty;
-}
-
 /* --- The pass --- */
 static void add_nest(Context *ctx, InitPass *pass, const InitSite *site, const Stmt *nest)
 {
@@ -235,19 +228,16 @@ static const Stmt *split_init(Context *ctx, InitPass *pass, const Stmt *stmt)
     update.init = NULL;
     if (site->outer >= 0) {
         add_reads_of_update(ctx, &update);
-        const Stmt *nest = init_site_nest(site, NULL);
-        bool possible = nest_is_possible(site, nest);
-        if (possible && nest_is_safe(site, nest, &pass->roots)) {
+        const Stmt *nest = init_site_nest(site);
+        if (nest_is_right(site, nest, &pass->roots)) {
             add_nest(ctx, pass, site, nest);
             return stmt_block(ctx, update, stmt->span);
         }
-        const Expr *guard = find_guard(site), *empty = guard ? emptiness(site) : NULL;
-        if (!guard || (empty && !possible)) {
+        const Expr *guard = find_guard(site);
+        if (!guard) {
             refuse(site);
             return stmt;
         }
-        if (empty)
-            add_nest(ctx, pass, site, init_site_nest(site, empty));
         parts[0] = stmt_if(ctx, guard, init, NULL, init->span);
     }
     update.body = stmt_seq(ctx, parts, 2);

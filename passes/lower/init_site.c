@@ -193,6 +193,21 @@ InitSite *init_site_new(Context *ctx, const Frame *frames, int frame_count, cons
     return site;
 }
 
+bool init_site_points_may_lack_updates(const InitSite *site)
+{
+    for (int i = 0; i < site->conditions.count; i++)
+        if (condition_kind(site, site->conditions.data[i]).reduction)
+            return true;
+    for (int i = site->outer; i < site->frame_count; i++) {
+        const Stmt *stmt = site->frames[i].stmt;
+        bool reduction = stmt->kind == STMT_FOR && map_has(&site->reduce_loops, stmt->as.loop.var) && !map_has(&site->spatial_loops, stmt->as.loop.var);
+        int64_t extent;
+        if (reduction && (!expr_const_int(stmt->as.loop.extent, &extent) || extent <= 0))
+            return true;
+    }
+    return false;
+}
+
 /* --- The nest --- */
 static bool region_names_reduction(const InitSite *site, const Region *region)
 {
@@ -221,7 +236,7 @@ static Region *spatial_regions(const InitSite *site, const Region *regions, int 
 }
 
 /* The block with its spatial axes only and the init as its body. */
-static const Stmt *init_block(const InitSite *site, const Expr *extra)
+static const Stmt *init_block(const InitSite *site)
 {
     Context *ctx = site->ctx;
     const BlockStmt *old = site->block;
@@ -237,8 +252,6 @@ static const Stmt *init_block(const InitSite *site, const Expr *extra)
         block.bindings[block.iter_count++] = site->bindings[i];
     }
     block.predicate = conjunction_join(ctx, &site->nest_conditions);
-    if (extra)
-        block.predicate = op_and(ctx, block.predicate, extra);
     block.writes = spatial_regions(site, old->writes, old->write_count, NULL, 0, &block.write_count);
     block.reads = spatial_regions(site, old->reads, old->read_count, old->writes, old->write_count, &block.read_count);
     block.annotations = (Attrs){0};
@@ -247,9 +260,9 @@ static const Stmt *init_block(const InitSite *site, const Expr *extra)
     return stmt_block(ctx, block, site->frames[site->frame_count - 1].stmt->span);
 }
 
-const Stmt *init_site_nest(const InitSite *site, const Expr *extra)
+const Stmt *init_site_nest(const InitSite *site)
 {
-    const Stmt *nest = init_block(site, extra);
+    const Stmt *nest = init_block(site);
     for (int i = site->frame_count - 2; i >= site->outer; i--) {
         const Stmt *stmt = site->frames[i].stmt;
         if (stmt->kind == STMT_FOR && map_has(&site->spatial_vars, stmt->as.loop.var)) {

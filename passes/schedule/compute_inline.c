@@ -120,7 +120,7 @@ bool primitive_compute_inline(Schedule *sch, const Value *args, Value *result)
     Rewriter rewriter = {.ctx = sch->ctx, .expr = inline_load, .data = &inlining};
     Map replace = {0};
     for (int i = 0; i < count; i++)
-        map_set(sch->ctx->arena, &replace, consumers[i]->stmt, (void *)inline_refresh_regions(sch, rewrite_stmt(&rewriter, consumers[i]->stmt)));
+        map_set(sch->ctx->arena, &replace, consumers[i]->stmt, (void *)inline_refresh_regions(sch, rewrite_stmt(&rewriter, consumers[i]->stmt), buffer));
     if (inlining.failed) {
         sched_refuse(sch, "the indices under which block '%s' writes '%s' are not a one-to-one affine map of its axes", block_name(node), buffer->name);
         sched_note(sch, store->span, "the store is here");
@@ -292,7 +292,7 @@ static const Stmt *merged_producer(Reverse *reverse)
         indices[i] = analyzer_simplify(an, subst_expr(ctx, &solved, target->as.store.indices[i]));
     const Expr *value = rewrite_expr(&rewriter, subst_expr(ctx, &solved, target->as.store.value));
     producer.body = stmt_store(ctx, target->as.store.buffer, indices, target->as.store.index_count, value, NULL, target->span);
-    return inline_refresh_regions(sch, stmt_block(ctx, producer, reverse->producer->stmt->span));
+    return inline_refresh_regions(sch, stmt_block(ctx, producer, reverse->producer->stmt->span), reverse->buffer);
 }
 
 bool primitive_reverse_compute_inline(Schedule *sch, const Value *args, Value *result)

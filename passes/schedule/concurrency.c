@@ -46,8 +46,7 @@ static bool check_concurrent_loop(Schedule *sch, const TreeNode *node)
 {
     const ForStmt *loop = node_loop(node);
     Conflict conflict;
-    bool leaves = loop->kind == FOR_THREAD && dependence_leaves_scope(sch->ctx, schedule_func(sch), loop->var, kernel_loop(sch, node), run_mode(loop), &conflict);
-    if (!leaves && !dependence_carried(sch->ctx, schedule_func(sch), loop->var, run_mode(loop), &conflict))
+    if (!dependence_carried(sch->ctx, schedule_func(sch), loop->var, run_mode(loop), &conflict))
         return true;
     const char *way = loop->kind == FOR_PARALLEL ? "parallel" : loop->kind == FOR_VECTORIZED ? "vectorized" : arena_printf(sch->ctx->arena, "bound to %s", loop->thread);
     sched_refuse(sch, "loop '%s' cannot be %s: %s%s", loop->var->name, way, conflict.text, what_helps(&conflict));
@@ -69,6 +68,23 @@ bool check_concurrent_loops_around(Schedule *sch, const TreeNode *node)
     for (; node; node = schedule_parent(sch, node))
         if (is_concurrent(node) && !check_concurrent_loop(sch, node))
             return false;
+    return true;
+}
+
+bool check_thread_scopes(Schedule *sch)
+{
+    for (int i = 0; i < schedule_node_count(sch); i++) {
+        const TreeNode *node = schedule_node_at(sch, i);
+        Conflict conflict;
+        if (node->stmt->kind != STMT_FOR || node_loop(node)->kind != FOR_THREAD)
+            continue;
+        const ForStmt *loop = node_loop(node);
+        if (dependence_leaves_scope(sch->ctx, schedule_func(sch), loop->var, kernel_loop(sch, node), run_mode(loop), &conflict)) {
+            diag_error(sch->ctx, node->stmt->span, "when the schedule ends, loop '%s' is bound to %s, but %s; compute_at or reverse_compute_at moves the copy below the loop", loop->var->name,
+                       loop->thread, conflict.text);
+            return false;
+        }
+    }
     return true;
 }
 

@@ -8,4 +8,8 @@
    statements below such loops. */
 bool check_concurrent_loops_around(Schedule *sch, const TreeNode *node);
 
+/* For the end of a schedule: memory of threads and blocks (scopes shared, local, ...) is used only where they can see it. In between, a copy may still stand outside of the loops that it will
+   be moved below. False after a diagnostic. */
+bool check_thread_scopes(Schedule *sch);
+
 #endif

@@ -140,27 +140,51 @@ bool inline_check_intermediate(Schedule *sch, const TreeNode *node, const Buffer
 
 /* --- rebuilding --- */
 
-const Stmt *inline_refresh_regions(Schedule *sch, const Stmt *stmt)
+static const Expr *keep_expr(Rewriter *rewriter, const Expr *expr)
 {
-    Map buffers = {0};
-    const Func *func = schedule_func(sch);
-    for (int p = 0; p < func->param_count; p++)
-        if (func->params[p].buffer)
-            map_set(sch->ctx->arena, &buffers, func->params[p].buffer->data, func->params[p].buffer);
-    for (int i = 0; i < schedule_node_count(sch); i++) {
-        const Stmt *node = schedule_node_at(sch, i)->stmt;
-        for (int a = 0; node->kind == STMT_BLOCK && a < node->as.block.alloc_count; a++)
-            map_set(sch->ctx->arena, &buffers, node->as.block.allocs[a]->data, node->as.block.allocs[a]);
-    }
+    (void)rewriter;
+    return expr;
+}
+
+/* Regions of blocks that declare to touch a buffer that is gone are inferred anew, inner blocks first. */
+typedef struct {
+    const Buffer *gone;
+    Map buffers; /* data variable -> Buffer of all that is visible */
+} Refresh;
+
+static const Stmt *refresh_stmt(Rewriter *rewriter, const Stmt *stmt)
+{
+    const Refresh *refresh = rewriter->data;
+    stmt = rewrite_stmt_children(rewriter, stmt);
+    if (stmt->kind != STMT_BLOCK)
+        return stmt;
     BlockStmt block = stmt->as.block;
-    BlockRegions regions = infer_block_regions(sch->ctx, &block, &buffers);
+    if (!regions_find(block.reads, block.read_count, refresh->gone) && !regions_find(block.writes, block.write_count, refresh->gone))
+        return stmt;
+    BlockRegions regions = infer_block_regions(rewriter->ctx, &block, &refresh->buffers);
     if (regions.opaque)
         return stmt;
     block.reads = regions.reads;
     block.read_count = regions.read_count;
     block.writes = regions.writes;
     block.write_count = regions.write_count;
-    return stmt_block(sch->ctx, block, stmt->span);
+    return stmt_block(rewriter->ctx, block, stmt->span);
+}
+
+const Stmt *inline_refresh_regions(Schedule *sch, const Stmt *stmt, const Buffer *gone)
+{
+    Refresh refresh = {.gone = gone};
+    const Func *func = schedule_func(sch);
+    for (int p = 0; p < func->param_count; p++)
+        if (func->params[p].buffer)
+            map_set(sch->ctx->arena, &refresh.buffers, func->params[p].buffer->data, func->params[p].buffer);
+    for (int i = 0; i < schedule_node_count(sch); i++) {
+        const Stmt *node = schedule_node_at(sch, i)->stmt;
+        for (int a = 0; node->kind == STMT_BLOCK && a < node->as.block.alloc_count; a++)
+            map_set(sch->ctx->arena, &refresh.buffers, node->as.block.allocs[a]->data, node->as.block.allocs[a]);
+    }
+    Rewriter rewriter = {.ctx = sch->ctx, .expr = keep_expr, .stmt = refresh_stmt, .data = &refresh};
+    return rewrite_stmt(&rewriter, stmt);
 }
 
 typedef struct {
@@ -178,12 +202,6 @@ static const Stmt *rebuild_stmt(Rewriter *rewriter, const Stmt *stmt)
     if (replacement)
         return replacement;
     return stmt->kind == STMT_BLOCK && stmt != rebuild->scope ? stmt : rewrite_stmt_children(rewriter, stmt);
-}
-
-static const Expr *keep_expr(Rewriter *rewriter, const Expr *expr)
-{
-    (void)rewriter;
-    return expr;
 }
 
 const Stmt *inline_rebuild_scope(Schedule *sch, const TreeNode *scope, const TreeNode *node, const Buffer *buffer, const Map *replace)

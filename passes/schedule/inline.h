@@ -14,8 +14,8 @@ bool inline_solve(Schedule *sch, const BlockStmt *block, const Expr *const *indi
 bool inline_check_only_used_by(Schedule *sch, const TreeNode *scope, const Buffer *buffer, const TreeNode *const *allowed, int count);
 /* BUFFER is allocated in this function (no parameter); false after a refusal. */
 bool inline_check_intermediate(Schedule *sch, const TreeNode *block, const Buffer *buffer);
-/* STMT (a block) with its declared reads and writes inferred anew from its body. */
-const Stmt *inline_refresh_regions(Schedule *sch, const Stmt *block);
+/* STMT with the declared reads and writes of those blocks inferred anew that declare to touch GONE. */
+const Stmt *inline_refresh_regions(Schedule *sch, const Stmt *stmt, const Buffer *gone);
 /* Takes BLOCK, and the loops that held nothing else, out of the scope statement SCOPE and drops BUFFER from its allocations; other blocks are replaced as REPLACE (Stmt -> Stmt) says. */
 const Stmt *inline_rebuild_scope(Schedule *sch, const TreeNode *scope, const TreeNode *block, const Buffer *buffer, const Map *replace);
 

@@ -151,7 +151,9 @@ static void divisions(void **state)
         {"i:0:8 j:0:16", "j < 10", "j", {"i", "j"}, {{"i", "8", "0", "1"}, {"0", "1", "j", "10"}}, NULL, "j < 10"},
         {"i:0:8 j:0:16", NULL, "i", {"i * 16 + j"}, {{NULL}}, NULL, NULL},
         {"i:0:16", NULL, "i", {"i // 3"}, {{NULL}}, NULL, NULL},
-        {"i:0:4 j:0:6", NULL, "j", {"(i * 6 + j) // 3", "(i * 6 + j) % 3"}, {{"i", "4", "j // 3", "2"}, {"0", "1", "j % 3", "3"}}, NULL, NULL},
+        {"i:0:4 j:0:6", NULL, "j", {"(i * 6 + j) // 3", "(i * 6 + j) % 3"}, {{NULL}}, NULL, NULL},
+        {"i:0:4 j:0:6", NULL, "j", {"(i * 6 + j) // 6", "(i * 6 + j) % 6 // 3", "(i * 6 + j) % 3"},
+         {{"i", "4", "0", "1"}, {"0", "1", "j // 3", "2"}, {"0", "1", "j % 3", "3"}}, NULL, NULL},
         {"i:0:n j:0:16", NULL, "j", {"i * 16 + j"}, {{"i", "n", "j", "16"}}, NULL, NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -399,7 +401,8 @@ static void check_division_at(Fixture *f, const SubspaceDivision *division, cons
 {
     bool holds = must_have_value(f, division->outer_predicate, env) && must_have_value(f, division->inner_predicate, env);
     if (holds != predicate_holds(f, env))
-        fail_msg("the predicate %s changed", text_of(f->ctx, f->query.predicate));
+        fail_msg("the predicate %s became %s and %s", f->query.predicate ? text_of(f->ctx, f->query.predicate) : "True",
+                 text_of(f->ctx, division->outer_predicate), text_of(f->ctx, division->inner_predicate));
     for (int i = 0; holds && i < division->count; i++) {
         const DividedBinding *part = &division->bindings[i];
         int64_t outer = must_have_value(f, part->outer, env), extent = must_have_value(f, part->inner_extent, env);
