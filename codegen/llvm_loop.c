@@ -1,6 +1,9 @@
 /* Loops. A counted loop is emitted in the form that LLVM's loop passes start from: a test before it, one induction variable in 64 bits, the test for another round
    at its end. */
 #include "codegen/llvm_gen.h"
+#include <llvm-c/DebugInfo.h>
+
+#include "ir/walk.h"
 
 /* True when the loop over [BEGIN, END) certainly runs (*RUNS) or certainly does not. */
 static bool known_to_run(LLVMValueRef begin, LLVMValueRef end, bool *runs)
@@ -27,6 +30,28 @@ static void bind_loop_var(FuncGen *gen, Var *var, LLVMValueRef i)
     map_set(gen->ctx->arena, &gen->wide_values, var, i);
 }
 
+static bool find_wrapping(Visitor *visitor, const Expr *expr)
+{
+    bool *found = visitor->data;
+    bool remainder = expr->kind == EXPR_FLOORMOD || expr->kind == EXPR_MOD || expr_is_call(expr, OP_BITWISE_AND) || expr_is_call(expr, OP_SHIFT_LEFT) || expr_is_call(expr, OP_SHIFT_RIGHT);
+    bool narrowed = expr->kind == EXPR_CAST && expr->dtype.bits < expr->args[0]->dtype.bits;
+    *found |= dtype_is_integer(expr->dtype) && (remainder || narrowed);
+    return !*found;
+}
+
+/* LLVM 19's loop vectorizer takes a strided index that wraps within fewer bits, as j * 3 % 16 does, for one that does not, when it groups neighbouring lanes into one wide load. Loops with
+   such arithmetic keep their scalar form. BRANCH is the jump back of the loop. */
+static void forbid_vectorizing(FuncGen *gen, LLVMValueRef branch)
+{
+    LLVMContextRef context = gen->build->llvm;
+    static const char name[] = "llvm.loop.vectorize.enable";
+    LLVMMetadataRef setting[] = {LLVMMDStringInContext2(context, name, sizeof name - 1), LLVMValueAsMetadata(LLVMConstInt(LLVMInt1TypeInContext(context), 0, false))};
+    LLVMMetadataRef self = LLVMTemporaryMDNode(context, NULL, 0), parts[] = {self, LLVMMDNodeInContext2(context, setting, 2)};
+    LLVMMetadataRef loop = LLVMMDNodeInContext2(context, parts, 2); /* a loop's node names itself first */
+    LLVMMetadataReplaceAllUsesWith(self, loop);
+    LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(context, "llvm.loop", 9), LLVMMetadataAsValue(context, loop));
+}
+
 void emit_counted_loop(FuncGen *gen, Var *var, LLVMValueRef begin, LLVMValueRef end, const Stmt *body, bool is_part)
 {
     bool runs = false, known = known_to_run(begin, end, &runs);
@@ -49,7 +74,12 @@ void emit_counted_loop(FuncGen *gen, Var *var, LLVMValueRef begin, LLVMValueRef 
     emit_jump(gen, next_block);
     emit_at(gen, next_block);
     LLVMValueRef next = next_round(gen, i, begin);
-    LLVMBuildCondBr(gen->builder, LLVMBuildICmp(gen->builder, LLVMIntSLT, next, end, ""), loop, done);
+    LLVMValueRef back = LLVMBuildCondBr(gen->builder, LLVMBuildICmp(gen->builder, LLVMIntSLT, next, end, ""), loop, done);
+    bool wraps = false;
+    Visitor visitor = {.expr = find_wrapping, .data = &wraps};
+    visit_stmt(&visitor, body);
+    if (wraps)
+        forbid_vectorizing(gen, back);
     LLVMAddIncoming(i, (LLVMValueRef[]){begin, next}, (LLVMBasicBlockRef[]){before, next_block}, 2);
     emit_at(gen, done);
 }

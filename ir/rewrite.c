@@ -77,6 +77,28 @@ Region *rewrite_regions(Rewriter *rewriter, const Region *regions, int count)
     return result;
 }
 
+static bool regions_same(const Region *a, const Region *b, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (a[i].buffer != b[i].buffer || a[i].ranges != b[i].ranges)
+            return false;
+    return true;
+}
+
+/* True when the rewritten block A is B apart from copies of its arrays. */
+static bool blocks_same(const BlockStmt *a, const BlockStmt *b)
+{
+    bool same = a->block == b->block && a->bindings == b->bindings && a->predicate == b->predicate && a->init == b->init && a->body == b->body &&
+                regions_same(a->reads, b->reads, a->read_count) && regions_same(a->writes, b->writes, a->write_count);
+    for (int i = 0; i < a->iter_count; i++)
+        same &= a->iters[i].var == b->iters[i].var && a->iters[i].domain.min == b->iters[i].domain.min && a->iters[i].domain.extent == b->iters[i].domain.extent;
+    for (int i = 0; i < a->alloc_count; i++)
+        same &= a->allocs[i] == b->allocs[i];
+    for (int i = 0; i < a->match_count; i++)
+        same &= a->matches[i].target == b->matches[i].target && regions_same(&a->matches[i].source, &b->matches[i].source, 1);
+    return same;
+}
+
 /* Definitions come before uses, so that hooks may set up renamings at the definition. */
 static const Stmt *rewrite_block(Rewriter *rewriter, const Stmt *stmt)
 {
@@ -105,14 +127,7 @@ static const Stmt *rewrite_block(Rewriter *rewriter, const Stmt *stmt)
         block.init = rewrite_stmt(rewriter, block.init);
     block.body = rewrite_stmt(rewriter, block.body);
 
-    const BlockStmt *old = &stmt->as.block;
-    bool same = block.block == old->block && block.bindings == old->bindings && block.predicate == old->predicate && block.init == old->init &&
-                block.body == old->body && !memcmp(block.iters, old->iters, sizeof *block.iters * (size_t)block.iter_count) &&
-                !memcmp(block.allocs, old->allocs, sizeof *block.allocs * (size_t)block.alloc_count) &&
-                !memcmp(block.matches, old->matches, sizeof *block.matches * (size_t)block.match_count) &&
-                !memcmp(block.reads, old->reads, sizeof *block.reads * (size_t)block.read_count) &&
-                !memcmp(block.writes, old->writes, sizeof *block.writes * (size_t)block.write_count);
-    return same ? stmt : stmt_block(rewriter->ctx, block, stmt->span);
+    return blocks_same(&block, &stmt->as.block) ? stmt : stmt_block(rewriter->ctx, block, stmt->span);
 }
 
 static const Stmt *rewrite_seq(Rewriter *rewriter, const Stmt *stmt)

@@ -166,6 +166,7 @@ typedef struct {
     Map loop_domains; /* loop Var -> Range * */
     Map buffers;      /* data Var -> Buffer * of what is declared */
     Map named_strides; /* Vars that a string in the text named */
+    Map bound_vars;    /* Vars that a let or thread statement or an expression binds already */
     Map symbols;       /* Vars made by T.int32() and the like: something must define them */
     VEC(FuncEntry) funcs;
     VEC(TensorIntrin) intrins;
@@ -293,6 +294,8 @@ const Binding *scope_find(const Elab *elab, Str name);
 const char *scope_closest(Elab *elab, Str name);
 /* Binds without looking at what the value is; a name that the same scope has already is diagnosed. */
 void scope_bind(Elab *elab, Str name, Value value, Span span);
+/* Names of FROM stand for TO in the current scope. */
+void scope_redirect(Elab *elab, const Var *from, Var *to);
 /* The assignment TARGET = VALUE with all that it entails: naming of fresh symbols, lets, unpacking. */
 void elab_bind_target(Elab *elab, const AstNode *target, Value value);
 /* Binds NAME to VALUE, naming a fresh one. */
@@ -304,8 +307,8 @@ void elab_name_value(Elab *elab, Value *value, Str name);
 void frame_add(Elab *elab, const Stmt *stmt);
 /* True when LEVELS more statements may enclose each other here; else it is diagnosed. */
 bool frame_allows(Elab *elab, int levels, Span span);
-/* The rest of the current body goes into the wrapper. */
-void frame_enclose(Elab *elab, const WrapperSpec *wrapper, Span span);
+/* The rest of the current body goes into WRAPPER. *RESULT (may be NULL), what it makes, follows where a variable is replaced by a fresh one. */
+void frame_enclose(Elab *elab, const WrapperSpec *wrapper, Value *result, Span span);
 /* The statement that the frame's items make. */
 const Stmt *frame_finish(Elab *elab, const Frame *frame);
 /* Elaborates BODY in a frame and a scope of its own. */

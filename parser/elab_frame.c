@@ -21,7 +21,29 @@ bool frame_allows(Elab *elab, int levels, Span span)
     return false;
 }
 
-void frame_enclose(Elab *elab, const WrapperSpec *wrapper, Span span)
+/* The variable that LAYER binds and that may have been made before: of a let or a thread. */
+static Var **bound_var(Stmt *layer)
+{
+    return layer->kind == STMT_LET ? &layer->as.let.var : layer->kind == STMT_ATTR ? &layer->as.attr.var : NULL;
+}
+
+/* A variable is bound once in a program. Where the text binds one again, the second binding is of a fresh one, which its names stand for from here on. */
+static void bind_once(Elab *elab, Stmt *layer, Value *result)
+{
+    Var **slot = bound_var(layer);
+    if (!slot || !*slot)
+        return;
+    if (map_has(&elab->bound_vars, *slot)) {
+        Var *fresh = var_clone(elab->ctx, *slot, (*slot)->name);
+        scope_redirect(elab, *slot, fresh);
+        if (result && result->kind == VALUE_EXPR && expr_is_var(result->as.expr, *slot))
+            result->as.expr = expr_var(elab->ctx, fresh);
+        *slot = fresh;
+    }
+    map_set(elab->ctx->arena, &elab->bound_vars, *slot, *slot);
+}
+
+void frame_enclose(Elab *elab, const WrapperSpec *wrapper, Value *result, Span span)
 {
     Frame *frame = elab->frame;
     if (!frame) {
@@ -31,7 +53,9 @@ void frame_enclose(Elab *elab, const WrapperSpec *wrapper, Span span)
     if (!frame_allows(elab, wrapper->count, span))
         return;
     for (int i = 0; i < wrapper->count; i++) {
-        BodyItem item = {stmt_new(elab->ctx, &wrapper->layers[i]), true};
+        Stmt layer = wrapper->layers[i];
+        bind_once(elab, &layer, result);
+        BodyItem item = {stmt_new(elab->ctx, &layer), true};
         vec_push(elab->ctx->arena, &frame->items, item);
         frame->enclosing++;
     }

@@ -1,4 +1,5 @@
 /* Operations that programs call by name where others have an operator: T.max, T.floordiv, T.Select, T.Ramp, T.Let; see elab.h. */
+#include "ir/walk.h"
 #include "parser/elab.h"
 
 /* The arguments "a" and "b" as expressions of one type. */
@@ -177,7 +178,13 @@ Value elab_let_in_expr(Elab *elab, const Value *variable, const Value *value, co
                    dtype_name(elab->ctx, bound->dtype));
         return value_error();
     }
-    return value_expr(expr_with_span(elab->ctx, expr_let(elab->ctx, var->value.var, bound, result), span), span);
+    Var *name = var->value.var;
+    if (map_has(&elab->bound_vars, name)) {
+        name = var_clone(elab->ctx, name, name->name);
+        result = subst_one(elab->ctx, result, var->value.var, expr_var(elab->ctx, name));
+    }
+    map_set(elab->ctx->arena, &elab->bound_vars, name, name);
+    return value_expr(expr_with_span(elab->ctx, expr_let(elab->ctx, name, bound, result), span), span);
 }
 
 Value builtin_let_expr(Elab *elab, const Call *call)

@@ -46,6 +46,20 @@ void scope_bind(Elab *elab, Str name, Value value, Span span)
     map_set(elab->ctx->arena, &elab->scope->bindings, name, binding);
 }
 
+void scope_redirect(Elab *elab, const Var *from, Var *to)
+{
+    for (const Scope *scope = elab->scope; scope; scope = scope->parent)
+        for (int i = 0; i < scope->bindings.count; i++) {
+            const Binding *binding = scope->bindings.entries[i].value;
+            const Value *value = &binding->value;
+            if (value->kind != VALUE_EXPR || !expr_is_var(value->as.expr, from))
+                continue;
+            Binding *redirected = ARENA_NEW(elab->ctx->arena, Binding);
+            *redirected = (Binding){value_expr(expr_var(elab->ctx, to), value->span), binding->span};
+            map_set(elab->ctx->arena, &elab->scope->bindings, scope->bindings.entries[i].key, redirected);
+        }
+}
+
 /* --- naming --- */
 
 /* A buffer's own data pointer is named like it, a stride variable after the dimension. */
@@ -88,7 +102,7 @@ static void bind_let(Elab *elab, Str name, const Value *value, Span span)
     Var *var = var_new(elab->ctx, name, expr->dtype, span);
     Stmt let = {.kind = STMT_LET, .span = span, .as.let = {.var = var, .value = expr}};
     scope_bind(elab, name, value_expr(expr_var_at(elab->ctx, var, span), span), span);
-    frame_enclose(elab, &(WrapperSpec){&let, 1, NULL}, span);
+    frame_enclose(elab, &(WrapperSpec){&let, 1, NULL}, NULL, span);
 }
 
 /* A Python constant at the head of a function, before any statement, stays one: it may size the parameters. Later on it is a let. */
@@ -102,9 +116,9 @@ void elab_bind_name(Elab *elab, Str name, Value value, Span span)
     switch (value.kind) {
     case VALUE_WRAPPER: {
         Value result = *value.as.wrapper->result;
+        frame_enclose(elab, value.as.wrapper, &result, value.span);
         elab_name_value(elab, &result, name);
         scope_bind(elab, name, result, span);
-        frame_enclose(elab, value.as.wrapper, value.span);
         return;
     }
     case VALUE_LOOP: diag_error(elab->ctx, value.span, "a loop can only be used in a 'for' statement"); return;

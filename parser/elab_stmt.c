@@ -116,7 +116,7 @@ void elab_ann_assign(Elab *elab, const AstNode *node)
     if (!expr)
         return;
     Stmt let = {.kind = STMT_LET, .span = node->span, .as.let = {.var = var, .value = expr}};
-    frame_enclose(elab, &(WrapperSpec){&let, 1, NULL}, node->span);
+    frame_enclose(elab, &(WrapperSpec){&let, 1, NULL}, NULL, node->span);
 }
 
 /* --- compound statements --- */
@@ -166,7 +166,7 @@ static void elab_with_wrapper(Elab *elab, const AstNode *node, int index, const 
     result.meta = true;
     elab->frame = &frame;
     scope_push(elab);
-    frame_enclose(elab, value->as.wrapper, value->span);
+    frame_enclose(elab, value->as.wrapper, &result, value->span);
     if (item->target)
         elab_bind_target(elab, item->target, result);
     elab_with_items(elab, node, index + 1, false);
@@ -222,7 +222,7 @@ static void elab_expression_statement(Elab *elab, const AstNode *node)
     case VALUE_STRING:
     case VALUE_BUFFER:
     case VALUE_TUPLE: return;
-    case VALUE_WRAPPER: frame_enclose(elab, value.as.wrapper, value.span); return;
+    case VALUE_WRAPPER: frame_enclose(elab, value.as.wrapper, NULL, value.span); return;
     case VALUE_EXPR:
         if (value.fresh)
             return;
@@ -246,7 +246,7 @@ static void elab_assert(Elab *elab, const AstNode *node)
     Value message = node->as.assertion.message ? elab_expr(elab, node->as.assertion.message) : value_string(context_intern(elab->ctx, ""), node->span);
     Value wrapper = elab_assertion(elab, &condition, &message, node->span);
     if (wrapper.kind == VALUE_WRAPPER)
-        frame_enclose(elab, wrapper.as.wrapper, node->span);
+        frame_enclose(elab, wrapper.as.wrapper, NULL, node->span);
 }
 
 static void elab_return(Elab *elab, const AstNode *node)

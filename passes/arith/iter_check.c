@@ -95,12 +95,25 @@ static bool splits_cover(IterRewriter *r, const MarkSplits *splits)
     return r->level == ITER_MAP_BIJECTIVE ? full : divides;
 }
 
-static bool is_collected(const SplitCollection *collection, const IterMark *mark)
+bool iter_is_collected(const SplitCollection *collection, const IterMark *mark)
 {
     for (int i = 0; i < collection->marks.count; i++)
         if (collection->marks.data[i].mark == mark)
             return true;
     return false;
+}
+
+/* A bounded sum that the map does not use as one iterator: then none of its parts may be used, since the bound ties them together. */
+static bool constraint_is_kept(IterRewriter *r, const SplitCollection *collection, const IterConstraint *constraint)
+{
+    const IterMark *mark = iter_constrained_mark(r, constraint);
+    if (!mark || iter_is_collected(collection, mark))
+        return true;
+    const IterSum *flat = &r->constrained.data[constraint->constrained];
+    for (int i = 0; i < flat->count; i++)
+        if (iter_is_collected(collection, flat->args[i].source))
+            return false;
+    return true;
 }
 
 bool iter_check_mapping(IterRewriter *r, const IterSum *const *sums, int count)
@@ -112,8 +125,13 @@ bool iter_check_mapping(IterRewriter *r, const IterSum *const *sums, int count)
             iter_fail(r, "the values are not independent of each other");
             return false;
         }
+    for (int i = 0; i < r->constraints.sums.count; i++)
+        if (!constraint_is_kept(r, &collection, &r->constraints.sums.data[i])) {
+            iter_fail(r, "the predicate bounds iterators together that are used apart");
+            return false;
+        }
     for (int i = 0; r->level == ITER_MAP_BIJECTIVE && i < r->input_marks.count; i++)
-        if (!is_collected(&collection, r->input_marks.data[i]) && !expr_is_int(r->input_marks.data[i]->extent, 1)) {
+        if (!iter_is_collected(&collection, r->input_marks.data[i]) && !expr_is_int(r->input_marks.data[i]->extent, 1)) {
             iter_fail(r, "an iterator is not used");
             return false;
         }

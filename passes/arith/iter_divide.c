@@ -305,16 +305,6 @@ static Divided divide_sum(Divider *d, const IterSum *sum, const Expr *mark_exten
 
 /* --- Public --- */
 
-/* Bounds of single iterators narrowed their extents and are in no sum: each stays a condition of its space. */
-static void keep_narrowings(Divider *d, const IterConstraints *constraints)
-{
-    for (int i = 0; i < constraints->narrowings.count; i++) {
-        const IterNarrowing *narrowing = &constraints->narrowings.data[i];
-        const Expr **predicate = is_inner_var(d, narrowing->var) ? &d->inner_predicate : &d->outer_predicate;
-        *predicate = op_and(d->ctx, *predicate, narrowing->condition);
-    }
-}
-
 /* EXPR of one space without the iterators of the other: those in it can only be trivial ones, which are constants. */
 static const Expr *without_other_space(Divider *d, const IterRewriter *r, const IterMapQuery *query, const Expr *expr, bool inner)
 {
@@ -325,6 +315,41 @@ static const Expr *without_other_space(Divider *d, const IterRewriter *r, const 
             expr = subst_one(d->ctx, expr, var, value->sum.base);
     }
     return expr;
+}
+
+static bool uses_space(Divider *d, const IterMapQuery *query, const Expr *expr, bool inner)
+{
+    for (int i = 0; i < query->iter_count; i++)
+        if (is_inner_var(d, query->iters[i].var) == inner && expr_uses_var(expr, query->iters[i].var))
+            return true;
+    return false;
+}
+
+/* Keeps CONDITION in the predicate of its space; false when it ties both together. */
+static bool keep_condition(Divider *d, const IterRewriter *r, const IterMapQuery *query, const Expr *condition)
+{
+    bool inner = uses_space(d, query, condition, true);
+    condition = without_other_space(d, r, query, condition, inner);
+    if (analyzer_prove(d->an, condition))
+        return true;
+    const Expr **predicate = inner ? &d->inner_predicate : &d->outer_predicate;
+    *predicate = op_and(d->ctx, *predicate, condition);
+    return !inner || !uses_space(d, query, condition, false);
+}
+
+/* What the divided sums do not express: bounds of single iterators, which only narrowed their extents, and of sums that the bindings do not use. */
+static bool keep_conditions(Divider *d, IterRewriter *r, const IterMapQuery *query)
+{
+    for (int i = 0; i < r->constraints.narrowings.count; i++)
+        if (!keep_condition(d, r, query, r->constraints.narrowings.data[i]))
+            return false;
+    for (int i = 0; i < r->constraints.sums.count; i++) {
+        const IterConstraint *constraint = &r->constraints.sums.data[i];
+        const IterMark *mark = iter_constrained_mark(r, constraint);
+        if ((!mark || !iter_is_collected(&d->collection, mark)) && !keep_condition(d, r, query, constraint->condition))
+            return false;
+    }
+    return true;
 }
 
 bool iter_map_divide_subspace(Analyzer *an, const IterMapQuery *query, const Var *const *sub_iters, int sub_count, SubspaceDivision *division)
@@ -346,7 +371,8 @@ bool iter_map_divide_subspace(Analyzer *an, const IterMapQuery *query, const Var
         const Expr *inner = without_other_space(&d, &r, query, value_to_expr(&d, &divided.inner), true);
         division->bindings[i] = (DividedBinding){outer, divided.outer_extent, inner, divided.inner_extent};
     }
-    keep_narrowings(&d, &r.constraints);
+    if (!keep_conditions(&d, &r, query))
+        return false;
     division->outer_predicate = d.outer_predicate;
     division->inner_predicate = d.inner_predicate;
     return true;

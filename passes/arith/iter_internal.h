@@ -36,17 +36,15 @@ typedef struct {
 /* LOWER <= iter < UPPER; either may be NULL. */
 typedef struct {
     const Expr *iter, *lower, *upper;
-    int size; /* nodes of iter: smaller constraints come first, as larger ones may contain them */
+    const Expr *condition; /* as it is in the predicate */
+    int size;              /* nodes of iter: smaller constraints come first, as larger ones may contain them */
+    int constrained;       /* once applied: its sum in IterRewriter.constrained; -1 when it holds trivial iterators only */
 } IterConstraint;
 
 /* A predicate taken apart. A bound of a single variable narrows its range; then the comparison itself is kept, as a division must not lose it. */
 typedef struct {
-    const Var *var;
-    const Expr *condition;
-} IterNarrowing;
-typedef struct {
     VEC(IterConstraint) sums; /* smaller ones first */
-    VEC(IterNarrowing) narrowings;
+    VEC(const Expr *) narrowings;
 } IterConstraints;
 
 typedef struct {
@@ -112,5 +110,8 @@ typedef struct {
 } SplitCollection;
 void iter_collect_splits(Context *ctx, const IterSum *const *sums, int count, SplitCollection *collection);
 bool iter_check_mapping(IterRewriter *r, const IterSum *const *sums, int count);
+bool iter_is_collected(const SplitCollection *collection, const IterMark *mark);
+/* The mark of the sum that CONSTRAINT bounds; NULL for trivial iterators. */
+const IterMark *iter_constrained_mark(IterRewriter *r, const IterConstraint *constraint);
 
 #endif

@@ -49,9 +49,9 @@ static IterConstraint make_constraint(Context *ctx, const Expr *left, const Expr
         left = analyzer_simplify(an, sides.left);
         right = analyzer_simplify(an, sides.right);
     } else if (right_uses) {
-        return (IterConstraint){right, strict ? op_add_int(ctx, left, 1) : left, NULL, expr_size(right)};
+        return (IterConstraint){.iter = right, .lower = strict ? op_add_int(ctx, left, 1) : left, .size = expr_size(right), .constrained = -1};
     }
-    return (IterConstraint){left, NULL, strict ? right : op_add_int(ctx, right, 1), expr_size(left)};
+    return (IterConstraint){.iter = left, .upper = strict ? right : op_add_int(ctx, right, 1), .size = expr_size(left), .constrained = -1};
 }
 
 static void narrow_range(Context *ctx, Range *range, const IterConstraint *constraint)
@@ -82,9 +82,10 @@ static void add_constraint(Context *ctx, const Expr *comparison, IterConstraint 
             if (analyzer_prove(an, comparison))
                 return;
             narrow_range(ctx, &iters[i].range, &constraint);
-            vec_push(ctx->arena, &constraints->narrowings, ((IterNarrowing){iters[i].var, comparison}));
+            vec_push(ctx->arena, &constraints->narrowings, comparison);
             return;
         }
+    constraint.condition = comparison;
     insert_by_size(ctx, constraint, constraints);
 }
 
@@ -121,7 +122,7 @@ static void narrow_fused(IterRewriter *r, const IterConstraint *constraint, cons
     *end = analyzer_prove_less_equal(r->an, upper, *end) ? upper : op_min(ctx, upper, *end);
 }
 
-static void constrain(IterRewriter *r, FusedSum *fused, const IterConstraint *constraint, const Expr *base)
+static void constrain(IterRewriter *r, FusedSum *fused, IterConstraint *constraint, const Expr *base)
 {
     Context *ctx = r->ctx;
     const Expr *old_min = fused->offset, *min = old_min, *end = op_add(ctx, old_min, fused->mark->extent);
@@ -131,10 +132,11 @@ static void constrain(IterRewriter *r, FusedSum *fused, const IterConstraint *co
     fused->mark = iter_mark_new(ctx, NULL, structured, analyzer_simplify(r->an, op_sub(ctx, end, min)));
     fused->structured = *structured;
     fused->offset = min;
+    constraint->constrained = r->constrained.count;
     vec_push(ctx->arena, &r->constrained, fused->flat);
 }
 
-static bool apply_constraint(IterRewriter *r, const IterConstraint *constraint)
+static bool apply_constraint(IterRewriter *r, IterConstraint *constraint)
 {
     IterSum sum = iter_rewrite(r, constraint->iter, false);
     if (r->error)
@@ -153,6 +155,11 @@ static bool apply_constraint(IterRewriter *r, const IterConstraint *constraint)
         }
     iter_fail(r, "the predicate does not bound a single iterator");
     return false;
+}
+
+const IterMark *iter_constrained_mark(IterRewriter *r, const IterConstraint *constraint)
+{
+    return constraint->constrained < 0 ? NULL : iter_find_fused(r, &r->constrained.data[constraint->constrained])->mark;
 }
 
 static bool holds_split(const IterSum *sum, const IterSplit *split)

@@ -71,7 +71,7 @@ static Analyzer *loop_analyzer(Move *move)
     Analyzer *an = analyzer_new(move->sch->ctx);
     for (const TreeNode *node = move->loop; node && node->stmt->kind != STMT_BLOCK; node = schedule_parent(move->sch, node))
         if (node->stmt->kind == STMT_FOR)
-            analyzer_bind_range_opaque(an, node_loop(node)->var, (Range){node_loop(node)->min, node_loop(node)->extent});
+            analyzer_bind_range(an, node_loop(node)->var, (Range){node_loop(node)->min, node_loop(node)->extent});
     return an;
 }
 
