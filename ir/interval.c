@@ -118,6 +118,8 @@ static Interval evaluate(Evaluation *evaluation, const Expr *expr);
 static Interval of_var(Evaluation *evaluation, const Expr *expr)
 {
     const Interval *domain = map_get(&evaluation->scope->domains, expr->value.var);
+    if (!domain && expr->dtype.lanes > 1)
+        return interval_everything();
     return domain ? *domain : interval_point(expr);
 }
 
@@ -156,7 +158,7 @@ static Interval evaluate(Evaluation *evaluation, const Expr *expr)
     case EXPR_CALL: return interval_everything();
     default: break;
     }
-    if (!varies(evaluation->scope, expr))
+    if (expr->dtype.lanes == 1 && !varies(evaluation->scope, expr))
         return interval_point(expr);
     if (expr->kind == EXPR_CAST)
         return of_cast(evaluation, expr);

@@ -1,5 +1,7 @@
 /* Expressions and regions as text, with the reference's parentheses: by precedence, the right operand of an operator also where it binds as tightly. A
    comparison on the left of a comparison gets parentheses too, since the text would chain them. */
+#include <math.h>
+
 #include "ir/fold.h"
 #include "ir/print_internal.h"
 
@@ -243,7 +245,7 @@ static void print_float(Printer *printer, const Expr *expr)
     print_text(printer, "T.");
     print_text(printer, dtype_name(printer->ctx, expr->dtype));
     print_text(printer, "(");
-    print_real(printer, expr->value.literal);
+    print_real(printer, isfinite(expr->value.real) ? expr->value.literal : expr->value.real);
     print_text(printer, ")");
 }
 

@@ -337,6 +337,8 @@ Value elab_assertion(Elab *elab, const Value *condition, const Value *message, S
 const Func *elab_function(Elab *elab, const AstNode *node);
 /* Checks that need the whole function: variables that nothing defines, loop variables used past a block's iterators. */
 bool elab_check_function(Elab *elab, const Func *func);
+/* elab_bounds.c: no access is certainly out of bounds. */
+bool elab_check_bounds(Elab *elab, const Func *func);
 
 /* --- elab_buffer.c --- */
 /* Declares BUFFER as visible. */

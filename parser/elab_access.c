@@ -7,7 +7,6 @@
 static bool check_index(Elab *elab, const Buffer *buffer, const Expr *index, int dim, bool is_last, Span span)
 {
     Context *ctx = elab->ctx;
-    int64_t value, extent;
     if (!dtype_is_integer(index->dtype)) {
         diag_error(ctx, span, "index %d of '%s' must be an integer, not %s", dim, buffer->name, dtype_name(ctx, index->dtype));
         return false;
@@ -16,10 +15,7 @@ static bool check_index(Elab *elab, const Buffer *buffer, const Expr *index, int
         diag_error(ctx, span, "only the last index of '%s' may be a vector", buffer->name);
         return false;
     }
-    if (!expr_const_int(index, &value) || (value >= 0 && (!expr_const_int(buffer->shape[dim], &extent) || value < extent)))
-        return true;
-    diag_error(ctx, span, "index %lld is out of the bounds of dimension %d of '%s'", (long long)value, dim, buffer->name);
-    return false;
+    return true;
 }
 
 bool elab_check_indices(Elab *elab, const Buffer *buffer, const Expr *const *indices, int count, Span span)
@@ -146,7 +142,7 @@ static Value region_of(Elab *elab, Buffer *buffer, const Subscript *subscripts, 
     const Expr **begins = ARENA_ARRAY(ctx->arena, const Expr *, count);
     for (int i = 0; i < count; i++) {
         const Subscript *subscript = &subscripts[i];
-        begins[i] = subscript->is_slice ? subscript->begin : value_to_expr(elab, &subscript->value);
+        begins[i] = subscript->is_slice ? subscript->begin : value_to_integer(elab, &subscript->value, "an index of a region");
         if (!begins[i])
             return value_error();
         if (!subscript->is_slice) {

@@ -330,11 +330,17 @@ const Region *value_to_region(Elab *elab, const Value *value)
     const Expr *load = value->as.expr;
     *region = region_point(ctx, load->value.buffer, load->args);
     region->span = value->span;
-    for (int i = 0; i < region->buffer->ndim; i++)
-        if (load->args[i]->kind == EXPR_RAMP) {
-            const Expr *base = load->args[i]->args[0];
-            region->ranges[i] = (Range){base, op_mul_int(ctx, op_cast(ctx, base->dtype, load->args[i]->args[1]), load->args[i]->dtype.lanes)};
+    for (int i = 0; i < region->buffer->ndim; i++) {
+        const Expr *index = load->args[i];
+        int64_t stride;
+        if (index->dtype.lanes == 1)
+            continue;
+        if (index->kind != EXPR_RAMP || !expr_const_int(index->args[1], &stride) || stride <= 0) {
+            diag_error(ctx, value->span, "a vector in a region must be a slice or a ramp with a positive constant stride");
+            return NULL;
         }
+        region->ranges[i] = (Range){index->args[0], expr_int(ctx, index->args[0]->dtype, (index->dtype.lanes - 1) * stride + 1)};
+    }
     return region;
 }
 
@@ -394,7 +400,10 @@ const AttrValue *value_to_attr(Elab *elab, const Value *value)
     }
     default: {
         const Expr *expr = value_to_expr(elab, value);
-        return expr ? attr_expr(elab->ctx, expr) : NULL;
+        bool constant = expr && (expr->kind == EXPR_INT || expr->kind == EXPR_FLOAT || expr->kind == EXPR_STRING);
+        if (expr && !constant)
+            diag_error(elab->ctx, value->span, "an attribute must be a constant");
+        return constant ? attr_expr(elab->ctx, expr) : NULL;
     }
     }
 }

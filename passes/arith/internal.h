@@ -78,7 +78,7 @@ struct Analyzer {
 
 /* Limits that keep every question bounded; beyond them an expression is left as it is and a proof fails. Both count operations, so results do not depend on
    time. */
-enum { WORK_LIMIT = 400000, NESTING_LIMIT = 2000, REWRITE_DEPTH_LIMIT = 5 };
+enum { WORK_LIMIT = 100000, NESTING_LIMIT = 2000, REWRITE_DEPTH_LIMIT = 5 };
 
 /* True for int32 and int64 scalars, whose arithmetic is taken not to overflow. */
 static inline bool is_index_type(DType t)

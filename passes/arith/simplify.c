@@ -174,6 +174,8 @@ const Expr *simplify_visit(Simplifier *s, const Expr *expr)
     int cuts = s->cut_count;
     const Expr *result = visit_uncached(s, expr);
     analyzer_end_visit(s->an);
+    if (result->arg_count)
+        result = analyzer_memo(s->an, result)->expr; /* one node for equal results keeps comparing them cheap */
     if (cuts == s->cut_count) {
         memo = analyzer_memo(s->an, expr);
         *(s->canonical ? &memo->canonical : &memo->rewritten) = result;

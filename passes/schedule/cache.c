@@ -1,11 +1,9 @@
-/* Planning a cache: which blocks are concerned, where the copy stands, what it copies, and the checks on it. See cache.h; cache_build.c makes the edit. */
+/* Planning a cache: the buffer, who writes and who reads it, and whether readers can turn to the copy. See cache.h; where the copy stands and what it copies is decided
+   in cache_place.c, and cache_build.c makes the edit. */
 #include "passes/schedule/cache.h"
 
-#include "ir/print.h"
 #include "ir/walk.h"
-#include "passes/arith/int_set.h"
 #include "passes/schedule/checks.h"
-#include "passes/schedule/loops.h"
 #include "passes/schedule/scope.h"
 #include "passes/schedule/storage.h"
 
@@ -78,12 +76,54 @@ static bool check_no_alias(Schedule *sch, const TreeNode *scope, const Buffer *b
                                          search.alias->name);
 }
 
+/* Looks for a load in the expressions of one statement, not in those below it. */
+typedef struct {
+    const Stmt *stmt;
+    const Buffer *buffer;
+    bool found;
+} OwnLoadSearch;
+
+static bool find_own_load(Visitor *visitor, const Expr *expr)
+{
+    OwnLoadSearch *search = visitor->data;
+    search->found |= expr->kind == EXPR_LOAD && expr->value.buffer == search->buffer;
+    return !search->found;
+}
+
+static bool stay_at_statement(Visitor *visitor, const Stmt *stmt)
+{
+    return stmt == ((OwnLoadSearch *)visitor->data)->stmt;
+}
+
+/* The statements of the scope outside of its members whose own expressions read the buffer. */
+static void find_strays(Schedule *sch, CachePlan *plan)
+{
+    VEC(const TreeNode *) strays = {0};
+    int index = schedule_node_index(sch, plan->scope) + 1;
+    while (index < plan->scope->end) {
+        const TreeNode *node = schedule_node_at(sch, index);
+        OwnLoadSearch search = {node->stmt, plan->buffer, false};
+        Visitor visitor = {.expr = find_own_load, .stmt = stay_at_statement, .data = &search};
+        if (node->stmt->kind != STMT_BLOCK)
+            visit_stmt(&visitor, node->stmt);
+        if (search.found)
+            vec_push(sch->ctx->arena, &strays, node);
+        index = node->stmt->kind == STMT_BLOCK ? node->end : index + 1;
+    }
+    plan->strays = strays.data;
+    plan->stray_count = strays.count;
+    plan->stray_redirected = ARENA_ARRAY(sch->ctx->arena, bool, strays.count);
+}
+
 bool cache_begin(Schedule *sch, CachePlan *plan, const TreeNode *block, const Buffer *buffer, Str storage)
 {
     if (!check_storage_scope(sch, storage) || !check_block_has_scope(sch, block))
         return false;
     *plan = (CachePlan){.buffer = (Buffer *)buffer, .storage = storage, .scope = schedule_scope(sch, block)};
-    return check_buffer_is_outside(sch, plan->scope, buffer) && check_no_alias(sch, plan->scope, buffer);
+    if (!check_buffer_is_outside(sch, plan->scope, buffer) || !check_no_alias(sch, plan->scope, buffer))
+        return false;
+    find_strays(sch, plan);
+    return true;
 }
 
 bool cache_find_writer(Schedule *sch, CachePlan *plan)
@@ -123,223 +163,7 @@ bool cache_listed_consumers(Schedule *sch, const CachePlan *plan, const Value *v
     return true;
 }
 
-/* --- Where --- */
-
-bool cache_place_behind_writer(Schedule *sch, CachePlan *plan, const TreeNode *const *related, int count)
-{
-    const TreeNode *first = NULL;
-    for (int i = 0; i < count; i++)
-        if (!first || related[i] < first)
-            first = related[i]; /* nodes lie in program order */
-    plan->later = first;
-    if (!first) {
-        plan->anchor = schedule_find_stmt(sch, node_block(plan->scope)->body);
-        plan->after = true;
-        return true;
-    }
-    const TreeNode *anchor = first, *parent = schedule_parent(sch, anchor);
-    while (!schedule_is_under(sch, plan->writer, parent)) {
-        anchor = parent;
-        parent = schedule_parent(sch, anchor);
-    }
-    plan->anchor = anchor;
-    if (parent->stmt->kind == STMT_SEQ && first > plan->writer)
-        return true;
-    sched_refuse(sch, "block '%s' does not come after block '%s', which writes '%s', in one sequence", block_name(first), block_name(plan->writer), plan->buffer->name);
-    sched_note(sch, plan->writer->stmt->span, "block '%s' is here", block_name(plan->writer));
-    sched_note(sch, first->stmt->span, "block '%s' is here", block_name(first));
-    return false;
-}
-
-void cache_place_at_start(Schedule *sch, CachePlan *plan)
-{
-    plan->anchor = schedule_find_stmt(sch, node_block(plan->scope)->body);
-}
-
-/* The innermost loop or block around the anchor. */
-static const TreeNode *around_anchor(Schedule *sch, const CachePlan *plan)
-{
-    const TreeNode *node = schedule_parent(sch, plan->anchor);
-    while (node->stmt->kind != STMT_FOR && node->stmt->kind != STMT_BLOCK)
-        node = schedule_parent(sch, node);
-    return node;
-}
-
-/* --- What --- */
-
-/* Finds out which dimensions of the region are not known to stay inside of the buffer. */
-static void find_guards(Schedule *sch, CachePlan *plan)
-{
-    const Buffer *buffer = plan->buffer;
-    Analyzer *an = loops_context(sch, plan->anchor);
-    plan->guarded = ARENA_ARRAY(sch->ctx->arena, bool, buffer->ndim);
-    plan->any_guarded = false;
-    for (int d = 0; d < buffer->ndim; d++) {
-        Range range = plan->region.ranges[d];
-        const Expr *zero = expr_int(sch->ctx, range.min->dtype, 0);
-        bool inside = analyzer_prove_symbolic(an, op_compare(sch->ctx, EXPR_LE, zero, range.min)) &&
-                      analyzer_prove_symbolic(an, op_compare(sch->ctx, EXPR_LE, op_add(sch->ctx, range.min, range.extent), buffer->shape[d]));
-        plan->guarded[d] = !inside;
-        plan->any_guarded |= !inside;
-    }
-}
-
-static bool is_all_of_buffer(Schedule *sch, const Region *region)
-{
-    Analyzer *an = analyzer_new(sch->ctx);
-    for (int d = 0; d < region->buffer->ndim; d++)
-        if (!expr_is_int(region->ranges[d].min, 0) || !analyzer_prove_equal(an, region->ranges[d].extent, region->buffer->shape[d]))
-            return false;
-    return true;
-}
-
-/* Settles the shape of the cache: that of the region where the copy stands directly in the scope. */
-static void make_cache(Schedule *sch, CachePlan *plan)
-{
-    Buffer *cache = storage_copy(sch->ctx, plan->buffer, plan->storage);
-    plan->whole = around_anchor(sch, plan) != plan->scope || is_all_of_buffer(sch, &plan->region);
-    if (cache->strides || !expr_is_int(cache->elem_offset, 0)) {
-        /* the memory is the cache's own, so it is compact whatever the layout of the buffer */
-        cache->strides = NULL;
-        cache->elem_offset = expr_int(sch->ctx, buffer_index_dtype(cache), 0);
-        cache->offset_factor = 0;
-    }
-    if (!plan->whole) {
-        cache->shape = ARENA_ARRAY(sch->ctx->arena, const Expr *, cache->ndim);
-        for (int d = 0; d < cache->ndim; d++)
-            cache->shape[d] = plan->region.ranges[d].extent;
-    }
-    plan->cache = cache;
-    find_guards(sch, plan);
-}
-
-/* The loops around the writer that are below NODE, outermost first. */
-static const TreeNode **writer_loops_below(Schedule *sch, const CachePlan *plan, const TreeNode *node, int *count)
-{
-    int total, first = 0;
-    const TreeNode **loops = schedule_loops_around(sch, plan->writer, &total);
-    while (first < total && schedule_is_under(sch, node, loops[first]))
-        first++;
-    *count = total - first;
-    return loops + first;
-}
-
-/* What the writer declares to write, with its bindings put in, over the loops below the anchor's surroundings. */
-static RegionQuery writer_query(Schedule *sch, const CachePlan *plan)
-{
-    const BlockStmt *block = node_block(plan->writer);
-    Subst bindings = {0};
-    for (int i = 0; i < block->iter_count; i++)
-        subst_var(sch->ctx, &bindings, block->iters[i].var, block->bindings[i]);
-    Region written = subst_region(sch->ctx, &bindings, *regions_find(block->writes, block->write_count, plan->buffer));
-    int loop_count;
-    const TreeNode **loops = writer_loops_below(sch, plan, around_anchor(sch, plan), &loop_count);
-    return (RegionQuery){written.ranges, plan->buffer->ndim, loops_ranges(sch, loops, loop_count), loop_count, block->predicate};
-}
-
-void cache_copy_written(Schedule *sch, CachePlan *plan)
-{
-    int ndim = plan->buffer->ndim;
-    RegionQuery query = writer_query(sch, plan);
-    Analyzer *an = analyzer_new(sch->ctx);
-    IntSet *sets = ARENA_ARRAY(sch->ctx->arena, IntSet, ndim);
-    region_upper_bound(an, &query, sets);
-    plan->region = region_whole(sch->ctx, plan->buffer);
-    for (int d = 0; d < ndim; d++) {
-        Range *range = &plan->region.ranges[d];
-        *range = int_set_cover_range(an, sets[d], *range);
-        range->min = analyzer_simplify(an, range->min);
-    }
-    make_cache(sch, plan);
-}
-
-bool cache_copy_declared(Schedule *sch, CachePlan *plan)
-{
-    const BlockStmt *scope = node_block(plan->scope);
-    const Region *declared = regions_find(scope->reads, scope->read_count, plan->buffer);
-    if (regions_repeat(scope->reads, scope->read_count, plan->buffer)) {
-        sched_refuse(sch, "block '%s' declares to read several regions of '%s', so there is no one region to copy", block_name(plan->scope), plan->buffer->name);
-        sched_note(sch, plan->scope->stmt->span, "block '%s' is here", block_name(plan->scope));
-        return false;
-    }
-    plan->region = declared ? *declared : region_whole(sch->ctx, plan->buffer);
-    make_cache(sch, plan);
-    return true;
-}
-
-/* --- Checks --- */
-
-/* The writer's stores stand directly in it, without loops and conditions, and write just what it declares: then what is written is what the bindings reach. */
-static bool writes_what_it_declares(Schedule *sch, const CachePlan *plan)
-{
-    const BlockStmt *block = node_block(plan->writer);
-    const Region *declared = regions_find(block->writes, block->write_count, plan->buffer);
-    const Stmt *stmt = block->body;
-    if (stmt->kind != STMT_STORE || stmt->as.store.buffer != plan->buffer || stmt->as.store.mask)
-        return false;
-    Analyzer *an = analyzer_new(sch->ctx);
-    for (int d = 0; d < plan->buffer->ndim; d++)
-        if (!expr_is_int(declared->ranges[d].extent, 1) || !analyzer_prove_equal(an, declared->ranges[d].min, stmt->as.store.indices[d]))
-            return false;
-    return true;
-}
-
-/* The copied region is the image of the writer's bindings, by iterator maps: what integer sets cannot decide where sizes multiply. */
-static bool bindings_reach_all(Schedule *sch, const CachePlan *plan)
-{
-    const TreeNode *around = around_anchor(sch, plan);
-    for (const TreeNode *up = schedule_parent(sch, plan->writer); up != around; up = schedule_parent(sch, up))
-        if (up->stmt->kind != STMT_FOR && up->stmt->kind != STMT_SEQ)
-            return false;
-    RegionQuery query = writer_query(sch, plan);
-    IntSet *sets = ARENA_ARRAY(sch->ctx->arena, IntSet, plan->buffer->ndim);
-    return writes_what_it_declares(sch, plan) && region_strict_bound(analyzer_new(sch->ctx), &query, sets);
-}
-
-/* EXPR mentions something that is defined between the anchor's surroundings and the writer. */
-static bool uses_inner_variable(Schedule *sch, const CachePlan *plan, const Expr *expr)
-{
-    const TreeNode *around = around_anchor(sch, plan);
-    for (const TreeNode *up = schedule_parent(sch, plan->writer); up != around; up = schedule_parent(sch, up)) {
-        if (up->stmt->kind == STMT_FOR && expr_uses_var(expr, node_loop(up)->var))
-            return true;
-        if (up->stmt->kind == STMT_LET && expr_uses_var(expr, up->stmt->as.let.var))
-            return true;
-    }
-    return false;
-}
-
-/* What of the writer's predicate can be asked at the anchor too; NULL when nothing. */
-static const Expr *outer_condition(Schedule *sch, const CachePlan *plan)
-{
-    ConditionList parts = {0};
-    const Expr *condition = NULL;
-    loops_split_conjunction(sch->ctx, node_block(plan->writer)->predicate, &parts);
-    for (int i = 0; i < parts.count; i++)
-        if (!uses_inner_variable(sch, plan, parts.data[i]))
-            condition = condition ? op_and(sch->ctx, condition, parts.data[i]) : parts.data[i];
-    return condition;
-}
-
-static bool copy_is_written(Schedule *sch, const CachePlan *plan, const char **why)
-{
-    PlacedBox box = {.region = plan->region, .clipped = plan->any_guarded, .condition = plan->condition, .writer = plan->writer, .later = plan->later};
-    return coverage_is_written(sch, &box, why);
-}
-
-bool check_copy_is_written(Schedule *sch, CachePlan *plan)
-{
-    const char *why, *ignored;
-    if (copy_is_written(sch, plan, &why) || (!plan->any_guarded && bindings_reach_all(sch, plan)))
-        return true;
-    plan->condition = outer_condition(sch, plan);
-    if (plan->condition && copy_is_written(sch, plan, &ignored))
-        return true;
-    sched_refuse(sch, "the copy would take %s%s, which block '%s' must write completely before: %s", print_region(sch->ctx, &plan->region),
-                 plan->any_guarded ? " (as far as it is in the buffer)" : "", block_name(plan->writer), why);
-    sched_note(sch, plan->writer->stmt->span, "block '%s' is here", block_name(plan->writer));
-    return false;
-}
+/* --- Users --- */
 
 /* The scope itself makes the buffer, so that nothing in it can be read but what its one writer wrote. */
 static bool scope_allocates(const CachePlan *plan)
@@ -364,6 +188,42 @@ bool check_user_is_served(Schedule *sch, const CachePlan *plan, const TreeNode *
     sched_note(sch, user->stmt->span, "block '%s' is here", block_name(user));
     return false;
 }
+
+/* --- Reads outside of the members: extents, conditions, statements in no block --- */
+
+void cache_redirect_strays(CachePlan *plan)
+{
+    const TreeNode *ready = plan->writer ? plan->anchor : NULL;
+    for (int i = 0; i < plan->stray_count; i++)
+        plan->stray_redirected[i] = !ready || (plan->strays[i] >= ready && scope_allocates(plan)); /* nodes lie in program order */
+}
+
+bool check_strays_find_copy(Schedule *sch, CachePlan *plan)
+{
+    for (int i = 0; i < plan->stray_count; i++) {
+        const TreeNode *stray = plan->strays[i];
+        bool behind = stray > plan->writer;
+        plan->stray_redirected[i] = behind && scope_allocates(plan);
+        if (plan->stray_redirected[i] || (behind && !plan->after && stray >= plan->anchor) || (!behind && !cache_shared_loop(sch, plan, stray)))
+            continue;
+        sched_refuse(sch, "a statement outside of the blocks reads '%s' where the copy may not have been made yet", plan->buffer->name);
+        sched_note(sch, stray->stmt->span, "this statement");
+        return false;
+    }
+    return true;
+}
+
+const TreeNode *cache_shared_loop(Schedule *sch, const CachePlan *plan, const TreeNode *node)
+{
+    for (const TreeNode *up = schedule_parent(sch, plan->writer); up != plan->scope; up = schedule_parent(sch, up)) {
+        bool loops = up->stmt->kind == STMT_FOR || up->stmt->kind == STMT_WHILE;
+        if (loops && up != node && schedule_is_under(sch, node, up))
+            return up;
+    }
+    return NULL;
+}
+
+/* --- Redirection --- */
 
 /* Looks for uses of the buffer that cannot be redirected. */
 typedef struct {

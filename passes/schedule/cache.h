@@ -12,7 +12,9 @@ typedef struct {
     const TreeNode *writer; /* its one member that writes the buffer, or NULL */
     const TreeNode **users; /* the members that use the cache in place of the buffer */
     int user_count;
-    bool redirect_rest; /* what lies in no member uses the cache too */
+    const TreeNode **strays; /* statements in no member whose own expressions read the buffer: extents, conditions */
+    int stray_count;
+    bool *stray_redirected;  /* they use the cache too */
 
     /* where the copy stands */
     const TreeNode *anchor; /* a statement of the scope */
@@ -48,6 +50,12 @@ bool cache_copy_declared(Schedule *sch, CachePlan *plan);
 bool check_copy_is_written(Schedule *sch, CachePlan *plan);
 /* USER comes behind the writer and reads only what the writer has written before. */
 bool check_user_is_served(Schedule *sch, const CachePlan *plan, const TreeNode *user);
+/* After placing a copy that is read: turns to it the strays that come behind it. All of them when it stands at the start. */
+void cache_redirect_strays(CachePlan *plan);
+/* After placing a copy that writes back: the strays find it done, or read the cache. */
+bool check_strays_find_copy(Schedule *sch, CachePlan *plan);
+/* A loop of the scope around both the writer and NODE, or NULL. */
+const TreeNode *cache_shared_loop(Schedule *sch, const CachePlan *plan, const TreeNode *node);
 /* The users can be redirected: they do not reach the buffer through views of another scope, or pointers where indices shift. */
 bool check_users_can_redirect(Schedule *sch, const CachePlan *plan);
 

@@ -156,7 +156,16 @@ typedef struct {
     Redirection redirection; /* first: redirect_expr works on it */
     Schedule *sch;
     const Stmt *anchor, *copy;
+    bool redirects; /* the expressions visited next belong to a stray that uses the cache */
 } Edit;
+
+static bool is_redirected_stray(const CachePlan *plan, const Stmt *stmt)
+{
+    for (int i = 0; i < plan->stray_count; i++)
+        if (plan->strays[i]->stmt == stmt)
+            return plan->stray_redirected[i];
+    return false;
+}
 
 static const Stmt *edited_block(Edit *edit, const Stmt *stmt)
 {
@@ -170,6 +179,7 @@ static const Stmt *edited_block(Edit *edit, const Stmt *stmt)
 static const Stmt *edit_stmt(Rewriter *rewriter, const Stmt *stmt)
 {
     Edit *edit = rewriter->data;
+    edit->redirects = is_redirected_stray(edit->redirection.plan, stmt); /* own expressions are visited before the statements below */
     const Stmt *edited = stmt->kind == STMT_BLOCK ? edited_block(edit, stmt) : rewrite_stmt_children(rewriter, stmt);
     if (stmt != edit->anchor)
         return edited;
@@ -181,14 +191,14 @@ static const Stmt *edit_stmt(Rewriter *rewriter, const Stmt *stmt)
 static const Expr *edit_expr(Rewriter *rewriter, const Expr *expr)
 {
     const Edit *edit = rewriter->data;
-    return edit->redirection.plan->redirect_rest ? redirect_expr(rewriter, expr) : expr;
+    return edit->redirects ? redirect_expr(rewriter, expr) : expr;
 }
 
 Block *cache_apply(Schedule *sch, CachePlan *plan, bool copies_in)
 {
     Context *ctx = sch->ctx;
     Block *symbol = block_new(ctx, context_internf(ctx, "%s_%s", plan->buffer->name, plan->storage), sch->call_span);
-    Edit edit = {{plan, analyzer_new(ctx)}, sch, plan->anchor->stmt, make_copy(sch, plan, copies_in, symbol)};
+    Edit edit = {{plan, analyzer_new(ctx)}, sch, plan->anchor->stmt, make_copy(sch, plan, copies_in, symbol), false};
     Rewriter rewriter = {.ctx = ctx, .expr = edit_expr, .stmt = edit_stmt, .data = &edit};
     BlockStmt scope = *node_block(plan->scope);
     scope.body = rewrite_stmt(&rewriter, scope.body);

@@ -35,7 +35,6 @@ static bool find_users(Schedule *sch, CachePlan *plan, const Value *consumers)
             return false;
         }
     }
-    plan->redirect_rest = !listed_count && !plan->writer;
     return true;
 }
 
@@ -95,6 +94,8 @@ bool primitive_cache_read(Schedule *sch, const Value *args, Value *result)
         if (!cache_copy_declared(sch, &plan))
             return false;
     }
+    if (!listed)
+        cache_redirect_strays(&plan);
     if (!check_users_can_redirect(sch, &plan))
         return false;
     Block *copy = cache_apply(sch, &plan, true);

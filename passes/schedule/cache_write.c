@@ -45,16 +45,12 @@ static bool is_listed(const TreeNode *node, const TreeNode *const *listed, int c
 /* A reader before the writer in the program sees what earlier iterations of a loop around both wrote; the copy would come too late for it. */
 static bool check_no_earlier_reader(Schedule *sch, const CachePlan *plan, const TreeNode *reader)
 {
-    for (const TreeNode *up = schedule_parent(sch, plan->writer); up != plan->scope; up = schedule_parent(sch, up)) {
-        bool loops = up->stmt->kind == STMT_FOR || up->stmt->kind == STMT_WHILE;
-        if (!loops || !schedule_is_under(sch, reader, up))
-            continue;
-        sched_refuse(sch, "block '%s' comes before block '%s' in the same loop and reads '%s': it may read what an earlier iteration wrote, which would still be in the copy",
-                     block_name(reader), block_name(plan->writer), plan->buffer->name);
-        sched_note(sch, reader->stmt->span, "block '%s' is here", block_name(reader));
-        return false;
-    }
-    return true;
+    if (!cache_shared_loop(sch, plan, reader))
+        return true;
+    sched_refuse(sch, "block '%s' comes before block '%s' in the same loop and reads '%s': it may read what an earlier iteration wrote, which would still be in the copy",
+                 block_name(reader), block_name(plan->writer), plan->buffer->name);
+    sched_note(sch, reader->stmt->span, "block '%s' is here", block_name(reader));
+    return false;
 }
 
 /* The writer (first) and the listed consumers use the cache; the copy waits for the other readers. */
@@ -94,7 +90,7 @@ bool primitive_cache_write(Schedule *sch, const Value *args, Value *result)
         !find_users(sch, &plan, &args[3]))
         return false;
     cache_copy_written(sch, &plan);
-    bool ok = check_copy_is_written(sch, &plan) && check_users_can_redirect(sch, &plan);
+    bool ok = check_copy_is_written(sch, &plan) && check_users_can_redirect(sch, &plan) && check_strays_find_copy(sch, &plan);
     for (int i = 1; i < plan.user_count && ok; i++)
         ok = check_user_is_served(sch, &plan, plan.users[i]);
     if (!ok)

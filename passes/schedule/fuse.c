@@ -113,6 +113,47 @@ static const Expr *fused_extent(Context *ctx, const Fusion *fusion)
     return analyzer_simplify(analyzer_new(ctx), extent);
 }
 
+static bool binds_axis(const BlockStmt *block, const Var *var, bool spatial)
+{
+    for (int i = 0; i < block->iter_count; i++)
+        if ((block->iters[i].kind == ITER_SPATIAL) == spatial && expr_uses_var(block->bindings[i], var))
+            return true;
+    return false;
+}
+
+/* An init runs for each spatial point also where nothing is reduced over. A loop fused from spatial and reduce loops has no iteration for such a point when the reduce loop is
+   empty, so that one must be certain to run. */
+static bool check_init_is_kept(Schedule *sch, const Fusion *fusion, const TreeNode *node)
+{
+    const BlockStmt *block = node_block(node);
+    const ForStmt *maybe_empty = NULL;
+    bool spatial = false;
+    for (int i = 0; block->init && i < fusion->count; i++) {
+        const ForStmt *loop = fused_loop(fusion, i);
+        int64_t extent;
+        spatial |= binds_axis(block, loop->var, true);
+        if (binds_axis(block, loop->var, false) && !(expr_const_int(loop->extent, &extent) && extent > 0))
+            maybe_empty = loop;
+    }
+    if (!spatial || !maybe_empty)
+        return true;
+    sched_refuse(sch, "loop '%s' is a reduction of block '%s' and may have no iteration; fused with a spatial loop, the init of that block would then not run", maybe_empty->var->name,
+                 block->block->name);
+    sched_note(sch, node->stmt->span, "block '%s' is here", block->block->name);
+    return false;
+}
+
+static bool check_inits_are_kept(Schedule *sch, const Fusion *fusion)
+{
+    const TreeNode *innermost = fusion->nodes[fusion->count - 1];
+    for (int i = schedule_node_index(sch, innermost); i < innermost->end; i++) {
+        const TreeNode *node = schedule_node_at(sch, i);
+        if (node->stmt->kind == STMT_BLOCK && !check_init_is_kept(sch, fusion, node))
+            return false;
+    }
+    return true;
+}
+
 /* The nodes of the argument's loops. */
 static bool gather_loops(Schedule *sch, const ValueList *loops, Fusion *fusion)
 {
@@ -136,7 +177,7 @@ bool primitive_fuse(Schedule *sch, const Value *args, Value *result)
     Context *ctx = sch->ctx;
     bool preserve_unit_iters = args[1].as.boolean;
     Fusion fusion = {0};
-    if (!gather_loops(sch, args[0].as.list, &fusion) || !check_fusion(sch, &fusion))
+    if (!gather_loops(sch, args[0].as.list, &fusion) || !check_fusion(sch, &fusion) || !check_inits_are_kept(sch, &fusion))
         return false;
 
     Var *fused = fused_var(ctx, &fusion);

@@ -1,0 +1,51 @@
+/* Accesses that are certainly out of bounds: a constant index outside of a constant size, at a place that certainly runs. What a condition guards, or a loop that may be empty, may stand
+   there without ever running, as in programs whose constants were put in by a schedule. */
+#include "ir/walk.h"
+#include "parser/elab.h"
+
+static void check_indices(Elab *elab, const Buffer *buffer, const Expr *const *indices, int count, Span span)
+{
+    for (int i = 0; i < count && i < buffer->ndim; i++) {
+        int64_t value, extent;
+        if (!expr_const_int(indices[i], &value) || (value >= 0 && (!expr_const_int(buffer->shape[i], &extent) || value < extent)))
+            continue;
+        diag_error(elab->ctx, indices[i]->span.file ? indices[i]->span : span, "index %lld is out of the bounds of dimension %d of '%s'", (long long)value, i, buffer->name);
+    }
+}
+
+static bool check_expr(Visitor *visitor, const Expr *expr)
+{
+    if (expr->kind == EXPR_LOAD)
+        check_indices(visitor->data, expr->value.buffer, expr->args, load_index_count(expr), expr->span);
+    if (!expr_is_call(expr, OP_IF_THEN_ELSE) && expr->kind != EXPR_AND && expr->kind != EXPR_OR)
+        return true;
+    visit_expr(visitor, expr->args[0]); /* the other operands may not be needed */
+    return false;
+}
+
+static bool certainly_runs(const Stmt *stmt)
+{
+    int64_t extent;
+    switch (stmt->kind) {
+    case STMT_IF:
+    case STMT_WHILE: return false;
+    case STMT_FOR: return expr_const_int(stmt->as.loop.extent, &extent) && extent > 0;
+    case STMT_BLOCK: return expr_is_int(stmt->as.block.predicate, 1);
+    default: return true;
+    }
+}
+
+static bool check_stmt(Visitor *visitor, const Stmt *stmt)
+{
+    if (stmt->kind == STMT_STORE)
+        check_indices(visitor->data, stmt->as.store.buffer, stmt->as.store.indices, stmt->as.store.index_count, stmt->span);
+    return certainly_runs(stmt);
+}
+
+bool elab_check_bounds(Elab *elab, const Func *func)
+{
+    int errors = diag_error_count(elab->ctx);
+    Visitor visitor = {.expr = check_expr, .stmt = check_stmt, .data = elab};
+    visit_stmt(&visitor, func->body);
+    return diag_error_count(elab->ctx) == errors;
+}
