@@ -30,11 +30,20 @@ typedef struct {
     void *address;
 } RuntimeSymbol;
 
+#ifdef __x86_64__
+/* libgcc's conversions of float16, which code for processors without F16C calls. They are linked into tirc, but no library exports them. */
+extern char __extendhfsf2[], __truncsfhf2[];
+#define CONVERSIONS SYMBOL(__extendhfsf2), SYMBOL(__truncsfhf2),
+#else
+#define CONVERSIONS
+#endif
+
 #define SYMBOL(name) {#name, (void *)name}
 static const RuntimeSymbol runtime_symbols[] = {
-    SYMBOL(tmm16), SYMBOL(tirc_parallel_for), SYMBOL(tirc_alloc), SYMBOL(tirc_free), SYMBOL(tirc_last_error), SYMBOL(tirc_set_error),
+    SYMBOL(tmm16), SYMBOL(tirc_parallel_for), SYMBOL(tirc_alloc), SYMBOL(tirc_free), SYMBOL(tirc_last_error), SYMBOL(tirc_set_error), CONVERSIONS
 };
 #undef SYMBOL
+#undef CONVERSIONS
 
 static void *find_symbol(const Jit *jit, const char *name)
 {

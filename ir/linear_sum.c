@@ -184,6 +184,15 @@ bool linear_sum_of(Context *ctx, const Expr *expr, LinearSum *sum)
     return is_signed_scalar(expr) && sum_add(ctx, sum, expr, 1, false);
 }
 
+const Expr *linear_extent(Context *ctx, const Expr *begin, const Expr *end)
+{
+    if (expr_is_int(begin, 0))
+        return end;
+    if (end->kind == EXPR_ADD && expr_equal(end->args[0], begin))
+        return end->args[1];
+    return linear_simplify(ctx, op_sub(ctx, end, begin));
+}
+
 bool linear_difference(Context *ctx, const Expr *a, const Expr *b, int64_t *difference)
 {
     LinearSum sum = {0};

@@ -153,7 +153,7 @@ static Value region_of(Elab *elab, Buffer *buffer, const Subscript *subscripts, 
         int64_t length;
         if (!op_match_types(ctx, &begin, &end, subscript->span))
             return value_error();
-        region->ranges[i] = (Range){begin, linear_simplify(ctx, op_sub(ctx, end, begin))};
+        region->ranges[i] = (Range){begin, linear_extent(ctx, begin, end)};
         if (expr_const_int(region->ranges[i].extent, &length) && length < 0) {
             diag_error(ctx, subscript->span, "the slice ends before it begins");
             return value_error();

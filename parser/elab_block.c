@@ -44,7 +44,7 @@ static bool read_domain(Elab *elab, const Value *value, Range *domain)
         const Expr *begin = value_to_integer(elab, &items[0], "the domain of an axis"), *end = value_to_integer(elab, &items[1], "the domain of an axis");
         if (!begin || !end || !op_match_types(ctx, &begin, &end, value->span))
             return false;
-        *domain = (Range){begin, linear_simplify(ctx, op_sub(ctx, end, begin))};
+        *domain = (Range){begin, linear_extent(ctx, begin, end)};
     }
     if (!domain->extent)
         return false;

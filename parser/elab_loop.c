@@ -24,7 +24,7 @@ static bool read_range(Elab *elab, const Value *begin, const Value *end, Range *
         first = op_cast(ctx, DTYPE_INT32, first);
         last = op_cast(ctx, DTYPE_INT32, last);
     }
-    *range = (Range){first, expr_is_int(first, 0) ? last : linear_simplify(ctx, op_sub(ctx, last, first))};
+    *range = (Range){first, linear_extent(ctx, first, last)};
     if (expr_const_int(range->extent, &extent) && extent < 0 && range->extent->dtype.code == DT_INT) {
         diag_error(ctx, end->span, "the loop has the negative extent %lld", (long long)extent);
         return false;

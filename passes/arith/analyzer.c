@@ -184,14 +184,32 @@ static void assume_literal(Analyzer *an, const Expr *conjunct)
         vec_push(an->arena, &an->literals, ((Literal){conjunct, negate_condition(an->ctx, conjunct)}));
 }
 
+/* One assumption under the same facts always leads to the same facts, so it leads to the same epochs and finds what was remembered there. */
+static void enter_epoch(Analyzer *an, uint32_t known)
+{
+    if (known)
+        an->epoch = known;
+    else
+        analyzer_touch_facts(an);
+}
+
 void analyzer_assume(Analyzer *an, const Expr *condition)
 {
+    uint32_t before = an->epoch;
+    Memo known = *analyzer_memo(an, condition);
     bound_assume(an, condition);
     modular_assume(an, condition);
-    analyzer_touch_facts(an);
+    enter_epoch(an, known.assumed_bounds);
+    uint32_t with_bounds = an->epoch;
     each_conjunct(an, analyzer_simplify_rewrite(an, condition), assume_literal);
     comparisons_assume(an, condition);
-    analyzer_touch_facts(an);
+    enter_epoch(an, known.assumed);
+    uint32_t after = an->epoch;
+    an->epoch = before;
+    Memo *memo = analyzer_memo(an, condition);
+    memo->assumed_bounds = with_bounds;
+    memo->assumed = after;
+    an->epoch = after;
 }
 
 static ExprKind negated_comparison(ExprKind kind)

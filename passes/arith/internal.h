@@ -49,6 +49,7 @@ typedef struct {
     IntBound bound;
     ModularSet modular;
     const Expr *rewritten, *canonical; /* NULL: not known yet */
+    uint32_t assumed_bounds, assumed;  /* the epochs that follow when it is assumed: its bounds only, and whole; 0: not assumed yet */
 } Memo;
 
 /* One of the two simplifiers. They differ in how sums, products and divisions are treated; see simplify.h. */

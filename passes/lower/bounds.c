@@ -4,7 +4,7 @@
                                    B[i] = A[idx[i]]
 
    An access that stands under a condition (if_then_else, and, or) is checked under it. What the loop bounds and the conditions around it prove is left out. Not checked: what calls access through
-   pointers, and vector accesses under a mask. */
+   pointers, vector accesses under a mask, and indices that call something with effects, which a check would repeat. */
 #include "passes/lower/state.h"
 
 typedef struct {
@@ -22,7 +22,7 @@ typedef struct {
 static void add_check(Bounds *bounds, const Expr *condition, const Expr *path, const Buffer *buffer, int dim)
 {
     Context *ctx = bounds->ctx;
-    if (analyzer_prove(bounds->an, condition))
+    if (expr_has_effects(condition) || (path && expr_has_effects(path)) || analyzer_prove(bounds->an, condition))
         return;
     if (path)
         condition = op_or(ctx, op_not(ctx, path, span_none()), condition);

@@ -2,7 +2,7 @@
 
    The body is walked in the order of execution. Each write becomes a box of elements, under conditions; when the walk leaves a loop, the boxes written in it grow to what all of its
    iterations write, where that is a box again. Each read must lie in one box. What cannot be shown makes the answer "not private". Not used: unions of several boxes,
-   and writes of earlier iterations of a loop in BODY. */
+   writes of earlier iterations of a loop in BODY, and anything where jumps may skip writes. */
 #include "passes/lower/coverage.h"
 
 #include "passes/arith/int_set.h"
@@ -446,7 +446,7 @@ static bool walk_stmt(Visitor *visitor, const Stmt *stmt)
 bool coverage_is_private(Analyzer *an, const Stmt *body, const Buffer *buffer)
 {
     Context *ctx = analyzer_context(an);
-    Coverage coverage = {.ctx = ctx, .an = an, .views = views_new(ctx, buffer), .ndim = buffer->ndim};
+    Coverage coverage = {.ctx = ctx, .an = an, .views = views_new(ctx, buffer), .ndim = buffer->ndim, .failed = stmt_has_jump(body)};
     Visitor visitor = {.expr = walk_expr, .stmt = walk_stmt, .data = &coverage};
     visit_stmt(&visitor, body);
     return !coverage.failed;

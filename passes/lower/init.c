@@ -41,11 +41,27 @@ static bool nest_repeats_points(const InitSite *site)
     return maps_meet(&site->reduce_loops, &site->spatial_vars);
 }
 
+/* Some loop bound, binding or condition between outer and the block has effects, which a nest would repeat. */
+static bool way_has_effects(const InitSite *site)
+{
+    bool found = false;
+    for (int i = 0; i < site->conditions.count; i++)
+        found |= expr_has_effects(site->conditions.data[i]);
+    for (int i = 0; i < site->block->iter_count; i++)
+        found |= expr_has_effects(site->bindings[i]);
+    for (int i = site->outer; i < site->frame_count; i++) {
+        const Stmt *stmt = site->frames[i].stmt;
+        found |= stmt->kind == STMT_FOR && (expr_has_effects(stmt->as.loop.min) || expr_has_effects(stmt->as.loop.extent));
+        found |= stmt->kind == STMT_LET && expr_has_effects(stmt->as.let.value);
+    }
+    return found;
+}
+
 /* The nest can stand before outer: all that it names is visible there. */
 static bool nest_is_possible(const InitSite *site, const Stmt *nest)
 {
     Map inside = symbols_defined(site->ctx, site->frames[site->outer].stmt);
-    return !passes_while_loop(site) && !stmt_mentions_any(nest, &inside);
+    return !passes_while_loop(site) && !way_has_effects(site) && !stmt_mentions_any(nest, &inside);
 }
 
 /* The nest, whose effects INIT are, leaves the same memory as the init run before the first update of each point. */

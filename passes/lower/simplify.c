@@ -96,7 +96,7 @@ static const Stmt *simplify_loop(Rewriter *rewriter, const Stmt *stmt)
     if (expr_const_int(loop.extent, &extent) && extent <= 0)
         return stmt_empty(ctx);
     bool pure = !expr_reads_memory(loop.min) && !expr_reads_memory(loop.extent);
-    if (expr_is_int(loop.extent, 1) && pure && loop.kind != FOR_THREAD) {
+    if (expr_is_int(loop.extent, 1) && pure && loop.kind != FOR_THREAD && !stmt_has_jump(loop.body)) {
         Subst subst = {0};
         subst_var(ctx, &subst, loop.var, loop.min);
         return simplify_stmt(rewriter, subst_stmt(ctx, &subst, loop.body));

@@ -107,6 +107,14 @@ bool expr_reads_memory(const Expr *expr)
     return !expr_is_pure(expr);
 }
 
+bool expr_has_effects(const Expr *expr)
+{
+    bool found = expr->kind == EXPR_CALL && op_info(expr->value.op)->effect == EFFECT_OPAQUE;
+    for (int i = 0; i < expr->arg_count && !found; i++)
+        found = expr_has_effects(expr->args[i]);
+    return found;
+}
+
 typedef struct {
     const Map *vars;
     bool found;
@@ -156,6 +164,21 @@ void facts_assume(Analyzer *an, const Expr *condition)
 }
 
 /* --- Statements --- */
+static bool find_jump(Visitor *visitor, const Expr *expr)
+{
+    bool *found = visitor->data;
+    *found |= expr_is_call(expr, OP_BREAK_LOOP) || expr_is_call(expr, OP_CONTINUE_LOOP) || expr_is_call(expr, OP_RET);
+    return !*found;
+}
+
+bool stmt_has_jump(const Stmt *stmt)
+{
+    bool found = false;
+    Visitor visitor = {.expr = find_jump, .data = &found};
+    visit_stmt(&visitor, stmt);
+    return found;
+}
+
 const Stmt *stmt_allocate_buffer(Context *ctx, Buffer *buffer, Attrs annotations, const Stmt *body, Span span)
 {
     bool dense = buffer_is_dense(buffer) && expr_is_int(buffer->elem_offset, 0);

@@ -40,6 +40,8 @@ void conjunction_split(Context *ctx, const Expr *condition, ExprList *list);
 const Expr *conjunction_join(Context *ctx, const ExprList *conjuncts);
 /* True when EXPR reads memory or calls something that is not pure. */
 bool expr_reads_memory(const Expr *expr);
+/* True when EXPR calls something that may have effects, and so must be evaluated once. */
+bool expr_has_effects(const Expr *expr);
 /* True when EXPR mentions one of the variables that are keys of VARS. */
 bool expr_uses_any(const Expr *expr, const Map *vars);
 
@@ -52,6 +54,8 @@ void facts_bind_stmt(Analyzer *an, const Stmt *stmt);
 void facts_assume(Analyzer *an, const Expr *condition);
 
 /* --- Statements --- */
+/* True when T.break_loop, T.continue_loop or T.ret is somewhere in STMT: what comes after it may not run. */
+bool stmt_has_jump(const Stmt *stmt);
 /* ALLOCATE of the memory of BUFFER and its declaration, around BODY. */
 const Stmt *stmt_allocate_buffer(Context *ctx, Buffer *buffer, Attrs annotations, const Stmt *body, Span span);
 

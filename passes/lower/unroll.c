@@ -3,7 +3,7 @@
      for u in T.unroll(2):              A_1[i * 2] = T.float32(0.0)
          A_1[i * 2 + u] = ...     ->    A_1[i * 2 + 1] = T.float32(0.0)
 
-   A loop that T.break_loop or T.continue_loop leaves stays a loop. pragma_auto_unroll_max_step and pragma_unroll_explicit are hints, which code generation may use. */
+   A loop with T.break_loop, T.continue_loop or T.ret in it stays a loop. pragma_auto_unroll_max_step and pragma_unroll_explicit are hints, which code generation may use. */
 #include "ir/fold.h"
 #include "passes/lower/state.h"
 
@@ -21,21 +21,6 @@ static int64_t statement_count(const Stmt *stmt)
     Visitor visitor = {.stmt = count_stmt, .data = &count};
     visit_stmt(&visitor, stmt);
     return count;
-}
-
-static bool find_jump(Visitor *visitor, const Expr *expr)
-{
-    *(bool *)visitor->data |= expr_is_call(expr, OP_BREAK_LOOP) || expr_is_call(expr, OP_CONTINUE_LOOP);
-    return true;
-}
-
-/* The jumps of loops inside are their own, and of no harm; to tell them apart is not worth it. */
-static bool has_jump(const Stmt *stmt)
-{
-    bool found = false;
-    Visitor visitor = {.expr = find_jump, .data = &found};
-    visit_stmt(&visitor, stmt);
-    return found;
 }
 
 /* True when the loop STMT may be written out; else an error has been reported. */
@@ -101,7 +86,7 @@ static const Stmt *serial(Context *ctx, const Stmt *stmt)
 static const Stmt *unroll_loop(Context *ctx, const Stmt *stmt)
 {
     const ForStmt *loop = &stmt->as.loop;
-    if (has_jump(loop->body) || !check_size(ctx, stmt))
+    if (stmt_has_jump(loop->body) || !check_size(ctx, stmt))
         return serial(ctx, stmt);
     int count = (int)loop->extent->value.integer;
     const Stmt **items = ARENA_ARRAY(ctx->arena, const Stmt *, count > 0 ? count : 0);

@@ -34,6 +34,8 @@ static bool check_form_of_expr(Visitor *visitor, const Expr *expr)
         obstruct(check, "it shuffles vectors");
     if (expr->kind == EXPR_LET)
         map_set(check->ctx->arena, &check->varying, expr->value.var, expr->value.var);
+    if (expr_is_call(expr, OP_ASSUME)) /* is dropped */
+        return false;
     if (expr->kind == EXPR_CALL && op_info(expr->value.op)->effect == EFFECT_OPAQUE && !check->call)
         check->call = expr;
     if (expr->kind == EXPR_CALL && !is_elementwise(expr->value.op))

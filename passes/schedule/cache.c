@@ -191,20 +191,26 @@ bool check_user_is_served(Schedule *sch, const CachePlan *plan, const TreeNode *
 
 /* --- Reads outside of the members: extents, conditions, statements in no block --- */
 
-void cache_redirect_strays(CachePlan *plan)
+/* STRAY comes behind the writer and finds in the cache all that it, and what it encloses, reads. */
+static bool stray_is_served(Schedule *sch, const CachePlan *plan, const TreeNode *stray)
 {
-    const TreeNode *ready = plan->writer ? plan->anchor : NULL;
+    const char *why;
+    return stray > plan->writer && (scope_allocates(plan) || coverage_serves_reads(sch, plan->writer, plan->buffer, stray, &why));
+}
+
+void cache_redirect_strays(Schedule *sch, CachePlan *plan)
+{
     for (int i = 0; i < plan->stray_count; i++)
-        plan->stray_redirected[i] = !ready || (plan->strays[i] >= ready && scope_allocates(plan)); /* nodes lie in program order */
+        plan->stray_redirected[i] = !plan->writer || (plan->strays[i] >= plan->anchor && stray_is_served(sch, plan, plan->strays[i])); /* nodes lie in program order */
 }
 
 bool check_strays_find_copy(Schedule *sch, CachePlan *plan)
 {
     for (int i = 0; i < plan->stray_count; i++) {
         const TreeNode *stray = plan->strays[i];
-        bool behind = stray > plan->writer;
-        plan->stray_redirected[i] = behind && scope_allocates(plan);
-        if (plan->stray_redirected[i] || (behind && !plan->after && stray >= plan->anchor) || (!behind && !cache_shared_loop(sch, plan, stray)))
+        bool earlier = stray < plan->writer && !cache_shared_loop(sch, plan, stray), later = !plan->after && stray >= plan->anchor;
+        plan->stray_redirected[i] = stray_is_served(sch, plan, stray);
+        if (plan->stray_redirected[i] || earlier || later)
             continue;
         sched_refuse(sch, "a statement outside of the blocks reads '%s' where the copy may not have been made yet", plan->buffer->name);
         sched_note(sch, stray->stmt->span, "this statement");

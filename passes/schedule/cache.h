@@ -51,7 +51,7 @@ bool check_copy_is_written(Schedule *sch, CachePlan *plan);
 /* USER comes behind the writer and reads only what the writer has written before. */
 bool check_user_is_served(Schedule *sch, const CachePlan *plan, const TreeNode *user);
 /* After placing a copy that is read: turns to it the strays that come behind it. All of them when it stands at the start. */
-void cache_redirect_strays(CachePlan *plan);
+void cache_redirect_strays(Schedule *sch, CachePlan *plan);
 /* After placing a copy that writes back: the strays find it done, or read the cache. */
 bool check_strays_find_copy(Schedule *sch, CachePlan *plan);
 /* A loop of the scope around both the writer and NODE, or NULL. */

@@ -61,6 +61,8 @@ static void find_guards(Schedule *sch, CachePlan *plan)
 {
     const Buffer *buffer = plan->buffer;
     Analyzer *an = loops_context(sch, plan->anchor);
+    if (plan->condition)
+        analyzer_assume(an, plan->condition);
     plan->guarded = ARENA_ARRAY(sch->ctx->arena, bool, buffer->ndim);
     plan->any_guarded = false;
     for (int d = 0; d < buffer->ndim; d++) {
@@ -222,6 +224,7 @@ bool check_copy_is_written(Schedule *sch, CachePlan *plan)
     if (copy_is_written(sch, plan, &why) || (!plan->any_guarded && bindings_reach_all(sch, plan)))
         return true;
     plan->condition = outer_condition(sch, plan);
+    find_guards(sch, plan);
     if (plan->condition && copy_is_written(sch, plan, &ignored))
         return true;
     sched_refuse(sch, "the copy would take %s%s, which block '%s' must write completely before: %s", print_region(sch->ctx, &plan->region),

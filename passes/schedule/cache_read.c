@@ -95,7 +95,7 @@ bool primitive_cache_read(Schedule *sch, const Value *args, Value *result)
             return false;
     }
     if (!listed)
-        cache_redirect_strays(&plan);
+        cache_redirect_strays(sch, &plan);
     if (!check_users_can_redirect(sch, &plan))
         return false;
     Block *copy = cache_apply(sch, &plan, true);

@@ -185,6 +185,15 @@ static bool solve_affine(Move *move, Analyzer *an, const BlockStmt *block, const
     return true;
 }
 
+static bool holds(Analyzer *an, IntSet outer, IntSet inner)
+{
+    Context *ctx = analyzer_context(an);
+    if (!int_set_is_bounded(outer) || !int_set_is_bounded(inner))
+        return false;
+    return analyzer_prove_symbolic(an, op_compare(ctx, EXPR_LE, outer.min, inner.min)) && analyzer_prove_symbolic(an, op_compare(ctx, EXPR_GE, outer.max, inner.max));
+}
+
+/* The bound also holds the iterator's own domain; values beyond a bound that is certainly reached on both sides are not run over at all. */
 static void complete(Analyzer *an, const Iter *iter, IterDomain *info)
 {
     Context *ctx = analyzer_context(an);
@@ -194,6 +203,8 @@ static void complete(Analyzer *an, const Iter *iter, IterDomain *info)
         return;
     }
     info->bound = int_set_intersect(an, info->bound, whole);
+    if (holds(an, info->domain, info->bound))
+        info->domain = info->bound;
 }
 
 IterDomain *move_solve_domains(Move *move, Analyzer *an)
@@ -241,7 +252,7 @@ const Stmt *move_build_nest(Move *move, Analyzer *an, const IterDomain *domains)
             Var *var = var_new(ctx, context_internf(ctx, "ax%d", count), type, move->block->stmt->span);
             const Expr *extent = analyzer_simplify(an, op_cast(ctx, type, range.extent));
             loops[count++] = (VarRange){var, {expr_int(ctx, type, 0), extent}};
-            bindings[i] = analyzer_simplify(an, op_add(ctx, range.min, expr_var(ctx, var)));
+            bindings[i] = op_add(ctx, range.min, expr_var(ctx, var));
             analyzer_bind_range_opaque(an, var, loops[count - 1].range);
         }
         if (domains[i].bound.min)

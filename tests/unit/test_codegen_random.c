@@ -244,6 +244,7 @@ static void check_seed(uint64_t seed)
     options.opt_level = (int)(seed % 4);
     options.fp_contract = false;
     options.wide_math = true;
+    options.cpu = seed % 3 ? NULL : "generic";
     Jit *jit = jit_with(ctx, funcs, FUNCS_PER_MODULE, &options);
     for (int f = 0; f < FUNCS_PER_MODULE; f++) {
         fill(&g, &input);

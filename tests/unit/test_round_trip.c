@@ -18,6 +18,7 @@ typedef struct {
     uint64_t state;
     Var *vars[MOST_VARS]; /* in scope */
     int var_count;
+    bool in_range; /* the start of a range is written twice: no let expression in it, whose variables would differ */
     Buffer *buffers[6]; /* one for each of buffer_types */
 } Generator;
 
@@ -90,8 +91,8 @@ static const Expr *random_let(Generator *generator, DType dtype, int depth)
 {
     Var *var = var_new(generator->ctx, context_intern(generator->ctx, "x"), DTYPE_INT32, span_none());
     const Expr *value = random_expr(generator, var->dtype, depth - 1);
-    if (generator->var_count == MOST_VARS)
-        return value->dtype.bits == dtype.bits && value->dtype.code == dtype.code ? value : random_leaf(generator, dtype);
+    if (generator->var_count == MOST_VARS || generator->in_range)
+        return random_leaf(generator, dtype);
     generator->vars[generator->var_count++] = var;
     const Expr *body = random_expr(generator, dtype, depth - 1);
     generator->var_count--;
@@ -120,7 +121,10 @@ static const Expr *random_expr(Generator *generator, DType dtype, int depth)
         return random_leaf(generator, dtype);
     switch (pick(generator, 10)) {
     case 0: return random_leaf(generator, dtype);
-    case 1: return expr_cast(ctx, dtype, random_expr(generator, buffer_types[pick(generator, BUFFER_TYPES)], depth - 1));
+    case 1: {
+        DType from = buffer_types[pick(generator, BUFFER_TYPES)];
+        return dtype_equal(from, dtype) ? random_leaf(generator, dtype) : expr_cast(ctx, dtype, random_expr(generator, from, depth - 1));
+    }
     case 2: {
         const Expr *condition = random_expr(generator, DTYPE_BOOL, depth - 1);
         const Expr *if_true = random_expr(generator, dtype, depth - 1);
@@ -137,6 +141,14 @@ static const Expr *random_extent(Generator *generator, DType dtype)
     if (pick(generator, 2))
         return expr_int(generator->ctx, dtype, 1 + pick(generator, 16));
     return expr_binary(generator->ctx, EXPR_ADD, random_load(generator, dtype), random_expr(generator, dtype, 1));
+}
+
+static Range random_range(Generator *generator, DType dtype)
+{
+    generator->in_range = true;
+    const Expr *min = pick(generator, 3) ? random_expr(generator, dtype, 2) : expr_int(generator->ctx, dtype, 0);
+    generator->in_range = false;
+    return (Range){min, random_extent(generator, dtype)};
 }
 
 /* --- statements --- */
@@ -157,8 +169,9 @@ static const Stmt *random_loop(Generator *generator, int depth)
     DType type = pick(generator, 4) ? DTYPE_INT32 : DTYPE_INT64;
     Var *var = var_new(ctx, context_intern(ctx, pick(generator, 2) ? "i" : "A"), type, span_none());
     ForStmt loop = {.var = var, .kind = pick(generator, 3) ? FOR_SERIAL : FOR_PARALLEL};
-    loop.min = pick(generator, 3) ? expr_int(ctx, type, 0) : random_expr(generator, type, 2);
-    loop.extent = random_extent(generator, type);
+    Range range = random_range(generator, type);
+    loop.min = range.min;
+    loop.extent = range.extent;
     generator->vars[generator->var_count++] = var;
     loop.body = random_body(generator, depth - 1);
     generator->var_count--;
@@ -180,14 +193,13 @@ static const Stmt *random_block(Generator *generator, int depth)
 {
     Context *ctx = generator->ctx;
     Var *var = var_new(ctx, context_intern(ctx, "vi"), DTYPE_INT32, span_none());
-    Range domain = {random_expr(generator, DTYPE_INT32, 1), random_extent(generator, DTYPE_INT32)};
-    Iter iter = {var, domain, (IterKind)pick(generator, 4), span_none()};
+    Iter iter = {var, random_range(generator, DTYPE_INT32), (IterKind)pick(generator, 4), span_none()};
     const Expr *binding = random_expr(generator, DTYPE_INT32, 2);
     BlockStmt block = {.block = block_new(ctx, context_intern(ctx, "b"), span_none()), .iter_count = 1, .iters = &iter, .bindings = &binding};
     block.predicate = pick(generator, 2) ? NULL : random_expr(generator, DTYPE_BOOL, 2);
     generator->vars[generator->var_count++] = var;
     Range *range = ARENA_NEW(ctx->arena, Range);
-    *range = (Range){random_expr(generator, DTYPE_INT32, 2), random_extent(generator, DTYPE_INT32)};
+    *range = random_range(generator, DTYPE_INT32);
     Region region = {generator->buffers[pick(generator, BUFFER_TYPES)], range, span_none()};
     block.reads = block.writes = arena_copy(ctx->arena, &region, sizeof region);
     block.read_count = 1;

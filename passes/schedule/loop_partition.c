@@ -1,0 +1,159 @@
+/* loop_partition: a loop becomes consecutive loops over parts of its range, each with a copy of the body.
+
+   Before, loop_partition(i, [10, None])          After
+     for i in range(100):                           with T.block("B_i_common"):
+         with T.block("B"):                             with T.block("B_i0_partition"):
+             B[v] = f(A[v])                                 for i0 in range(10):
+                                                                with T.block("B_i0"): ...
+                                                        with T.block("B_i1_partition"):
+                                                            for i1 in range(10, 100):
+                                                                with T.block("B_i1"): ...
+   The order of instances stays. The blocks around the parts declare what the parts touch. Refused for a loop that a block with an init reduces over: each part would start the
+   reduction anew. */
+#include "ir/infer_regions.h"
+#include "ir/print.h"
+#include "ir/walk.h"
+#include "passes/schedule/loops.h"
+
+typedef struct {
+    Schedule *sch;
+    const TreeNode *loop;
+    const char *name; /* of the first block below, for the names of the new blocks */
+    int64_t *sizes;
+    int count;
+    Map buffers; /* data variable -> Buffer */
+} Partition;
+
+/* The constant sizes of the parts; one None takes what the others leave, and what they leave without one is a part of its own. */
+static bool find_sizes(Partition *p, const ValueList *factors)
+{
+    Schedule *sch = p->sch;
+    const ForStmt *loop = node_loop(p->loop);
+    int64_t extent, sum = 0, inferred = -1;
+    if (!expr_const_int(loop->extent, &extent) || !expr_is_int(loop->min, 0))
+        return sched_refuse(sch, "loop '%s' must run from 0 to a constant", loop->var->name);
+    p->sizes = ARENA_ARRAY(sch->ctx->arena, int64_t, factors->count + 1);
+    for (int i = 0; i < factors->count; i++) {
+        Value factor = factors->items[i];
+        int64_t size = 0;
+        if (factor.kind == VALUE_NONE) {
+            if (inferred >= 0)
+                return sched_refuse(sch, "only one factor may be None");
+            inferred = i;
+        } else if (factor.kind != VALUE_EXPR || !expr_const_int(factor.as.expr, &size) || size <= 0) {
+            return sched_refuse(sch, "factor %d must be a positive constant or None", i);
+        }
+        p->sizes[i] = size;
+        if (__builtin_add_overflow(sum, size, &sum) || sum >= extent)
+            return sched_refuse(sch, "the factors add up to the %lld iterations of loop '%s' or more: nothing would be left to partition off", (long long)extent, loop->var->name);
+    }
+    p->count = factors->count;
+    p->sizes[inferred >= 0 ? inferred : p->count++] = extent - sum;
+    return true;
+}
+
+static bool check_no_reduction(Partition *p)
+{
+    const Var *var = node_loop(p->loop)->var;
+    for (int i = schedule_node_index(p->sch, p->loop); i < p->loop->end; i++) {
+        const TreeNode *node = schedule_node_at(p->sch, i);
+        const BlockStmt *block = node->stmt->kind == STMT_BLOCK ? node_block(node) : NULL;
+        for (int k = 0; block && block->init && k < block->iter_count; k++)
+            if (block->iters[k].kind != ITER_SPATIAL && expr_uses_var(block->bindings[k], var)) {
+                sched_refuse(p->sch, "loop '%s' is a reduction of block '%s', whose init would run again in each part; decompose_reduction takes it off", var->name, block->block->name);
+                sched_note(p->sch, node->stmt->span, "block '%s' is here", block->block->name);
+                return false;
+            }
+    }
+    return true;
+}
+
+typedef struct {
+    const char *suffix;
+} Renaming;
+
+static Block *rename_block(Rewriter *rewriter, Block *block)
+{
+    const Renaming *renaming = rewriter->data;
+    return block_new(rewriter->ctx, context_internf(rewriter->ctx, "%s_%s", block->name, renaming->suffix), block->span);
+}
+
+/* An opaque block around BODY that declares what BODY touches. */
+static const Stmt *block_around(Partition *p, const char *name, const Stmt *body)
+{
+    Context *ctx = p->sch->ctx;
+    Span span = p->loop->stmt->span;
+    BlockStmt block = {.block = block_new(ctx, context_intern(ctx, name), span), .body = body, .predicate = expr_bool(ctx, true)};
+    BlockRegions regions = infer_block_regions(ctx, &block, &p->buffers);
+    block.reads = regions.reads;
+    block.read_count = regions.read_count;
+    block.writes = regions.writes;
+    block.write_count = regions.write_count;
+    return stmt_block(ctx, block, span);
+}
+
+/* The part number INDEX, from BEGIN on; *VAR gets its loop variable. */
+static const Stmt *make_part(Partition *p, int index, int64_t begin, Var **var)
+{
+    Context *ctx = p->sch->ctx;
+    ForStmt loop = *node_loop(p->loop);
+    *var = var_clone(ctx, loop.var, context_internf(ctx, "%s%d", loop.var->name, index));
+    Subst values = {0};
+    subst_var(ctx, &values, loop.var, expr_var(ctx, *var));
+    Renaming renaming = {(*var)->name};
+    Rewriter rewriter = {.ctx = ctx, .define_block = rename_block, .data = &renaming};
+    loop.var = *var;
+    loop.min = expr_int(ctx, (*var)->dtype, begin);
+    loop.extent = expr_int(ctx, (*var)->dtype, p->sizes[index]);
+    loop.body = rewrite_stmt(&rewriter, clone_fresh(ctx, subst_stmt(ctx, &values, loop.body)));
+    return block_around(p, arena_printf(ctx->arena, "%s_%s_partition", p->name, (*var)->name), stmt_for(ctx, loop, p->loop->stmt->span));
+}
+
+static void collect_buffers(Partition *p)
+{
+    Arena *arena = p->sch->ctx->arena;
+    const Func *func = schedule_func(p->sch);
+    for (int i = 0; i < func->param_count; i++)
+        if (func->params[i].buffer)
+            map_set(arena, &p->buffers, func->params[i].buffer->data, func->params[i].buffer);
+    for (int i = 0; i < schedule_node_count(p->sch); i++) {
+        const Stmt *stmt = schedule_node_at(p->sch, i)->stmt;
+        for (int a = 0; stmt->kind == STMT_BLOCK && a < stmt->as.block.alloc_count; a++)
+            map_set(arena, &p->buffers, stmt->as.block.allocs[a]->data, stmt->as.block.allocs[a]);
+    }
+}
+
+static bool consume_below(Visitor *visitor, const Stmt *stmt)
+{
+    if (stmt->kind == STMT_FOR)
+        sched_consume(visitor->data, stmt->as.loop.var);
+    if (stmt->kind == STMT_BLOCK)
+        sched_consume(visitor->data, stmt->as.block.block);
+    return true;
+}
+
+bool primitive_loop_partition(Schedule *sch, const Value *args, Value *result)
+{
+    Context *ctx = sch->ctx;
+    Partition p = {.sch = sch, .loop = schedule_loop(sch, args[0].as.loop)};
+    int blocks;
+    if (!p.loop || !check_loop_is_plain(sch, p.loop) || !check_loop_has_no_jump(sch, p.loop) || !find_sizes(&p, args[1].as.list) || !check_no_reduction(&p))
+        return false;
+    const TreeNode **below = schedule_child_blocks(sch, p.loop, &blocks);
+    p.name = blocks ? node_block(below[0])->block->name : "loop";
+    collect_buffers(&p);
+    const Stmt **parts = ARENA_ARRAY(ctx->arena, const Stmt *, p.count), *old = p.loop->stmt;
+    Value *loops = ARENA_ARRAY(ctx->arena, Value, p.count);
+    int64_t begin = 0;
+    for (int i = 0; i < p.count; begin += p.sizes[i++]) {
+        Var *var;
+        parts[i] = make_part(&p, i, begin, &var);
+        loops[i] = value_loop(var);
+    }
+    const char *name = arena_printf(ctx->arena, "%s_%s_common", p.name, old->as.loop.var->name);
+    sched_replace(sch, old, block_around(&p, name, stmt_seq(ctx, parts, p.count)));
+    Visitor visitor = {.stmt = consume_below, .data = sch};
+    visit_stmt(&visitor, old);
+    *result = value_list(ctx, loops, p.count);
+    return true;
+}
