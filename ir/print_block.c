@@ -143,5 +143,5 @@ void print_block(Printer *printer, const BlockStmt *block)
     }
     print_rest(printer, block->body);
     printer->indent--;
-    printer_end_scope(printer, scope);
+    printer_end_suite(printer, scope);
 }

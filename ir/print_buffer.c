@@ -54,6 +54,7 @@ static void declare_before(Printer *printer, Declared *declared, const Var *var)
 {
     const char *separator = declared->count++ ? ", " : "";
     strbuf_printf(&declared->names, "%s%s", separator, printer_define_var(printer, var));
+    printer_mark_declared(printer, var);
     strbuf_printf(&declared->values, "%s%s", separator, printer_var_creation(printer, var));
 }
 

@@ -194,10 +194,10 @@ static void print_shuffle(Printer *printer, const Expr *expr)
     print_text(printer, ")");
 }
 
-/* T.Let(body, where={var: value}) */
+/* T.Let(body, where={var: value}). Each let has a name of its own, also where an expression with one stands twice: reading makes two variables. */
 static void print_let_expression(Printer *printer, const Expr *expr)
 {
-    const char *name = printer_var(printer, expr->value.var);
+    const char *name = printer_declare_var(printer, expr->value.var);
     print_text(printer, "T.Let(");
     print_expression(printer, expr->args[1]);
     print_text(printer, ", where={");

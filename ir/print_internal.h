@@ -14,6 +14,7 @@ typedef struct {
 /* What one definition changed, so that the end of its scope can undo it. */
 typedef struct {
     const void *symbol;
+    bool has_line; /* an assignment declares it: it lasts as long as the suite that this line stands in */
     const char *old_text;
     NameEntry *name, *base; /* NULL for a symbol that is spelled through its buffer, as in A.strides[0] */
     int old_next_suffix;
@@ -33,9 +34,11 @@ typedef struct {
 
 /* --- print_names.c: scopes, names, lines --- */
 Printer printer_new(Context *ctx, bool for_message);
-/* Scopes nest: the mark that begin gives goes to the matching end. */
-int printer_begin_scope(Printer *printer);
-void printer_end_scope(Printer *printer, int mark);
+/* Scopes nest: the mark that begin gives goes to the matching end. The scope of a suite (or function) ends all that was defined in it, that of a statement
+   leaves to the suite around what lines before the statement declare. */
+int printer_begin_scope(const Printer *printer);
+void printer_end_suite(Printer *printer, int mark);
+void printer_end_statement(Printer *printer, int mark);
 /* Keeps NAME from being given to a symbol. */
 void printer_reserve(Printer *printer, const char *name);
 /* Gives SYMBOL a name like HINT that nothing else in scope has; FALLBACK where HINT is empty. */
@@ -44,6 +47,8 @@ const char *printer_define_var(Printer *printer, const Var *var);
 const char *printer_define_buffer(Printer *printer, const Buffer *buffer);
 /* Spells SYMBOL as TEXT. */
 void printer_define_as(Printer *printer, const void *symbol, const char *text);
+/* Gives VAR a new name, which the line "NAME = T.int32()" before the current one declares. */
+const char *printer_declare_var(Printer *printer, const Var *var);
 bool printer_knows(const Printer *printer, const void *symbol);
 /* How a variable or buffer is spelled. A variable that nothing defines is declared before the current line. */
 const char *printer_var(Printer *printer, const Var *var);
@@ -55,6 +60,8 @@ void print_end_line(Printer *printer);
 void print_line(Printer *printer, const char *text);
 /* Puts the line "LHS = RHS" before the current one. */
 void print_insert_assignment(Printer *printer, const char *lhs, const char *rhs);
+/* Notes that such a line declares SYMBOL. */
+void printer_mark_declared(Printer *printer, const void *symbol);
 void print_text(Printer *printer, const char *text);
 /* ", " unless INDEX is 0. */
 void print_separator(Printer *printer, int index);

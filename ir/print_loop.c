@@ -107,5 +107,5 @@ void print_for(Printer *printer, const ForStmt *loop)
     print_text(printer, ":");
     print_end_line(printer);
     print_suite(printer, nest.count > 1 ? vec_last(&nest)->body : loop->body);
-    printer_end_scope(printer, scope);
+    printer_end_statement(printer, scope);
 }

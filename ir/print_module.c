@@ -159,7 +159,7 @@ static void print_function(Printer *printer, const Func *func)
     if (printer->out.length == start)
         print_line(printer, "pass");
     printer->indent--;
-    printer_end_scope(printer, scope);
+    printer_end_suite(printer, scope);
 }
 
 static void print_functions(Printer *printer, const Func *const *funcs, int count)

@@ -34,21 +34,47 @@ void printer_reserve(Printer *printer, const char *name)
     name_entry(printer, context_intern(printer->ctx, name))->taken = true;
 }
 
-int printer_begin_scope(Printer *printer)
+int printer_begin_scope(const Printer *printer)
 {
     return printer->definitions.count;
 }
 
-void printer_end_scope(Printer *printer, int mark)
+static void undo_definition(Printer *printer, Definition definition)
 {
-    while (printer->definitions.count > mark) {
-        Definition undone = vec_pop(&printer->definitions);
-        map_set(printer->ctx->arena, &printer->texts, undone.symbol, (void *)undone.old_text);
-        if (undone.name) {
-            undone.name->taken = false;
-            undone.base->next_suffix = undone.old_next_suffix;
+    map_set(printer->ctx->arena, &printer->texts, definition.symbol, (void *)definition.old_text);
+    if (!definition.name)
+        return;
+    definition.name->taken = false;
+    if (definition.base->next_suffix > definition.old_next_suffix)
+        definition.base->next_suffix = definition.old_next_suffix;
+}
+
+void printer_end_suite(Printer *printer, int mark)
+{
+    while (printer->definitions.count > mark)
+        undo_definition(printer, vec_pop(&printer->definitions));
+}
+
+void printer_end_statement(Printer *printer, int mark)
+{
+    Definition *definitions = printer->definitions.data;
+    int count = printer->definitions.count;
+    for (int i = count - 1; i >= mark; i--)
+        if (!definitions[i].has_line)
+            undo_definition(printer, definitions[i]);
+    printer->definitions.count = mark;
+    for (int i = mark; i < count; i++)
+        if (definitions[i].has_line)
+            definitions[printer->definitions.count++] = definitions[i];
+}
+
+void printer_mark_declared(Printer *printer, const void *symbol)
+{
+    for (int i = printer->definitions.count - 1; i >= 0; i--)
+        if (printer->definitions.data[i].symbol == symbol) {
+            printer->definitions.data[i].has_line = true;
+            return;
         }
-    }
 }
 
 /* HINT with every character that no name can hold made an underscore, interned. */
@@ -119,9 +145,17 @@ const char *printer_var(Printer *printer, const Var *var)
         return text;
     if (printer->for_message)
         return var->name && *var->name ? var->name : "v";
-    text = printer_define_var(printer, var);
-    print_insert_assignment(printer, text, printer_var_creation(printer, var));
-    return text;
+    return printer_declare_var(printer, var);
+}
+
+const char *printer_declare_var(Printer *printer, const Var *var)
+{
+    const char *name = printer_define_var(printer, var);
+    if (printer->for_message)
+        return name;
+    printer_mark_declared(printer, var);
+    print_insert_assignment(printer, name, printer_var_creation(printer, var));
+    return name;
 }
 
 const char *printer_buffer(const Printer *printer, const Buffer *buffer)

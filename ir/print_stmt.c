@@ -64,8 +64,10 @@ static void print_let(Printer *printer, const Stmt *stmt, bool last)
         strbuf_printf(&printer->out, ", var=%s", name);
     if (!last)
         print_text(printer, ")");
-    if (declared)
+    if (declared) {
+        printer_mark_declared(printer, var);
         print_insert_assignment(printer, name, printer_var_creation(printer, var));
+    }
     end_enclosing(printer, declared || last ? NULL : name, stmt->as.let.body, last);
 }
 
@@ -267,7 +269,7 @@ static void print_scoped(Printer *printer, const Stmt *stmt, bool last)
     case STMT_ASSERT: print_assert(printer, stmt, last); break;
     default: print_realize(printer, stmt, last); break;
     }
-    printer_end_scope(printer, scope);
+    printer_end_statement(printer, scope);
 }
 
 void print_statement(Printer *printer, const Stmt *stmt, bool last)
@@ -309,7 +311,7 @@ void print_suite(Printer *printer, const Stmt *body)
     else
         print_rest(printer, body);
     printer->indent--;
-    printer_end_scope(printer, scope);
+    printer_end_suite(printer, scope);
 }
 
 const char *print_stmt(Context *ctx, const Stmt *stmt)

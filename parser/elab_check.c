@@ -11,6 +11,7 @@ typedef struct {
     Map loop_levels; /* loop Var -> number of blocks with axes around the loop, plus 1 */
     VEC(const Var *) scope;        /* the defined ones in order, so that the end of a scope can forget its own */
     VEC(const BlockStmt *) blocks; /* blocks with axes around the place at hand */
+    const BlockStmt *outside;      /* the block whose bindings and predicate are looked at, or NULL */
     bool failed;
 } FunctionCheck;
 
@@ -54,7 +55,7 @@ static void report_undefined(FunctionCheck *check, const Expr *use)
     const Var *var = use->value.var;
     check->failed = true;
     map_set(check->elab->ctx->arena, &check->reported, var, (void *)var);
-    diag_error(check->elab->ctx, var->span, "'%s' is used, but nothing defines it: it is no parameter and stands alone in no buffer's shape, strides or offset",
+    diag_error(check->elab->ctx, var->span, "'%s' is used where nothing defines it: it is no parameter and stands alone in no buffer's shape, strides or offset",
                var->name);
     if (use->span.file)
         diag_note(check->elab->ctx, use->span, "'%s' is used here", var->name);
@@ -72,6 +73,22 @@ static void report_escape(FunctionCheck *check, const Expr *use, int level)
     diag_note(check->elab->ctx, block->block->span, "bind an axis to it here, as in v = T.axis.spatial(extent, %s)", var->name);
 }
 
+static void report_axis(FunctionCheck *check, const Expr *use)
+{
+    check->failed = true;
+    map_set(check->elab->ctx->arena, &check->reported, use->value.var, use->value.var);
+    diag_error(check->elab->ctx, use->span.file ? use->span : check->outside->block->span,
+               "the axis '%s' cannot be used here: T.where and the values of axes are outside of the block and take loop variables", use->value.var->name);
+}
+
+static bool is_own_axis(const BlockStmt *block, const Var *var)
+{
+    for (int i = 0; block && i < block->iter_count; i++)
+        if (block->iters[i].var == var)
+            return true;
+    return false;
+}
+
 static void check_var(FunctionCheck *check, const Expr *use)
 {
     const Var *var = use->value.var;
@@ -80,6 +97,8 @@ static void check_var(FunctionCheck *check, const Expr *use)
         return;
     if (map_get(&check->elab->symbols, var) && !map_get(&check->defined, var))
         report_undefined(check, use);
+    else if (is_own_axis(check->outside, var))
+        report_axis(check, use);
     else if (level >= 0 && level < check->blocks.count)
         report_escape(check, use, level);
 }
@@ -140,12 +159,14 @@ static void check_block_inside(FunctionCheck *check, const BlockStmt *block)
 
 static void check_block(FunctionCheck *check, const BlockStmt *block)
 {
+    check->outside = block;
     for (int i = 0; i < block->iter_count; i++) {
         visit_expr(&check->visitor, block->iters[i].domain.min);
         visit_expr(&check->visitor, block->iters[i].domain.extent);
         visit_expr(&check->visitor, block->bindings[i]);
     }
     visit_expr(&check->visitor, block->predicate);
+    check->outside = NULL;
     if (block->iter_count > 0)
         vec_push(check->elab->ctx->arena, &check->blocks, block);
     check_block_inside(check, block);

@@ -19,12 +19,14 @@ static bool is_input_pair(void *data, const Access *a, const Access *b)
     return first != second && !moved->write && !moved->group;
 }
 
-static bool writes_data(const AccessList *accesses, const Block *block, const Var *data)
+/* The data variables that BLOCK writes. */
+static Map written_data(Context *ctx, const AccessList *accesses, const Block *block)
 {
+    Map written = {0};
     for (int i = 0; i < accesses->count; i++)
-        if (accesses->data[i].write && accesses->data[i].data == data && access_in_block(&accesses->data[i], block))
-            return true;
-    return false;
+        if (accesses->data[i].write && accesses->data[i].data && access_in_block(&accesses->data[i], block))
+            map_set(ctx->arena, &written, accesses->data[i].data, (void *)&accesses->data[i]);
+    return written;
 }
 
 /* Some write of BLOCK covers READ. A single write must cover it: unions of several are not looked at. */
@@ -45,10 +47,10 @@ bool dependence_moved_producer(Context *ctx, const Func *before, const Func *aft
     if (order_changes(ctx, &question, conflict))
         return true;
     AccessList accesses = access_collect(ctx, after);
-    Map sizes = func_sizes(ctx, after);
+    Map sizes = func_sizes(ctx, after), written = written_data(ctx, &accesses, block);
     for (int i = 0; i < accesses.count; i++) {
         const Access *read = &accesses.data[i];
-        if (read->write || !read->data || access_in_block(read, block) || !writes_data(&accesses, block, read->data) ||
+        if (read->write || !read->data || !map_has(&written, read->data) || access_in_block(read, block) ||
             is_covered(ctx, &accesses, block, read, &sizes))
             continue;
         const char *text = arena_printf(ctx->arena, "that each iteration computes all of '%s' that it reads cannot be shown", read->buffer->name);

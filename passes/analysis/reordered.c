@@ -214,9 +214,8 @@ bool order_changes(Context *ctx, const OrderQuestion *question, Conflict *confli
     for (int i = 0; i < check.images.count; i++)
         for (int j = 0; j < check.images.count; j++) {
             const Image *a = &check.images.data[i], *b = &check.images.data[j];
-            if (question->wanted && !question->wanted(question->data, a->old_access, b->old_access))
-                continue;
-            if (pair_is_harmless(a->old_access, b->old_access, true) || only_own_element(&check, a->old_access, b->old_access))
+            if (pair_is_harmless(a->old_access, b->old_access, true) || (question->wanted && !question->wanted(question->data, a->old_access, b->old_access)) ||
+                only_own_element(&check, a->old_access, b->old_access))
                 continue;
             if (order_is_lost(&check, a, b, conflict))
                 return true;

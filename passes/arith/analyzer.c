@@ -184,7 +184,8 @@ static void assume_literal(Analyzer *an, const Expr *conjunct)
         vec_push(an->arena, &an->literals, ((Literal){conjunct, negate_condition(an->ctx, conjunct)}));
 }
 
-/* One assumption under the same facts always leads to the same facts, so it leads to the same epochs and finds what was remembered there. */
+/* One assumption under the same facts always leads to the same facts, so it leads to the same epochs and finds what was remembered
+   there. */
 static void enter_epoch(Analyzer *an, uint32_t known)
 {
     if (known)

@@ -1,8 +1,9 @@
 /* Integer analysis: what is known of variables, and the simplification and proofs that follow from it.
 
-   An Analyzer holds facts: ranges and values of variables, and conditions assumed true. Everything else is a question to it. Answers are sound under the
-   facts given and under the rule that index arithmetic does not overflow its type; "false" of a proof means "not shown". Nothing here diagnoses. Index types are
-   int32 and int64; expressions of other types are only folded and have their sub-expressions simplified, floats are never reassociated. */
+   An Analyzer holds facts: ranges and values of variables, and conditions assumed true. Everything else is a question to it. Answers
+   are sound under the facts given and under the rule that index arithmetic does not overflow its type; "false" of a proof means "not
+   shown". Nothing here diagnoses. Index types are int32 and int64; expressions of other types are only folded and have their
+   sub-expressions simplified, floats are never reassociated. */
 #ifndef TIRC_PASSES_ARITH_ANALYZER_H
 #define TIRC_PASSES_ARITH_ANALYZER_H
 
@@ -16,7 +17,8 @@ typedef struct {
     Range range;
 } VarRange;
 
-/* An analyzer that knows nothing. Its storage comes from ctx->arena as it is now, and so do the expressions that it makes (from ctx->arena as it is then). */
+/* An analyzer that knows nothing. Its storage comes from ctx->arena as it is now, and so do the expressions that it makes (from
+   ctx->arena as it is then). */
 Analyzer *analyzer_new(Context *ctx);
 Context *analyzer_context(const Analyzer *an);
 
@@ -30,11 +32,12 @@ void analyzer_bind_range_opaque(Analyzer *an, const Var *var, Range range);
 void analyzer_bind_value(Analyzer *an, const Var *var, const Expr *value);
 /* VAR is a multiple of COEFF plus BASE (a strided or aligned quantity). */
 void analyzer_bind_modular(Analyzer *an, const Var *var, int64_t coeff, int64_t base);
-/* VAR is a size: known to be >= 0. Not stated for symbolic dimensions where a printed form is to come out as the reference prints it, which knows no sign of them;
-   proofs of legality should state it. */
+/* VAR is a size: known to be >= 0. Not stated for symbolic dimensions where a printed form is to come out as the reference prints it,
+   which knows no sign of them; proofs of legality should state it. */
 void analyzer_bind_nonnegative(Analyzer *an, const Var *var);
 
-/* Assumptions last until the scope that encloses them is left. CONDITION may be a conjunction. Bindings made inside a scope stay when it is left. */
+/* Assumptions last until the scope that encloses them is left. CONDITION may be a conjunction. Bindings made inside a scope stay when
+   it is left. */
 typedef struct {
     int bounds, literals, comparisons, moduli, bindings;
     uint32_t epoch;
@@ -44,8 +47,9 @@ void analyzer_assume(Analyzer *an, const Expr *condition);
 void analyzer_leave(Analyzer *an, AnalyzerScope scope);
 
 /* --- Bounds and divisibility --- */
-/* The least and greatest value that an integer or bool expression may take; BOUND_NEG_INF and BOUND_POS_INF stand for "unbounded". A variable of which nothing is known has
-   the limits of its type. Sums and products of int32 may exceed the limits of int32: such arithmetic is taken not to overflow. */
+/* The least and greatest value that an integer or bool expression may take; BOUND_NEG_INF and BOUND_POS_INF stand for "unbounded". A
+   variable of which nothing is known has the limits of its type. Sums and products of int32 may exceed the limits of int32: such
+   arithmetic is taken not to overflow. */
 #define BOUND_NEG_INF INT64_MIN
 #define BOUND_POS_INF INT64_MAX
 typedef struct {
@@ -53,13 +57,15 @@ typedef struct {
 } IntBound;
 IntBound analyzer_bound(Analyzer *an, const Expr *expr);
 
-/* The value is coeff * k + base for some integer k. coeff 0: it is the constant base; coeff 1, base 0: nothing known. 0 <= base < coeff when coeff > 0. */
+/* The value is coeff * k + base for some integer k. coeff 0: it is the constant base; coeff 1, base 0: nothing known. 0 <= base < coeff
+   when coeff > 0. */
 typedef struct {
     int64_t coeff, base;
 } ModularSet;
 ModularSet analyzer_modular(Analyzer *an, const Expr *expr);
 
-/* --- Simplification: the same value in the reference's printed form. Memory reads and calls are kept as they are (arguments simplified). --- */
+/* --- Simplification: the same value in the reference's printed form. Memory reads and calls are kept as they are (arguments
+   simplified). --- */
 const Expr *analyzer_simplify(Analyzer *an, const Expr *expr);
 /* The two halves of analyzer_simplify: canonical sums of products, and rewrite rules. Few callers want one alone. */
 const Expr *analyzer_simplify_canonical(Analyzer *an, const Expr *expr);

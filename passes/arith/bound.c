@@ -1,7 +1,7 @@
 /* Constant bounds of integer expressions: interval arithmetic over int64 that saturates to infinity.
 
-   int32 and int64 arithmetic is taken not to overflow, so the bound of a sum may exceed the type's; a narrower or unsigned type wraps, so a result that may leave
-   the type is only known to be in the type. */
+   int32 and int64 arithmetic is taken not to overflow, so the bound of a sum may exceed the type's; a narrower or unsigned type wraps,
+   so a result that may leave the type is only known to be in the type. */
 #include "ir/fold.h"
 #include "passes/arith/internal.h"
 

@@ -1,5 +1,6 @@
-/* Relations between expressions that are known directly: a loop variable against its symbolic extent, and assumed comparisons. A comparison is recorded with its
-   constant offset split off, so that i < n also decides i + 1 <= n. Chains of several relations are not followed. */
+/* Relations between expressions that are known directly: a loop variable against its symbolic extent, and assumed comparisons. A
+   comparison is recorded with its constant offset split off, so that i < n also decides i + 1 <= n. Chains of several relations are not
+   followed. */
 #include "passes/arith/internal.h"
 
 /* EXPR as REST + constant; REST NULL for a constant. */

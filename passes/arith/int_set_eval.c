@@ -1,5 +1,5 @@
-/* Interval arithmetic with symbolic ends: each operator combines the intervals of its operands, every end monotonic in the ends it is built from. Two uses of one variable count as
-   independent, so the result may be too wide, never too narrow. */
+/* Interval arithmetic with symbolic ends: each operator combines the intervals of its operands, every end monotonic in the ends it is
+   built from. Two uses of one variable count as independent, so the result may be too wide, never too narrow. */
 #include "passes/arith/int_set.h"
 #include "passes/arith/internal.h"
 

@@ -77,8 +77,8 @@ struct Analyzer {
     int64_t work; /* visits left to the outermost question being answered; see analyzer_begin_work */
 };
 
-/* Limits that keep every question bounded; beyond them an expression is left as it is and a proof fails. Both count operations, so results do not depend on
-   time. */
+/* Limits that keep every question bounded; beyond them an expression is left as it is and a proof fails. Both count operations, so
+   results do not depend on time. */
 enum { WORK_LIMIT = 100000, NESTING_LIMIT = 2000, REWRITE_DEPTH_LIMIT = 5 };
 
 /* True for int32 and int64 scalars, whose arithmetic is taken not to overflow. */
@@ -126,7 +126,8 @@ static inline Order order_reverse(Order order)
     return (Order)((order & ORDER_EQ) | (order & ORDER_LT ? ORDER_GT : 0) | (order & ORDER_GT ? ORDER_LT : 0));
 }
 
-/* Calls VISIT for every condition that CONDITION implies as one of its conjuncts (negations pushed inward). WHOLE: for compound ones too. */
+/* Calls VISIT for every condition that CONDITION implies as one of its conjuncts (negations pushed inward). WHOLE: for compound ones
+   too. */
 typedef void (*ConjunctVisitor)(Analyzer *an, const Expr *conjunct);
 void each_conjunct(Analyzer *an, const Expr *condition, ConjunctVisitor visit);
 /* NOT CONDITION with the negation pushed inward through and, or, not and comparisons. */

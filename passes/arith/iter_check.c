@@ -63,7 +63,8 @@ static bool padding_within_step(IterRewriter *r, const IterSplit *split, const I
     return analyzer_prove_less(r->an, padding->left_pad, split->lower_factor) && analyzer_prove_less(r->an, right, split->lower_factor);
 }
 
-/* A padded mark is not fully hit: with all of it in use only a single split of it can take every value; with a part of it, the values before padding must suffice. */
+/* A padded mark is not fully hit: with all of it in use only a single split of it can take every value; with a part of it, the values
+   before padding must suffice. */
 static bool padded_splits_cover(IterRewriter *r, const MarkSplits *splits, const IterPadding *padding, const Expr *covered, bool full, bool divides)
 {
     if (r->level == ITER_MAP_BIJECTIVE)

@@ -1,5 +1,6 @@
-/* Division of a map by a subspace: each binding as outer * extent(inner) + inner, where inner uses the inner iterators only and outer the others. A sum divides where its splits are outer ones
-   followed by inner ones; the splits of a fused mark divide where the border between outer and inner digits is a border between two of them. */
+/* Division of a map by a subspace: each binding as outer * extent(inner) + inner, where inner uses the inner iterators only and outer
+   the others. A sum divides where its splits are outer ones followed by inner ones; the splits of a fused mark divide where the border
+   between outer and inner digits is a border between two of them. */
 #include "passes/arith/iter_internal.h"
 
 #include "ir/walk.h"
@@ -156,7 +157,8 @@ static void note_one_space(Divider *d, const MarkSplits *splits, const Divided *
     }
 }
 
-/* Notes the splits below the border as splits of the inner part of MARK, the others of the outer part. False when no border lies between two of them. */
+/* Notes the splits below the border as splits of the inner part of MARK, the others of the outer part. False when no border lies
+   between two of them. */
 static bool divide_at_border(Divider *d, const MarkSplits *splits, const Divided *mark)
 {
     const IterMark *outer = value_mark(d, &mark->outer, mark->outer_extent), *inner = value_mark(d, &mark->inner, mark->inner_extent);
@@ -227,7 +229,8 @@ typedef struct {
     const Expr *extent; /* of all digits together */
 } SortedDigits;
 
-/* False when outer digits lie below inner ones, or when a digit's scale is not the extent of those below it: overlapping digits have no place in a division. */
+/* False when outer digits lie below inner ones, or when a digit's scale is not the extent of those below it: overlapping digits have no
+   place in a division. */
 static bool sort_digits(Divider *d, const IterSum *sum, SortedDigits *digits)
 {
     digits->extent = expr_int(d->ctx, sum->dtype, 1);
@@ -259,7 +262,8 @@ static const Expr *within_extent(Divider *d, const IterSum *sum, const Expr *ext
     return op_and(d->ctx, op_compare(d->ctx, EXPR_LE, expr_zero_like(d->ctx, extent), value), below);
 }
 
-/* A predicate bounds the whole sum: it is part of one space only, or the sum does not divide. A sum that was padded instead does not divide either. */
+/* A predicate bounds the whole sum: it is part of one space only, or the sum does not divide. A sum that was padded instead does not
+   divide either. */
 static Divided divide_bounded(Divider *d, const SortedDigits *digits, IterSum outer, IterSum inner, const Expr *extent)
 {
     if (!analyzer_prove_less_equal(d->an, extent, digits->extent))
@@ -337,7 +341,8 @@ static bool keep_condition(Divider *d, const IterRewriter *r, const IterMapQuery
     return !inner || !uses_space(d, query, condition, false);
 }
 
-/* What the divided sums do not express: bounds of single iterators, which only narrowed their extents, and of sums that the bindings do not use. */
+/* What the divided sums do not express: bounds of single iterators, which only narrowed their extents, and of sums that the bindings do
+   not use. */
 static bool keep_conditions(Divider *d, IterRewriter *r, const IterMapQuery *query)
 {
     for (int i = 0; i < r->constraints.narrowings.count; i++)

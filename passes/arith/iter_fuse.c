@@ -1,5 +1,6 @@
-/* Fusing: x1 * s1 + ... + xn * c + base as one iterator y * c + base, where the scales are those of a mixed-radix number, so that y = x1 * (s1 / c) + ... + xn runs over [0, extent). Sums
-   that a predicate bounds take part as one digit with the extent that the predicate leaves. */
+/* Fusing: x1 * s1 + ... + xn * c + base as one iterator y * c + base, where the scales are those of a mixed-radix number, so that y =
+   x1 * (s1 / c) + ... + xn runs over [0, extent). Sums that a predicate bounds take part as one digit with the extent that the
+   predicate leaves. */
 #include "passes/arith/iter_internal.h"
 
 #include "ir/fold.h"
@@ -11,7 +12,8 @@ static int count_factors(const Expr *expr)
     return expr->kind == EXPR_MUL ? count_factors(expr->args[0]) + count_factors(expr->args[1]) : 1;
 }
 
-/* The split not in VISITED, at or before LAST and (unless NULL) of SOURCE, whose scale is least: least constant, unit extents first; else fewest factors. -1: none. */
+/* The split not in VISITED, at or before LAST and (unless NULL) of SOURCE, whose scale is least: least constant, unit extents first;
+   else fewest factors. -1: none. */
 static int find_base(const IterSum *sum, const bool *visited, const IterMark *source, int last)
 {
     int best = -1, fewest = 0;

@@ -1,8 +1,8 @@
 /* What the files of the iterator-map analysis share; not for users of it.
 
-   A map is found in these steps: the predicate is read as bounds on sums of iterators (iter_predicate.c), which become marks of their own; each binding is rewritten bottom-up into
-   sums of splits (iter_rewrite.c), where division needs its dividend fused into one mark (iter_fuse.c) and maybe padded (iter_pad.c); at the end the splits of every mark are
-   checked to cover it (iter_check.c). */
+   A map is found in these steps: the predicate is read as bounds on sums of iterators (iter_predicate.c), which become marks of their
+   own; each binding is rewritten bottom-up into sums of splits (iter_rewrite.c), where division needs its dividend fused into one mark
+   (iter_fuse.c) and maybe padded (iter_pad.c); at the end the splits of every mark are checked to cover it (iter_check.c). */
 #ifndef TIRC_PASSES_ARITH_ITER_INTERNAL_H
 #define TIRC_PASSES_ARITH_ITER_INTERNAL_H
 
@@ -17,15 +17,16 @@ typedef struct {
     IterSum sum;
 } IterValue;
 
-/* A fused mark: FLAT are the splits it stands for, innermost scale 1, STRUCTURED the same with constrained groups as marks. The fused value is mark + offset
-   (a predicate may bound a sum from below). */
+/* A fused mark: FLAT are the splits it stands for, innermost scale 1, STRUCTURED the same with constrained groups as marks. The fused
+   value is mark + offset (a predicate may bound a sum from below). */
 typedef struct {
     IterSum flat, structured;
     const IterMark *mark;
     const Expr *offset;
 } FusedSum;
 
-/* Padding of one mark, so that divisions of it come out even. Collected in a first pass; the padded mark is made at its first use in the second. */
+/* Padding of one mark, so that divisions of it come out even. Collected in a first pass; the padded mark is made at its first use in
+   the second. */
 typedef struct {
     const IterMark *mark;
     const Expr *factor;   /* the padded extent is to be a multiple of this */
@@ -41,7 +42,8 @@ typedef struct {
     int constrained;       /* once applied: its sum in IterRewriter.constrained; -1 when it holds trivial iterators only */
 } IterConstraint;
 
-/* A predicate taken apart. A bound of a single variable narrows its range; then the comparison itself is kept, as a division must not lose it. */
+/* A predicate taken apart. A bound of a single variable narrows its range; then the comparison itself is kept, as a division must not
+   lose it. */
 typedef struct {
     VEC(IterConstraint) sums; /* smaller ones first */
     VEC(const Expr *) narrowings;
@@ -80,12 +82,14 @@ IterSum iter_rewrite(IterRewriter *r, const Expr *expr, bool fuse);
 void iter_rewriter_init(IterRewriter *r, Analyzer *an, const VarRange *iters, int count, IterMapLevel level, bool simplify_trivial);
 
 /* --- iter_fuse.c --- */
-/* SUM as a single split of a fused mark plus a base: *SUM is replaced. False when its splits do not fuse. EARLY: a sum that combines to one split is left at that. */
+/* SUM as a single split of a fused mark plus a base: *SUM is replaced. False when its splits do not fuse. EARLY: a sum that combines to
+   one split is left at that. */
 bool iter_fuse(IterRewriter *r, IterSum *sum, bool early);
 FusedSum *iter_find_fused(IterRewriter *r, const IterSum *flat);
 
 /* --- iter_predicate.c --- */
-/* Reads PREDICATE: bounds of single variables narrow ITERS, the others are applied to R after iter_rewriter_init. False when it is no conjunction of comparisons. */
+/* Reads PREDICATE: bounds of single variables narrow ITERS, the others are applied to R after iter_rewriter_init. False when it is no
+   conjunction of comparisons. */
 bool iter_match_predicate(Context *ctx, const Expr *predicate, VarRange *iters, int count, IterConstraints *constraints);
 /* False (r->error set) when a constraint cannot be used, or when two of them overlap without one holding the other. */
 bool iter_apply_constraints(IterRewriter *r);

@@ -1,5 +1,5 @@
-/* The inverse of a bijective map: values are carried from the sums back through splits to the inputs. A mark receives its value from all of its splits,
-   so the sums and marks are visited users first. */
+/* The inverse of a bijective map: values are carried from the sums back through splits to the inputs. A mark receives its value from
+   all of its splits, so the sums and marks are visited users first. */
 #include "passes/arith/iter_internal.h"
 
 /* The value that reached a mark so far. */

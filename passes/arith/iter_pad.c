@@ -1,6 +1,7 @@
-/* Division of one split by a divisor, with padding. (x + base) // d and (x + base) % d of x in [0, extent) are splits of x's mark when base and extent are multiples of d. Else
-   the mark is padded below and above, once for all divisions of it: a first pass collects the least common multiple of the divisors, a second one uses the padded mark. Only a split that
-   reaches to the top of its mark can be padded. */
+/* Division of one split by a divisor, with padding. (x + base) // d and (x + base) % d of x in [0, extent) are splits of x's mark when
+   base and extent are multiples of d. Else the mark is padded below and above, once for all divisions of it: a first pass collects the
+   least common multiple of the divisors, a second one uses the padded mark. Only a split that reaches to the top of its mark can be
+   padded. */
 #include "passes/arith/iter_internal.h"
 
 #include "passes/arith/internal.h"

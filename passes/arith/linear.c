@@ -208,7 +208,8 @@ static bool pieces_meet(Term high, Term low)
            !__builtin_mul_overflow(high.scale / low.scale, low.lower, &lower) && lower == high.lower;
 }
 
-/* Joins the pieces of each index: equal ones, and i % 8 // 4 * 4 + i % 4 into i % 8. A piece that was taken into a later one keeps the scale 0. */
+/* Joins the pieces of each index: equal ones, and i % 8 // 4 * 4 + i % 4 into i % 8. A piece that was taken into a later one keeps the
+   scale 0. */
 static void join_pieces(Term *terms, int count, DType dtype)
 {
     for (int i = 0; i < count; i++) {

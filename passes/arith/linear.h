@@ -1,8 +1,8 @@
 /* Linear forms of index expressions, for the canonical simplifier.
 
-   A term is (index % upper // lower) * scale, where upper is a multiple of lower; a sum is term + term + ... + base. Terms of equal index stand side by side, from large
-   to small lower, so that the pieces of one index join again: i // 4 * 4 + i % 4 is i. Every constant fits the sum's type; where an operation would leave
-   the type, the sum is marked as overflowed and must not be used. */
+   A term is (index % upper // lower) * scale, where upper is a multiple of lower; a sum is term + term + ... + base. Terms of equal
+   index stand side by side, from large to small lower, so that the pieces of one index join again: i // 4 * 4 + i % 4 is i. Every
+   constant fits the sum's type; where an operation would leave the type, the sum is marked as overflowed and must not be used. */
 #ifndef TIRC_PASSES_ARITH_LINEAR_H
 #define TIRC_PASSES_ARITH_LINEAR_H
 
@@ -25,7 +25,8 @@ typedef struct {
     bool overflow;
 } Sum;
 
-/* An index expression in the most structured form that is known: any expression, a single term, or a sum. A value owns its storage: it may be changed in place. */
+/* An index expression in the most structured form that is known: any expression, a single term, or a sum. A value owns its storage: it
+   may be changed in place. */
 typedef enum { LINEAR_EXPR, LINEAR_TERM, LINEAR_SUM } LinearForm;
 typedef struct {
     LinearForm form;
@@ -64,7 +65,8 @@ bool linear_overflows(const Linear *value);
 /* VALUE divided by, and modulo, the constant BY > 0 (BY != 1 for the quotient). */
 Linear linear_quotient(Simplifier *s, Linear value, int64_t by, Division division);
 Linear linear_remainder(Simplifier *s, Linear value, int64_t by, Division division);
-/* Cancels common factors of *A and *B, products with a B that is no constant; *SCALE is what was cancelled. False when there is nothing in common. */
+/* Cancels common factors of *A and *B, products with a B that is no constant; *SCALE is what was cancelled. False when there is nothing
+   in common. */
 bool cancel_common_factors(Simplifier *s, const Expr **a, const Expr **b, const Expr **scale);
 
 /* --- linear_visit.c: the canonical simplifier's own visit --- */

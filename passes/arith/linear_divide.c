@@ -1,5 +1,5 @@
-/* Quotients and remainders of linear forms by positive constants, and cancelling of symbolic factors. The laws used, with floor or truncating division throughout and
-   positive constants:
+/* Quotients and remainders of linear forms by positive constants, and cancelling of symbolic factors. The laws used, with floor or
+   truncating division throughout and positive constants:
      (x * c) / (y * c) == x / y       x / c1 / c2 == x / (c1 * c2)       x % (c1 * c2) / c1 == x / c1 % c2       (x * c) % (y * c) == (x % y) * c
    and for floor division (a * c + r) // c == a + r // c. */
 #include "passes/arith/linear.h"
@@ -35,7 +35,8 @@ static Linear quotient_of_wrapped(Simplifier *s, Term term, DType dtype, int64_t
     return linear_of_term(term, dtype);
 }
 
-/* index % upper // lower as (index // lower) % (upper // lower), for an index that is a sum with parts that LOWER divides: those leave the division. */
+/* index % upper // lower as (index // lower) % (upper // lower), for an index that is a sum with parts that LOWER divides: those leave
+   the division. */
 static bool quotient_inside(Simplifier *s, Term term, DType dtype, int64_t lower, Linear *result)
 {
     Linear index = linear_visit(s, term.index);
@@ -72,7 +73,8 @@ static Linear quotient_by_step(Simplifier *s, Term term, DType dtype, int64_t st
     return linear_of_term(term, dtype);
 }
 
-/* True when the scale of TERM cancels against BY. A floored quotient may not be divided once more by a negative number: 1 // 2 // -1 is 0, 1 // -2 is -1. */
+/* True when the scale of TERM cancels against BY. A floored quotient may not be divided once more by a negative number: 1 // 2 // -1 is
+   0, 1 // -2 is -1. */
 static bool scale_cancels(Term term, int64_t by, Division division)
 {
     return by % term.scale == 0 && (term.scale > 0 || term.lower == 1 || division == DIVISION_TRUNCATES);

@@ -200,8 +200,8 @@ static const Expr *less_than_zero(Simplifier *s, const Expr *expr)
     return op_compare(s->an->ctx, EXPR_LT, expr, expr_int(s->an->ctx, expr->dtype, 0));
 }
 
-/* sum < 0 with terms of common scale d and a rest: divided by d when the rest lies in [0, d), or when it is one piece y % m with d dividing m (then y // d % (m / d)
-   is left of it). NULL when neither holds. */
+/* sum < 0 with terms of common scale d and a rest: divided by d when the rest lies in [0, d), or when it is one piece y % m with d
+   dividing m (then y // d % (m / d) is left of it). NULL when neither holds. */
 static const Expr *divide_comparison(Simplifier *s, const Sum *sum)
 {
     Context *ctx = s->an->ctx;
@@ -218,9 +218,8 @@ static const Expr *divide_comparison(Simplifier *s, const Sum *sum)
     if (rest.terms.count != 1 || rest.base != 0)
         return NULL;
     Term piece = rest.terms.data[0];
-    bool divides = piece.upper != UPPER_NONE && piece.scale == 1 && piece.division == DIVISION_FLOORS && !__builtin_mul_overflow(divisor, piece.lower, &step) &&
-                   piece.upper % step == 0;
-    if (!divides)
+    bool bounded = piece.upper != UPPER_NONE && piece.scale == 1 && piece.division == DIVISION_FLOORS;
+    if (!bounded || __builtin_mul_overflow(divisor, piece.lower, &step) || piece.upper % step != 0)
         return NULL;
     const Expr *quotient = op_floordiv(ctx, piece.index, expr_int(ctx, sum->dtype, step));
     const Expr *left = op_floormod(ctx, quotient, expr_int(ctx, sum->dtype, piece.upper / step));

@@ -1,4 +1,5 @@
-/* Congruences of integer expressions: value = coeff * k + base. Exact over the integers; coefficients that would overflow become "nothing known". */
+/* Congruences of integer expressions: value = coeff * k + base. Exact over the integers; coefficients that would overflow become
+   "nothing known". */
 #include "ir/fold.h"
 #include "passes/arith/internal.h"
 
@@ -48,7 +49,8 @@ static ModularSet modular_multiply(ModularSet a, ModularSet b)
     return modular_normal(zero_aware_gcd(pq, zero_aware_gcd(pm, qn)), nm);
 }
 
-/* Two different constants have no common congruence here: taking their distance as one would be right, but changes what the comparison rules print. */
+/* Two different constants have no common congruence here: taking their distance as one would be right, but changes what the comparison
+   rules print. */
 static ModularSet modular_union(ModularSet a, ModularSet b)
 {
     int64_t coeff = zero_aware_gcd(a.coeff, b.coeff), difference;

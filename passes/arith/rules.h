@@ -1,4 +1,5 @@
-/* Rewrite rules as data: a pattern, what replaces it, and when. The simplify_*.c files hold tables of them, one family of operators each.
+/* Rewrite rules as data: a pattern, what replaces it, and when. The simplify_*.c files hold tables of them, one family of operators
+   each.
 
      static const Rule rules[] = {
          REWRITE(ADD(SUB(x, y), y), x),
@@ -6,8 +7,9 @@
          REWRITE(ADD(x, SUB(c1, y)), ADD(SUB(x, y), c1), .again = true),
      };
 
-   x, y, z, v, w match any expression, c1 to c4 integer constants; the same word matches equal expressions. Replacements are built with constants folded; where
-   folding would overflow the type, the rule does not apply. Conditions are over the constants (in int64, false on overflow), and may ask for proofs. */
+   x, y, z, v, w match any expression, c1 to c4 integer constants; the same word matches equal expressions. Replacements are built with
+   constants folded; where folding would overflow the type, the rule does not apply. Conditions are over the constants (in int64, false
+   on overflow), and may ask for proofs. */
 #ifndef TIRC_PASSES_ARITH_RULES_H
 #define TIRC_PASSES_ARITH_RULES_H
 
@@ -88,7 +90,8 @@ typedef struct {
 
 /* Matches EXPR against PATTERN from scratch. */
 bool pattern_match(Match *match, const Pattern *pattern, const Expr *expr);
-/* The expression that PATTERN describes with the match's words filled in; numbers without typed surroundings get DTYPE. NULL when a constant would overflow. */
+/* The expression that PATTERN describes with the match's words filled in; numbers without typed surroundings get DTYPE. NULL when a
+   constant would overflow. */
 const Expr *pattern_build(const Match *match, const Pattern *pattern, DType dtype);
 
 /* --- Tables. Each family of operators defines its own; rule_tables.def lists them all. --- */

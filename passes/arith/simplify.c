@@ -1,4 +1,5 @@
-/* The visit that both simplifiers share: operands first, then the rules of the node's kind, with results remembered; and the public questions on top of it. */
+/* The visit that both simplifiers share: operands first, then the rules of the node's kind, with results remembered; and the public
+   questions on top of it. */
 #include "passes/arith/simplify.h"
 
 #include "ir/fold.h"

@@ -1,8 +1,8 @@
 /* The simplifiers: bottom-up visits that rebuild each node with simplified operands and then apply the rules of its kind.
 
-   The rewrite simplifier applies the rule tables everywhere. The canonical one treats index sums, products and divisions as linear forms (linear.h) and uses the
-   tables for the other kinds. Both share this interface; the functions of a family get the node with its operands already simplified and return the result,
-   which may be the node itself. */
+   The rewrite simplifier applies the rule tables everywhere. The canonical one treats index sums, products and divisions as linear
+   forms (linear.h) and uses the tables for the other kinds. Both share this interface; the functions of a family get the node with its
+   operands already simplified and return the result, which may be the node itself. */
 #ifndef TIRC_PASSES_ARITH_SIMPLIFY_H
 #define TIRC_PASSES_ARITH_SIMPLIFY_H
 
@@ -19,7 +19,8 @@ const Expr *simplify_node(Simplifier *s, const Expr *expr);
 Order simplify_compare_to(Simplifier *s, const Expr *expr, int64_t value);
 Order simplify_compare(Simplifier *s, const Expr *a, const Expr *b);
 
-/* --- Families: simplify_add.c, simplify_mul.c, simplify_floor.c, simplify_trunc.c, simplify_minmax.c, simplify_compare.c, simplify_logic.c, simplify_vector.c --- */
+/* --- Families: simplify_add.c, simplify_mul.c, simplify_floor.c, simplify_trunc.c, simplify_minmax.c, simplify_compare.c,
+   simplify_logic.c, simplify_vector.c --- */
 const Expr *simplify_add(Simplifier *s, const Expr *expr);
 const Expr *simplify_sub(Simplifier *s, const Expr *expr);
 const Expr *simplify_mul(Simplifier *s, const Expr *expr);

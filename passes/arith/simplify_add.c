@@ -63,17 +63,17 @@ RULE_TABLE(add);
 
 /* x - (x / c) * c and its relatives; DIVIDE and REMAINDER are one division's operators. */
 #define REMAINDER_RULES(DIVIDE, REMAINDER)                                                                                                   \
-    REWRITE(SUB(x, MUL(DIVIDE(x, c1), c1)), REMAINDER(x, c1), .when = NE(c1, N(0))),                                                                \
-    REWRITE(SUB(MUL(DIVIDE(x, c1), c1), x), NEGATIVE(REMAINDER(x, c1)), .when = NE(c1, N(0))),                                                      \
-    REWRITE(SUB(x, MUL(DIVIDE(ADD(x, y), c1), c1)), SUB(REMAINDER(ADD(x, y), c1), y), .when = NE(c1, N(0))),                                        \
-    REWRITE(SUB(MUL(DIVIDE(ADD(x, y), c1), c1), x), SUB(y, REMAINDER(ADD(x, y), c1)), .when = NE(c1, N(0))),                                        \
-    REWRITE(SUB(x, MUL(DIVIDE(SUB(x, y), c1), c1)), ADD(REMAINDER(SUB(x, y), c1), y), .when = NE(c1, N(0))),                                        \
-    REWRITE(SUB(MUL(DIVIDE(SUB(x, y), c1), c1), x), SUB(NEGATIVE(REMAINDER(SUB(x, y), c1)), y), .when = NE(c1, N(0))),                              \
-    REWRITE(SUB(MUL(x, c2), MUL(DIVIDE(x, c1), c3)), MUL(REMAINDER(x, c1), c2), .when = SCALED),                                                    \
-    REWRITE(SUB(MUL(DIVIDE(x, c1), c3), MUL(x, c2)), NEGATIVE(MUL(REMAINDER(x, c1), c2)), .when = SCALED),                                          \
-    REWRITE(SUB(MUL(x, c2), MUL(DIVIDE(ADD(x, y), c1), c3)), MUL(SUB(REMAINDER(ADD(x, y), c1), y), c2), .when = SCALED),                            \
-    REWRITE(SUB(MUL(DIVIDE(ADD(x, y), c1), c3), MUL(x, c2)), MUL(SUB(y, REMAINDER(ADD(x, y), c1)), c2), .when = SCALED),                            \
-    REWRITE(SUB(MUL(x, c2), MUL(DIVIDE(SUB(x, y), c1), c3)), MUL(ADD(REMAINDER(SUB(x, y), c1), y), c2), .when = SCALED),                            \
+    REWRITE(SUB(x, MUL(DIVIDE(x, c1), c1)), REMAINDER(x, c1), .when = NE(c1, N(0))),                                                         \
+    REWRITE(SUB(MUL(DIVIDE(x, c1), c1), x), NEGATIVE(REMAINDER(x, c1)), .when = NE(c1, N(0))),                                               \
+    REWRITE(SUB(x, MUL(DIVIDE(ADD(x, y), c1), c1)), SUB(REMAINDER(ADD(x, y), c1), y), .when = NE(c1, N(0))),                                 \
+    REWRITE(SUB(MUL(DIVIDE(ADD(x, y), c1), c1), x), SUB(y, REMAINDER(ADD(x, y), c1)), .when = NE(c1, N(0))),                                 \
+    REWRITE(SUB(x, MUL(DIVIDE(SUB(x, y), c1), c1)), ADD(REMAINDER(SUB(x, y), c1), y), .when = NE(c1, N(0))),                                 \
+    REWRITE(SUB(MUL(DIVIDE(SUB(x, y), c1), c1), x), SUB(NEGATIVE(REMAINDER(SUB(x, y), c1)), y), .when = NE(c1, N(0))),                       \
+    REWRITE(SUB(MUL(x, c2), MUL(DIVIDE(x, c1), c3)), MUL(REMAINDER(x, c1), c2), .when = SCALED),                                             \
+    REWRITE(SUB(MUL(DIVIDE(x, c1), c3), MUL(x, c2)), NEGATIVE(MUL(REMAINDER(x, c1), c2)), .when = SCALED),                                   \
+    REWRITE(SUB(MUL(x, c2), MUL(DIVIDE(ADD(x, y), c1), c3)), MUL(SUB(REMAINDER(ADD(x, y), c1), y), c2), .when = SCALED),                     \
+    REWRITE(SUB(MUL(DIVIDE(ADD(x, y), c1), c3), MUL(x, c2)), MUL(SUB(y, REMAINDER(ADD(x, y), c1)), c2), .when = SCALED),                     \
+    REWRITE(SUB(MUL(x, c2), MUL(DIVIDE(SUB(x, y), c1), c3)), MUL(ADD(REMAINDER(SUB(x, y), c1), y), c2), .when = SCALED),                     \
     REWRITE(SUB(MUL(DIVIDE(SUB(x, y), c1), c3), MUL(x, c2)), MUL(SUB(NEGATIVE(REMAINDER(SUB(x, y), c1)), y), c2), .when = SCALED)
 #define SCALED AND(NE(c1, N(0)), EQ(c3, MUL(c1, c2)))
 

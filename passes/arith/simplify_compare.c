@@ -1,4 +1,5 @@
-/* Rules for comparisons of index expressions. Everything is brought to ==, !=, < and <=; a strict comparison is the normal form where constants allow it. */
+/* Rules for comparisons of index expressions. Everything is brought to ==, !=, < and <=; a strict comparison is the normal form where
+   constants allow it. */
 #include "passes/arith/rules.h"
 #include "passes/arith/simplify.h"
 
@@ -28,11 +29,11 @@ RULE_TABLE(not_equal);
 
 /* The quotient of one division compared with the divided value: x - (x / c) * c is the remainder. */
 #define QUOTIENT_RULES(DIVIDE, REMAINDER)                                                                                                    \
-    REWRITE(LT(MUL(DIVIDE(x, c1), c1), x), LT(N(0), REMAINDER(x, c1)), .when = GT(c1, N(0))),                                                       \
-    REWRITE(LT(MUL(DIVIDE(x, c1), c1), ADD(x, y)), LT(N(0), ADD(REMAINDER(x, c1), y)), .when = GT(c1, N(0))),                                       \
-    REWRITE(LT(MUL(DIVIDE(x, c1), c1), SUB(x, y)), LT(y, REMAINDER(x, c1)), .when = GT(c1, N(0))),                                                  \
-    REWRITE(LT(MUL(DIVIDE(ADD(x, c2), c1), c1), x), LT(c2, REMAINDER(ADD(x, c2), c1)), .when = GT(c1, N(0))),                                       \
-    REWRITE(LT(MUL(DIVIDE(ADD(x, c2), c1), c1), ADD(x, y)), LT(c2, ADD(REMAINDER(ADD(x, c2), c1), y)), .when = GT(c1, N(0))),                       \
+    REWRITE(LT(MUL(DIVIDE(x, c1), c1), x), LT(N(0), REMAINDER(x, c1)), .when = GT(c1, N(0))),                                                \
+    REWRITE(LT(MUL(DIVIDE(x, c1), c1), ADD(x, y)), LT(N(0), ADD(REMAINDER(x, c1), y)), .when = GT(c1, N(0))),                                \
+    REWRITE(LT(MUL(DIVIDE(x, c1), c1), SUB(x, y)), LT(y, REMAINDER(x, c1)), .when = GT(c1, N(0))),                                           \
+    REWRITE(LT(MUL(DIVIDE(ADD(x, c2), c1), c1), x), LT(c2, REMAINDER(ADD(x, c2), c1)), .when = GT(c1, N(0))),                                \
+    REWRITE(LT(MUL(DIVIDE(ADD(x, c2), c1), c1), ADD(x, y)), LT(c2, ADD(REMAINDER(ADD(x, c2), c1), y)), .when = GT(c1, N(0))),                \
     REWRITE(LT(MUL(DIVIDE(ADD(x, c2), c1), c1), SUB(x, y)), LT(y, ADD(REMAINDER(ADD(x, c2), c1), NEGATIVE(c2))), .when = GT(c1, N(0)))
 
 static const Rule less_rules[] = {
@@ -117,7 +118,8 @@ static int64_t constant_term(const Expr *expr, const Expr **rest)
     return 0;
 }
 
-/* a + c1 < b + c2 with one constant left, on the side where it is positive; with a difference of 1 the comparison becomes <=. NULL when no constant moves. */
+/* a + c1 < b + c2 with one constant left, on the side where it is positive; with a difference of 1 the comparison becomes <=. NULL when
+   no constant moves. */
 static const Expr *merge_constants(Simplifier *s, const Expr *expr)
 {
     Context *ctx = s->an->ctx;

@@ -1,5 +1,5 @@
-/* Rules for floordiv and floormod of index expressions. Flooring makes (x + c * k) // c == x // c + k hold for every sign, so most rules only ask for a positive
-   divisor; a division by the constant 0 is left alone. */
+/* Rules for floordiv and floormod of index expressions. Flooring makes (x + c * k) // c == x // c + k hold for every sign, so most
+   rules only ask for a positive divisor; a division by the constant 0 is left alone. */
 #include "ir/fold.h"
 #include "passes/arith/rules.h"
 #include "passes/arith/simplify.h"
@@ -17,7 +17,7 @@ RULE_TABLE(floordiv_nested);
 
 /* (x * c1 + y + z) // c2, the sum of y and z given as REST: either the product divides, or the rest lies within one step of c1. */
 #define SUM_DIVISION_RULES(SUM, REST)                                                                                                        \
-    REWRITE(FLOORDIV(SUM, c2), ADD(MUL(x, FLOORDIV(c1, c2)), FLOORDIV(REST, c2)), .when = C1_IS_MULTIPLE),                                          \
+    REWRITE(FLOORDIV(SUM, c2), ADD(MUL(x, FLOORDIV(c1, c2)), FLOORDIV(REST, c2)), .when = C1_IS_MULTIPLE),                                   \
     REWRITE(FLOORDIV(SUM, c2), FLOORDIV(x, RATIO), .when = AND(C1_DIVIDES, PROVE_EQUAL(FLOORDIV(REST, c1), N(0))))
 
 static const Rule floordiv_rules[] = {
@@ -99,7 +99,8 @@ static const Expr *quotient_of_rest(Simplifier *s, const Expr *rest, const Expr 
     return simplify_compare_to(s, quotient, 0) == ORDER_EQ ? expr_int(s->an->ctx, rest->dtype, 0) : quotient;
 }
 
-/* Where the residues of both terms contribute a constant only, or where the scale divides the divisor and the rest stays within one step of it. */
+/* Where the residues of both terms contribute a constant only, or where the scale divides the divisor and the rest stays within one
+   step of it. */
 static const Expr *divide_linear(Simplifier *s, const Expr *expr)
 {
     LinearDivision parts;

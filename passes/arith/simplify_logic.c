@@ -27,8 +27,8 @@ static const Rule not_rules[] = {
 };
 RULE_TABLE(not);
 
-/* Pairs of conditions that exclude each other, for and; with the roles of the two operators exchanged the negations make the pairs of which one always holds, for or. Each pair
-   is listed in both orders. */
+/* Pairs of conditions that exclude each other, for and; with the roles of the two operators exchanged the negations make the pairs of
+   which one always holds, for or. Each pair is listed in both orders. */
 #define BOTH_ORDERS(JOIN, p, q, ...)                                                                                                         \
     REWRITE(JOIN(p, q), __VA_ARGS__), REWRITE(JOIN(q, p), __VA_ARGS__)
 

@@ -4,40 +4,55 @@
 
 #include "ir/fold.h"
 
-/* What holds for LEAST as for GREATEST with their roles exchanged: distribution over themselves and over sums, absorption, constants outward. */
+/* What holds for LEAST as for GREATEST with their roles exchanged: distribution over themselves and over sums, absorption, constants
+   outward. */
 #define ABSORPTION_RULES(LEAST, GREATEST)                                                                                                    \
-    REWRITE(LEAST(GREATEST(x, y), LEAST(x, y)), LEAST(x, y)), REWRITE(LEAST(GREATEST(x, y), LEAST(y, x)), LEAST(x, y)),                                    \
-    REWRITE(LEAST(LEAST(x, y), GREATEST(x, y)), LEAST(x, y)), REWRITE(LEAST(LEAST(x, y), GREATEST(y, x)), LEAST(x, y)),                                    \
-    REWRITE(LEAST(GREATEST(x, y), x), x), REWRITE(LEAST(GREATEST(x, y), y), y), REWRITE(LEAST(LEAST(x, y), x), LEAST(x, y)),                                      \
-    REWRITE(LEAST(LEAST(x, y), y), LEAST(x, y)), REWRITE(LEAST(x, GREATEST(x, y)), x), REWRITE(LEAST(y, GREATEST(x, y)), y),                                      \
-    REWRITE(LEAST(x, LEAST(x, y)), LEAST(x, y)), REWRITE(LEAST(y, LEAST(x, y)), LEAST(x, y)),                                                              \
-    REWRITE(LEAST(LEAST(LEAST(x, y), z), y), LEAST(LEAST(x, y), z)),                                                                                \
-    REWRITE(LEAST(LEAST(LEAST(LEAST(x, y), z), v), y), LEAST(LEAST(LEAST(x, y), z), v)),                                                            \
+    REWRITE(LEAST(GREATEST(x, y), LEAST(x, y)), LEAST(x, y)),                                                                                \
+    REWRITE(LEAST(GREATEST(x, y), LEAST(y, x)), LEAST(x, y)),                                                                                \
+    REWRITE(LEAST(LEAST(x, y), GREATEST(x, y)), LEAST(x, y)),                                                                                \
+    REWRITE(LEAST(LEAST(x, y), GREATEST(y, x)), LEAST(x, y)),                                                                                \
+    REWRITE(LEAST(GREATEST(x, y), x), x),                                                                                                    \
+    REWRITE(LEAST(GREATEST(x, y), y), y),                                                                                                    \
+    REWRITE(LEAST(LEAST(x, y), x), LEAST(x, y)),                                                                                             \
+    REWRITE(LEAST(LEAST(x, y), y), LEAST(x, y)),                                                                                             \
+    REWRITE(LEAST(x, GREATEST(x, y)), x),                                                                                                    \
+    REWRITE(LEAST(y, GREATEST(x, y)), y),                                                                                                    \
+    REWRITE(LEAST(x, LEAST(x, y)), LEAST(x, y)),                                                                                             \
+    REWRITE(LEAST(y, LEAST(x, y)), LEAST(x, y)),                                                                                             \
+    REWRITE(LEAST(LEAST(LEAST(x, y), z), y), LEAST(LEAST(x, y), z)),                                                                         \
+    REWRITE(LEAST(LEAST(LEAST(LEAST(x, y), z), v), y), LEAST(LEAST(LEAST(x, y), z), v)),                                                     \
     REWRITE(LEAST(LEAST(LEAST(LEAST(LEAST(x, y), z), v), w), y), LEAST(LEAST(LEAST(LEAST(x, y), z), v), w))
 
 #define DISTRIBUTION_RULES(LEAST, GREATEST)                                                                                                  \
-    REWRITE(LEAST(GREATEST(x, y), GREATEST(x, z)), GREATEST(LEAST(y, z), x)), REWRITE(LEAST(GREATEST(x, y), GREATEST(z, x)), GREATEST(LEAST(y, z), x)),    \
-    REWRITE(LEAST(GREATEST(y, x), GREATEST(x, z)), GREATEST(LEAST(y, z), x)), REWRITE(LEAST(GREATEST(y, x), GREATEST(z, x)), GREATEST(LEAST(y, z), x)),    \
-    REWRITE(LEAST(LEAST(x, y), LEAST(x, z)), LEAST(LEAST(y, z), x)), REWRITE(LEAST(LEAST(x, y), LEAST(z, x)), LEAST(LEAST(y, z), x)),                      \
-    REWRITE(LEAST(LEAST(y, x), LEAST(x, z)), LEAST(LEAST(y, z), x)), REWRITE(LEAST(LEAST(y, x), LEAST(z, x)), LEAST(LEAST(y, z), x)),                      \
-    REWRITE(LEAST(ADD(y, x), ADD(z, x)), ADD(LEAST(y, z), x)), REWRITE(LEAST(ADD(y, x), ADD(x, z)), ADD(LEAST(y, z), x)),                                  \
-    REWRITE(LEAST(ADD(x, y), ADD(x, z)), ADD(LEAST(y, z), x)), REWRITE(LEAST(ADD(x, y), ADD(z, x)), ADD(LEAST(y, z), x)),                                  \
-    REWRITE(LEAST(SUB(y, x), SUB(z, x)), SUB(LEAST(y, z), x)), REWRITE(LEAST(SUB(x, y), SUB(x, z)), SUB(x, GREATEST(y, z)))
+    REWRITE(LEAST(GREATEST(x, y), GREATEST(x, z)), GREATEST(LEAST(y, z), x)),                                                                \
+    REWRITE(LEAST(GREATEST(x, y), GREATEST(z, x)), GREATEST(LEAST(y, z), x)),                                                                \
+    REWRITE(LEAST(GREATEST(y, x), GREATEST(x, z)), GREATEST(LEAST(y, z), x)),                                                                \
+    REWRITE(LEAST(GREATEST(y, x), GREATEST(z, x)), GREATEST(LEAST(y, z), x)),                                                                \
+    REWRITE(LEAST(LEAST(x, y), LEAST(x, z)), LEAST(LEAST(y, z), x)),                                                                         \
+    REWRITE(LEAST(LEAST(x, y), LEAST(z, x)), LEAST(LEAST(y, z), x)),                                                                         \
+    REWRITE(LEAST(LEAST(y, x), LEAST(x, z)), LEAST(LEAST(y, z), x)),                                                                         \
+    REWRITE(LEAST(LEAST(y, x), LEAST(z, x)), LEAST(LEAST(y, z), x)),                                                                         \
+    REWRITE(LEAST(ADD(y, x), ADD(z, x)), ADD(LEAST(y, z), x)),                                                                               \
+    REWRITE(LEAST(ADD(y, x), ADD(x, z)), ADD(LEAST(y, z), x)),                                                                               \
+    REWRITE(LEAST(ADD(x, y), ADD(x, z)), ADD(LEAST(y, z), x)),                                                                               \
+    REWRITE(LEAST(ADD(x, y), ADD(z, x)), ADD(LEAST(y, z), x)),                                                                               \
+    REWRITE(LEAST(SUB(y, x), SUB(z, x)), SUB(LEAST(y, z), x)),                                                                               \
+    REWRITE(LEAST(SUB(x, y), SUB(x, z)), SUB(x, GREATEST(y, z)))
 
 /* Scaling by a common constant divisor or factor, whose sign decides which of the two it becomes; and a constant beside a multiple. */
 #define SCALING_RULES(LEAST, GREATEST)                                                                                                       \
-    REWRITE(LEAST(DIV(x, c1), DIV(y, c1)), DIV(LEAST(x, y), c1), .when = GT(c1, N(0))),                                                             \
-    REWRITE(LEAST(DIV(x, c1), DIV(y, c1)), DIV(GREATEST(x, y), c1), .when = LT(c1, N(0))),                                                          \
-    REWRITE(LEAST(FLOORDIV(x, c1), FLOORDIV(y, c1)), FLOORDIV(LEAST(x, y), c1), .when = GT(c1, N(0))),                                              \
-    REWRITE(LEAST(FLOORDIV(x, c1), FLOORDIV(y, c1)), FLOORDIV(GREATEST(x, y), c1), .when = LT(c1, N(0))),                                           \
-    REWRITE(LEAST(MUL(x, c1), MUL(y, c1)), MUL(LEAST(x, y), c1), .when = GT(c1, N(0))),                                                             \
-    REWRITE(LEAST(MUL(x, c1), MUL(y, c1)), MUL(GREATEST(x, y), c1), .when = LT(c1, N(0))),                                                          \
-    REWRITE(LEAST(MUL(x, c1), c2), MUL(LEAST(x, FLOORDIV(c2, c1)), c1), .when = AND(GT(c1, N(0)), EQ(FLOORMOD(c2, c1), N(0)))),                     \
+    REWRITE(LEAST(DIV(x, c1), DIV(y, c1)), DIV(LEAST(x, y), c1), .when = GT(c1, N(0))),                                                      \
+    REWRITE(LEAST(DIV(x, c1), DIV(y, c1)), DIV(GREATEST(x, y), c1), .when = LT(c1, N(0))),                                                   \
+    REWRITE(LEAST(FLOORDIV(x, c1), FLOORDIV(y, c1)), FLOORDIV(LEAST(x, y), c1), .when = GT(c1, N(0))),                                       \
+    REWRITE(LEAST(FLOORDIV(x, c1), FLOORDIV(y, c1)), FLOORDIV(GREATEST(x, y), c1), .when = LT(c1, N(0))),                                    \
+    REWRITE(LEAST(MUL(x, c1), MUL(y, c1)), MUL(LEAST(x, y), c1), .when = GT(c1, N(0))),                                                      \
+    REWRITE(LEAST(MUL(x, c1), MUL(y, c1)), MUL(GREATEST(x, y), c1), .when = LT(c1, N(0))),                                                   \
+    REWRITE(LEAST(MUL(x, c1), c2), MUL(LEAST(x, FLOORDIV(c2, c1)), c1), .when = AND(GT(c1, N(0)), EQ(FLOORMOD(c2, c1), N(0)))),              \
     REWRITE(LEAST(MUL(x, c1), c2), MUL(GREATEST(x, FLOORDIV(c2, c1)), c1), .when = AND(LT(c1, N(0)), EQ(FLOORMOD(c2, c1), N(0))))
 
 /* Constants outward. */
 #define CONSTANT_RULES(LEAST, GREATEST)                                                                                                      \
-    REWRITE(LEAST(LEAST(x, c1), y), LEAST(LEAST(x, y), c1), .again = true),                                                                         \
+    REWRITE(LEAST(LEAST(x, c1), y), LEAST(LEAST(x, y), c1), .again = true),                                                                  \
     REWRITE(LEAST(SUB(c1, x), c2), SUB(c1, GREATEST(x, SUB(c1, c2))), .when = NE(c2, N(0)), .again = true)
 
 /* x rounded up to a multiple of c2, by the division DIVIDE; c1 + 1 == c2 */

@@ -1,5 +1,5 @@
-/* Rules for division and remainder that truncate towards zero. Truncation is not periodic across 0, so most rules ask that every part is shown not to be
-   negative; there truncation and flooring agree. */
+/* Rules for division and remainder that truncate towards zero. Truncation is not periodic across 0, so most rules ask that every part
+   is shown not to be negative; there truncation and flooring agree. */
 #include "passes/arith/rules.h"
 #include "passes/arith/simplify.h"
 

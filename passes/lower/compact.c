@@ -165,6 +165,8 @@ static const Stmt *shift_block(Shift *shift, Context *ctx, const Stmt *stmt)
 static const Stmt *shift_in_stmt(Rewriter *rewriter, const Stmt *stmt)
 {
     Shift *shift = rewriter->data;
+    if (stmt->kind == STMT_FOR && !stmt_names_buffer(stmt, shift->old))
+        return stmt;
     if (stmt->kind == STMT_BLOCK)
         return rewrite_stmt_children(rewriter, shift_block(shift, rewriter->ctx, stmt));
     const Stmt *result = rewrite_stmt_children(rewriter, stmt);

@@ -410,6 +410,9 @@ static bool walk_stmt(Visitor *visitor, const Stmt *stmt)
 {
     Coverage *coverage = visitor->data;
     int first = coverage->written.count;
+    bool loop = stmt->kind == STMT_FOR || stmt->kind == STMT_WHILE;
+    if (loop && coverage->views.items.count == 1 && !stmt_uses_buffer(stmt, coverage->views.root))
+        return false;
     switch (stmt->kind) {
     case STMT_SEQ:
         for (int i = 0; i < stmt->as.seq.count && !coverage->failed; i++)

@@ -75,6 +75,8 @@ static bool need_in_stmt(Visitor *visitor, const Stmt *stmt)
 {
     Needed *needed = visitor->data;
     const Buffer *root = needed->views.root;
+    if (stmt->kind == STMT_FOR && needed->views.items.count == 1 && !stmt_uses_buffer(stmt, root))
+        return false;
     switch (stmt->kind) {
     case STMT_FOR: {
         bool known = !expr_reads_memory(stmt->as.loop.min) && !expr_reads_memory(stmt->as.loop.extent);

@@ -179,6 +179,37 @@ bool stmt_has_jump(const Stmt *stmt)
     return found;
 }
 
+typedef struct {
+    const Buffer *buffer;
+    bool found;
+} NameFinder;
+
+static bool find_declared_region(Visitor *visitor, const Stmt *stmt)
+{
+    NameFinder *finder = visitor->data;
+    for (int i = 0; stmt->kind == STMT_BLOCK && i < stmt->as.block.read_count; i++)
+        finder->found |= stmt->as.block.reads[i].buffer == finder->buffer;
+    for (int i = 0; stmt->kind == STMT_BLOCK && i < stmt->as.block.write_count; i++)
+        finder->found |= stmt->as.block.writes[i].buffer == finder->buffer;
+    return !finder->found && stmt->kind != STMT_STORE && stmt->kind != STMT_EVALUATE;
+}
+
+static bool skip_expr(Visitor *visitor, const Expr *expr)
+{
+    (void)visitor;
+    (void)expr;
+    return false;
+}
+
+bool stmt_names_buffer(const Stmt *stmt, const Buffer *buffer)
+{
+    NameFinder finder = {buffer, stmt_uses_buffer(stmt, buffer)};
+    Visitor visitor = {.expr = skip_expr, .stmt = find_declared_region, .data = &finder};
+    if (!finder.found)
+        visit_stmt(&visitor, stmt);
+    return finder.found;
+}
+
 const Stmt *stmt_allocate_buffer(Context *ctx, Buffer *buffer, Attrs annotations, const Stmt *body, Span span)
 {
     bool dense = buffer_is_dense(buffer) && expr_is_int(buffer->elem_offset, 0);

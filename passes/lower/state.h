@@ -56,6 +56,8 @@ void facts_assume(Analyzer *an, const Expr *condition);
 /* --- Statements --- */
 /* True when T.break_loop, T.continue_loop or T.ret is somewhere in STMT: what comes after it may not run. */
 bool stmt_has_jump(const Stmt *stmt);
+/* True when STMT uses BUFFER or a region declared in it is one of BUFFER. */
+bool stmt_names_buffer(const Stmt *stmt, const Buffer *buffer);
 /* ALLOCATE of the memory of BUFFER and its declaration, around BODY. */
 const Stmt *stmt_allocate_buffer(Context *ctx, Buffer *buffer, Attrs annotations, const Stmt *body, Span span);
 

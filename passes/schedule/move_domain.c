@@ -11,7 +11,7 @@
 
 /* --- the partners' regions in one iteration of the loop --- */
 
-/* Threads that share a buffer see what the others wrote: their loops around count as run over. Rank of a storage scope: global 0, shared 1, warp 2, others 3; of a thread tag:
+/* Threads that share on-chip memory see what the others wrote: their loops around count as run over. Global memory outlives the threads, so each computes just its part. Rank of a storage scope: global 0, shared 1, warp 2, others 3; of a thread tag:
    blockIdx 0, threadIdx and vthread 1. */
 static bool relaxes_thread(Str scope, Str thread)
 {
@@ -21,7 +21,7 @@ static bool relaxes_thread(Str scope, Str thread)
     if (!strcmp(scope, "warp"))
         return !strcmp(thread, "threadIdx.x");
     int storage_rank = !strncmp(scope, "global", 6) || !*scope ? 0 : !strncmp(scope, "shared", 6) ? 1 : 3;
-    return storage_rank <= thread_rank;
+    return storage_rank && storage_rank <= thread_rank;
 }
 
 typedef VEC(VarRange) RangeList;
@@ -185,12 +185,17 @@ static bool solve_affine(Move *move, Analyzer *an, const BlockStmt *block, const
     return true;
 }
 
+/* A KIND B is provable; a missing A is not. */
+static bool certainly(Analyzer *an, ExprKind kind, const Expr *a, const Expr *b)
+{
+    return a && analyzer_prove_symbolic(an, op_compare(analyzer_context(an), kind, a, b));
+}
+
 static bool holds(Analyzer *an, IntSet outer, IntSet inner)
 {
-    Context *ctx = analyzer_context(an);
     if (!int_set_is_bounded(outer) || !int_set_is_bounded(inner))
         return false;
-    return analyzer_prove_symbolic(an, op_compare(ctx, EXPR_LE, outer.min, inner.min)) && analyzer_prove_symbolic(an, op_compare(ctx, EXPR_GE, outer.max, inner.max));
+    return certainly(an, EXPR_LE, outer.min, inner.min) && certainly(an, EXPR_GE, outer.max, inner.max);
 }
 
 /* The bound also holds the iterator's own domain; values beyond a bound that is certainly reached on both sides are not run over at all. */
@@ -214,10 +219,10 @@ IterDomain *move_solve_domains(Move *move, Analyzer *an)
     IterDomain *infos = ARENA_ARRAY(ctx->arena, IterDomain, block->iter_count);
     const Region *own = move->reverse ? block->reads : block->writes;
     int count = move->reverse ? block->read_count : block->write_count;
-    for (int r = 0; r < count; r++) {
+    for (int r = count - 1; r >= 0; r--) { /* the printed form of a union depends on the order */
         const Buffer *buffer = own[r].buffer;
         IntSet *needed = ARENA_ARRAY(ctx->arena, IntSet, buffer->ndim);
-        if (regions_find(own, r, buffer) || !partner_region(move, an, buffer, needed) || solve_affine(move, an, block, &own[r], needed, infos))
+        if (regions_find(&own[r + 1], count - r - 1, buffer) || !partner_region(move, an, buffer, needed) || solve_affine(move, an, block, &own[r], needed, infos))
             continue;
         for (int d = 0; d < buffer->ndim; d++)
             solve_dimension(an, block, own[r].ranges[d], needed[d], buffer->shape[d], infos);
@@ -255,9 +260,9 @@ const Stmt *move_build_nest(Move *move, Analyzer *an, const IterDomain *domains)
             bindings[i] = op_add(ctx, range.min, expr_var(ctx, var));
             analyzer_bind_range_opaque(an, var, loops[count - 1].range);
         }
-        if (domains[i].bound.min)
+        if (domains[i].bound.min && !certainly(an, EXPR_GE, domains[i].domain.min, domains[i].bound.min))
             guard = guarded(an, guard, op_compare(ctx, EXPR_GE, bindings[i], domains[i].bound.min));
-        if (domains[i].bound.max)
+        if (domains[i].bound.max && !certainly(an, EXPR_LE, domains[i].domain.max, domains[i].bound.max))
             guard = guarded(an, guard, op_compare(ctx, EXPR_LT, bindings[i], op_add_int(ctx, domains[i].bound.max, 1)));
     }
     block.bindings = bindings;

@@ -286,7 +286,7 @@ static bool run_apart(uint64_t seed, const char *folder, Table *table)
 int main(int argc, char **argv)
 {
     long programs = 100, first = 1, failed = 0;
-    const char *folder = ".";
+    const char *folder = "/tmp";
     for (int i = 1; i + 1 < argc; i += 2) {
         if (!strcmp(argv[i], "-n"))
             programs = atol(argv[i + 1]);

@@ -47,8 +47,8 @@ static const Expr *random_divisor(Generator *g, DType dtype)
 
 static const Expr *random_int(Generator *g, int depth)
 {
-    static const int kinds[] = {EXPR_ADD, EXPR_ADD, EXPR_ADD, EXPR_SUB, EXPR_SUB, EXPR_MUL, EXPR_MUL, EXPR_MIN, EXPR_MAX, EXPR_FLOORDIV, EXPR_FLOORDIV, EXPR_FLOORMOD,
-                                EXPR_FLOORMOD, EXPR_SELECT};
+    static const int kinds[] = {EXPR_ADD, EXPR_ADD, EXPR_ADD,      EXPR_SUB,      EXPR_SUB,      EXPR_MUL,      EXPR_MUL,
+                                EXPR_MIN, EXPR_MAX, EXPR_FLOORDIV, EXPR_FLOORDIV, EXPR_FLOORMOD, EXPR_FLOORMOD, EXPR_SELECT};
     Context *ctx = g->scope->ctx;
     if (depth == 0 || random_below(g->random, 8) == 0)
         return random_leaf(g);

@@ -1,7 +1,8 @@
 /* For the tests of passes/arith: expressions from text in Python's notation, and their values under assignments.
 
-   Names are variables: lower-case ones int32, upper-case ones int64, p and q bool; each letter is one variable of a TextScope. Understood: integers, + - * // % == != < <= > >= and or
-   not, parentheses, T.min T.max T.Div T.truncmod and other names of binary kinds, T.Select T.if_then_else T.Cast T.bool T.int64 T.int32. An integer takes the type of the operand beside it. */
+   Names are variables: lower-case ones int32, upper-case ones int64, p and q bool; each letter is one variable of a TextScope.
+   Understood: integers, + - * // % == != < <= > >= and or not, parentheses, T.min T.max T.Div T.truncmod and other names of binary
+   kinds, T.Select T.if_then_else T.Cast T.bool T.int64 T.int32. An integer takes the type of the operand beside it. */
 #ifndef TIRC_TESTS_ARITH_TEXT_H
 #define TIRC_TESTS_ARITH_TEXT_H
 
@@ -281,7 +282,8 @@ typedef struct {
     int64_t values[128];
 } Assignment;
 
-/* The value of EXPR in *RESULT; false where it has none: a division by zero in an operand that is evaluated. The arithmetic is that of mathematics (int64 holds all that occurs). */
+/* The value of EXPR in *RESULT; false where it has none: a division by zero in an operand that is evaluated. The arithmetic is that of
+   mathematics (int64 holds all that occurs). */
 static bool text_value(const Expr *expr, const Assignment *env, int64_t *result)
 {
     int64_t a, b, c;

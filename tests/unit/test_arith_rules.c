@@ -1,5 +1,5 @@
-/* Every rewrite rule, for all small values of its words, negative ones included: where its condition holds, both sides have the same value. A rule may assume that the
-   left side has a value (no division by zero); then the right side must have one too. */
+/* Every rewrite rule, for all small values of its words, negative ones included: where its condition holds, both sides have the same
+   value. A rule may assume that the left side has a value (no division by zero); then the right side must have one too. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

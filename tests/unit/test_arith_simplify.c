@@ -274,7 +274,8 @@ static const Expr *long_sum(TextScope *scope, int terms)
     const Expr *sum = expr_var(scope->ctx, text_var(scope, 'i'));
     for (int i = 1; i < terms; i++) {
         const Expr *term = expr_var(scope->ctx, text_var(scope, (char)('a' + i % 15)));
-        sum = expr_binary(scope->ctx, i % 7 ? EXPR_ADD : EXPR_MIN, expr_binary(scope->ctx, EXPR_MUL, term, expr_int(scope->ctx, DTYPE_INT32, i % 5 + 1)), sum);
+        const Expr *scaled = expr_binary(scope->ctx, EXPR_MUL, term, expr_int(scope->ctx, DTYPE_INT32, i % 5 + 1));
+        sum = expr_binary(scope->ctx, i % 7 ? EXPR_ADD : EXPR_MIN, scaled, sum);
         if (i % 11 == 0)
             sum = expr_binary(scope->ctx, EXPR_FLOORDIV, sum, expr_int(scope->ctx, DTYPE_INT32, 3));
     }

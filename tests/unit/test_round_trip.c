@@ -17,7 +17,7 @@ typedef struct {
     Context *ctx;
     uint64_t state;
     Var *vars[MOST_VARS]; /* in scope */
-    int var_count;
+    int var_count, first_var; /* those before first_var are hidden: a block uses its own axes only */
     bool in_range; /* the start of a range is written twice: no let expression in it, whose variables would differ */
     Buffer *buffers[6]; /* one for each of buffer_types */
 } Generator;
@@ -66,9 +66,9 @@ static const Expr *random_load(Generator *generator, DType dtype)
 
 static const Expr *random_leaf(Generator *generator, DType dtype)
 {
-    int start = pick(generator, MOST_VARS);
-    for (int i = 0; i < generator->var_count && pick(generator, 3); i++) {
-        Var *var = generator->vars[(start + i) % generator->var_count];
+    int start = pick(generator, MOST_VARS), visible = generator->var_count - generator->first_var;
+    for (int i = 0; i < visible && pick(generator, 3); i++) {
+        Var *var = generator->vars[generator->first_var + (start + i) % visible];
         if (dtype_equal(var->dtype, dtype))
             return expr_var(generator->ctx, var);
     }
@@ -197,6 +197,8 @@ static const Stmt *random_block(Generator *generator, int depth)
     const Expr *binding = random_expr(generator, DTYPE_INT32, 2);
     BlockStmt block = {.block = block_new(ctx, context_intern(ctx, "b"), span_none()), .iter_count = 1, .iters = &iter, .bindings = &binding};
     block.predicate = pick(generator, 2) ? NULL : random_expr(generator, DTYPE_BOOL, 2);
+    int first_outer = generator->first_var;
+    generator->first_var = generator->var_count;
     generator->vars[generator->var_count++] = var;
     Range *range = ARENA_NEW(ctx->arena, Range);
     *range = random_range(generator, DTYPE_INT32);
@@ -206,14 +208,105 @@ static const Stmt *random_block(Generator *generator, int depth)
     block.init = pick(generator, 3) ? NULL : random_store(generator);
     block.body = random_body(generator, depth - 1);
     generator->var_count--;
+    generator->first_var = first_outer;
     return stmt_block(ctx, block, span_none());
+}
+
+/* --- the lowered dialect --- */
+
+/* A[i:i + 4] = ..., or with a mask. */
+static const Stmt *random_vector_store(Generator *generator)
+{
+    enum { LANES = 4 };
+    Context *ctx = generator->ctx;
+    const Expr *first = random_index(generator, 2), *step = pick(generator, 2) ? expr_int(ctx, DTYPE_INT32, 1 + pick(generator, 3)) : random_index(generator, 1);
+    const Expr *index = pick(generator, 4) ? expr_ramp(ctx, first, step, LANES) : expr_broadcast(ctx, first, LANES);
+    const Expr *mask = expr_binary(ctx, EXPR_LT, index, expr_broadcast(ctx, random_expr(generator, DTYPE_INT32, 1), LANES));
+    const Expr *source = expr_load(ctx, generator->buffers[2], &index, 1, pick(generator, 2) ? mask : NULL, span_none());
+    const Expr *factor = expr_broadcast(ctx, random_expr(generator, DTYPE_FLOAT32, 2), LANES);
+    return stmt_store(ctx, generator->buffers[2], &index, 1, expr_binary(ctx, EXPR_MUL, source, factor), pick(generator, 2) ? mask : NULL, span_none());
+}
+
+/* BODY with buffer WHICH exchanged for BUFFER, which stands around it. */
+static const Stmt *body_over(Generator *generator, int which, Buffer *buffer, int depth)
+{
+    Buffer *outer = generator->buffers[which];
+    generator->buffers[which] = buffer;
+    const Stmt *body = random_body(generator, depth - 1);
+    generator->buffers[which] = outer;
+    return body;
+}
+
+static const Stmt *random_allocate(Generator *generator, int depth)
+{
+    Context *ctx = generator->ctx;
+    int which = pick(generator, BUFFER_TYPES);
+    const Expr *shape = expr_int(ctx, DTYPE_INT32, 16);
+    Str scope = context_intern(ctx, pick(generator, 2) ? "global" : "local");
+    Buffer *buffer = buffer_new(ctx, context_intern(ctx, "B"), buffer_types[which], 1, &shape, scope, span_none());
+    const Stmt *body = body_over(generator, which, buffer, depth);
+    Stmt declare = {.kind = STMT_DECL_BUFFER, .as.declare = {buffer, pick(generator, 2) == 0, body}};
+    Stmt stmt = {.kind = STMT_ALLOCATE};
+    stmt.as.allocate.var = buffer->data;
+    stmt.as.allocate.dtype = buffer->dtype;
+    stmt.as.allocate.extents = arena_copy(ctx->arena, &shape, sizeof shape);
+    stmt.as.allocate.extent_count = 1;
+    stmt.as.allocate.scope = scope;
+    stmt.as.allocate.condition = pick(generator, 3) ? expr_bool(ctx, true) : random_expr(generator, DTYPE_BOOL, 2);
+    stmt.as.allocate.body = stmt_new(ctx, &declare);
+    return stmt_new(ctx, &stmt);
+}
+
+static const Stmt *random_view(Generator *generator, int depth)
+{
+    Context *ctx = generator->ctx;
+    int which = pick(generator, BUFFER_TYPES);
+    Buffer *view = buffer_clone(ctx, generator->buffers[which]);
+    view->name = context_intern(ctx, "V");
+    view->elem_offset = expr_int(ctx, DTYPE_INT32, pick(generator, 3));
+    const Stmt *body = body_over(generator, which, view, depth);
+    return stmt_new(ctx, &(Stmt){.kind = STMT_DECL_BUFFER, .as.declare = {view, pick(generator, 2) == 0, body}});
+}
+
+static const Stmt *random_attribute(Generator *generator, int depth)
+{
+    Context *ctx = generator->ctx;
+    Stmt attr = {.kind = STMT_ATTR, .as.attr.key = context_intern(ctx, "k")};
+    attr.as.attr.node = pick(generator, 2) ? expr_var(ctx, generator->buffers[0]->data) : expr_int(ctx, DTYPE_INT32, 0);
+    attr.as.attr.value = random_expr(generator, DTYPE_INT32, 2);
+    attr.as.attr.body = random_body(generator, depth - 1);
+    return stmt_new(ctx, &attr);
+}
+
+static const Stmt *random_assert(Generator *generator, int depth)
+{
+    Context *ctx = generator->ctx;
+    Stmt stmt = {.kind = STMT_ASSERT, .as.assertion = {.message = expr_string(ctx, context_intern(ctx, "never \"here\""))}};
+    stmt.as.assertion.condition = random_expr(generator, DTYPE_BOOL, 2);
+    stmt.as.assertion.body = random_body(generator, depth - 1);
+    return stmt_new(ctx, &stmt);
+}
+
+static const Stmt *random_lowered(Generator *generator, int depth)
+{
+    switch (pick(generator, 6)) {
+    case 0: return random_allocate(generator, depth);
+    case 1: return random_view(generator, depth);
+    case 2: return random_attribute(generator, depth);
+    case 3: return random_assert(generator, depth);
+    case 4: {
+        const Expr *condition = random_expr(generator, DTYPE_BOOL, 2);
+        return stmt_while(generator->ctx, condition, random_body(generator, depth - 1), span_none());
+    }
+    default: return random_vector_store(generator);
+    }
 }
 
 static const Stmt *random_stmt(Generator *generator, int depth)
 {
     if (depth <= 0 || generator->var_count > MOST_VARS - 6)
         return random_store(generator);
-    switch (pick(generator, 6)) {
+    switch (pick(generator, 7)) {
     case 0: return random_loop(generator, depth);
     case 1: return random_let_stmt(generator, depth);
     case 2: return random_block(generator, depth);
@@ -222,6 +315,7 @@ static const Stmt *random_stmt(Generator *generator, int depth)
         const Stmt *then_body = random_body(generator, depth - 1);
         return stmt_if(generator->ctx, condition, then_body, pick(generator, 2) ? random_body(generator, depth - 1) : NULL, span_none());
     }
+    case 4: return random_lowered(generator, depth);
     default: return random_store(generator);
     }
 }
