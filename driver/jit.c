@@ -32,8 +32,8 @@ typedef struct {
 
 #ifdef __x86_64__
 /* libgcc's conversions of float16, which code for processors without F16C calls. They are linked into tirc, but no library exports them. */
-extern char __extendhfsf2[], __truncsfhf2[];
-#define CONVERSIONS SYMBOL(__extendhfsf2), SYMBOL(__truncsfhf2),
+extern char __extendhfsf2[], __truncsfhf2[], __truncdfhf2[];
+#define CONVERSIONS SYMBOL(__extendhfsf2), SYMBOL(__truncsfhf2), SYMBOL(__truncdfhf2),
 #else
 #define CONVERSIONS
 #endif

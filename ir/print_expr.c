@@ -101,11 +101,19 @@ static void print_binary_call(Printer *printer, const Expr *expr)
     print_call_form(printer, name, expr->args, expr->arg_count);
 }
 
-/* A slice for a ramp with a positive constant step, else the expression. */
+static bool holds_let(const Expr *expr)
+{
+    bool found = expr->kind == EXPR_LET;
+    for (int i = 0; i < expr->arg_count && !found; i++)
+        found = holds_let(expr->args[i]);
+    return found;
+}
+
+/* A slice for a ramp with a positive constant step, else the expression. A slice writes its start twice, which a let must not be. */
 static void print_index(Printer *printer, const Expr *index)
 {
     int64_t step;
-    if (index->kind != EXPR_RAMP || !expr_const_int(index->args[1], &step) || step <= 0 || index->args[0]->dtype.lanes != 1) {
+    if (index->kind != EXPR_RAMP || !expr_const_int(index->args[1], &step) || step <= 0 || index->args[0]->dtype.lanes != 1 || holds_let(index->args[0])) {
         print_expression(printer, index);
         return;
     }

@@ -1,7 +1,10 @@
 /* Checks that programs survive being printed: roundtrip FILE.tir... reads each file, verifies it, prints it, reads the text back, and checks that the result is
-   structurally equal and prints the same bytes. Says what failed on stderr; exit code 1 then. With -v the printed text goes to stdout. */
+   structurally equal and prints the same bytes. Without files it takes the test cases and examples, except the cases of refused input. Says what failed on
+   stderr; exit code 1 then. With -v the printed text goes to stdout. */
+#include <glob.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ir/print.h"
 #include "ir/verify.h"
@@ -38,12 +41,9 @@ static const char *first_difference(Context *ctx, const char *a, const char *b)
     return arena_strndup(ctx->arena, a + line, strcspn(a + line, "\n"));
 }
 
-static bool check_text(Context *ctx, const char *name, const char *text, size_t length, bool verbose)
+static bool check_module(Context *ctx, const char *name, const Module *module, bool verbose)
 {
     const char *why = NULL;
-    const Module *module = parse_module_text(ctx, name, text, length);
-    if (!module)
-        return complain(name, "cannot be read", NULL);
     if (!verify_module(ctx, module, STAGE_SURFACE, &why))
         return complain(name, "is not well formed", why);
     const char *printed = print_module(ctx, module);
@@ -58,6 +58,24 @@ static bool check_text(Context *ctx, const char *name, const char *text, size_t 
     return !strcmp(printed, reprinted) || complain(name, "the second print differs", first_difference(ctx, printed, reprinted));
 }
 
+/* A function by itself, as those of a tensor intrinsic, which are not part of the printed module. */
+static bool check_func(Context *ctx, const char *name, const Func *func)
+{
+    Module module = {.bare = true, .funcs = &func, .func_count = 1};
+    return check_module(ctx, name, &module, false);
+}
+
+static bool check_text(Context *ctx, const char *name, const char *text, size_t length, bool verbose)
+{
+    const Module *module = parse_module_text(ctx, name, text, length);
+    if (!module)
+        return complain(name, "cannot be read", NULL);
+    bool good = check_module(ctx, name, module, verbose);
+    for (int i = 0; i < module->intrin_count; i++)
+        good &= check_func(ctx, name, module->intrins[i].description) && check_func(ctx, name, module->intrins[i].implementation);
+    return good;
+}
+
 static bool check_file(const char *name, bool verbose)
 {
     Context *ctx = context_new();
@@ -68,10 +86,33 @@ static bool check_file(const char *name, bool verbose)
     return good;
 }
 
+/* True when FILE.err, expected diagnostics, stands beside FILE.tir. */
+static bool is_refused(const char *name)
+{
+    char expected[4096];
+    snprintf(expected, sizeof expected, "%.*s.err", (int)(strlen(name) - strlen(".tir")), name);
+    return !access(expected, R_OK);
+}
+
+static bool check_cases(void)
+{
+    glob_t found;
+    bool good = !glob("tests/cases/*/*.tir", 0, NULL, &found);
+    if (!good)
+        return complain("tests/cases", "holds no cases; run this in the root of the repository", NULL);
+    glob("examples/*/*.tir", GLOB_APPEND, NULL, &found);
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        good &= is_refused(found.gl_pathv[i]) || check_file(found.gl_pathv[i], false);
+    globfree(&found);
+    return good;
+}
+
 int main(int argc, char **argv)
 {
     bool verbose = argc > 1 && !strcmp(argv[1], "-v"), good = true;
     for (int i = 1 + verbose; i < argc; i++)
         good &= check_file(argv[i], verbose);
+    if (argc == 1)
+        good = check_cases();
     return good ? 0 : 1;
 }

@@ -31,6 +31,9 @@ bool pair_conflicts(Pair *pair, AffineSpace space, Conflict *conflict);
 bool access_same_point(const Access *a, const Access *b);
 /* VAR alone is one of the indices of the point that ACCESS touches. */
 bool access_names(const Access *access, const Var *var);
+/* A cheap argument that in each iteration of the first COMMON loops, which both share, WRITE touches all elements that READ may touch: boxes with linear bounds, nothing conditional about
+   the write. */
+bool access_covers_box(Context *ctx, const Access *write, const Access *read, int common);
 /* A cheap argument that different iterations of the common loop number LEVEL (the outer ones agreeing) never touch a common element. */
 bool pair_is_disjoint(const Pair *pair, int level);
 

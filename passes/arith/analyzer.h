@@ -3,7 +3,10 @@
    An Analyzer holds facts: ranges and values of variables, and conditions assumed true. Everything else is a question to it. Answers
    are sound under the facts given and under the rule that index arithmetic does not overflow its type; "false" of a proof means "not
    shown". Nothing here diagnoses. Index types are int32 and int64; expressions of other types are only folded and have their
-   sub-expressions simplified, floats are never reassociated. */
+   sub-expressions simplified, floats are never reassociated.
+
+   The rule about overflow holds for indices, extents, bindings and predicates. Values that a program computes and stores may wrap in
+   the same types: they must not be simplified or reasoned about as indices (analyzer_simplify_indices reaches the indices in them). */
 #ifndef TIRC_PASSES_ARITH_ANALYZER_H
 #define TIRC_PASSES_ARITH_ANALYZER_H
 
@@ -67,6 +70,8 @@ ModularSet analyzer_modular(Analyzer *an, const Expr *expr);
 /* --- Simplification: the same value in the reference's printed form. Memory reads and calls are kept as they are (arguments
    simplified). --- */
 const Expr *analyzer_simplify(Analyzer *an, const Expr *expr);
+/* VALUE, which may wrap, with only the indices of the memory reads in it simplified. */
+const Expr *analyzer_simplify_indices(Analyzer *an, const Expr *value);
 /* The two halves of analyzer_simplify: canonical sums of products, and rewrite rules. Few callers want one alone. */
 const Expr *analyzer_simplify_canonical(Analyzer *an, const Expr *expr);
 const Expr *analyzer_simplify_rewrite(Analyzer *an, const Expr *expr);

@@ -219,6 +219,19 @@ const Expr *analyzer_simplify(Analyzer *an, const Expr *expr)
     return expr->kind == EXPR_INT ? expr : analyzer_simplify_canonical(an, expr);
 }
 
+const Expr *analyzer_simplify_indices(Analyzer *an, const Expr *value)
+{
+    if (value->arg_count == 0)
+        return value;
+    bool load = value->kind == EXPR_LOAD;
+    const Expr **args = ARENA_ARRAY(an->ctx->arena, const Expr *, value->arg_count);
+    for (int i = 0; i < value->arg_count; i++) {
+        bool index = load && i < load_index_count(value);
+        args[i] = index ? analyzer_simplify(an, value->args[i]) : analyzer_simplify_indices(an, value->args[i]);
+    }
+    return expr_with_args(an->ctx, value, args);
+}
+
 Range analyzer_simplify_range(Analyzer *an, Range range)
 {
     return (Range){analyzer_simplify(an, range.min), analyzer_simplify(an, range.extent)};

@@ -27,8 +27,7 @@ static const Rule not_rules[] = {
 };
 RULE_TABLE(not);
 
-/* Pairs of conditions that exclude each other, for and; with the roles of the two operators exchanged the negations make the pairs of
-   which one always holds, for or. Each pair is listed in both orders. */
+/* For and: pairs of conditions that exclude each other. For or: pairs of which one always holds. Each pair stands in both orders. */
 #define BOTH_ORDERS(JOIN, p, q, ...)                                                                                                         \
     REWRITE(JOIN(p, q), __VA_ARGS__), REWRITE(JOIN(q, p), __VA_ARGS__)
 

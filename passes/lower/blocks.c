@@ -5,8 +5,8 @@
          T.writes(B[i])
          B[i] = A[i]
 
-   Needs: no iterators, predicates, allocations, views or init left in blocks (they can be only where a text that a later pass is to start from has them: refused).
-   Block annotations are hints and go with the block. */
+   Needs: no iterators, predicates, allocations, views or init left in blocks (they can be only where a text that a later pass is to start from has
+   them: refused). Block annotations are hints and go with the block. */
 #include "passes/lower/state.h"
 
 static const Stmt *remove_block(Rewriter *rewriter, const Stmt *stmt)

@@ -3,8 +3,9 @@
      B[i] = A[idx[i]]      ->      assert 0 <= idx[i] and idx[i] < n, "index 0 of buffer 'A' is out of bounds"
                                    B[i] = A[idx[i]]
 
-   An access that stands under a condition (if_then_else, and, or) is checked under it. What the loop bounds and the conditions around it prove is left out. Not checked: what calls access through
-   pointers, vector accesses under a mask, and indices that call something with effects, which a check would repeat. */
+   An access that stands under a condition (if_then_else, and, or) is checked under it. What the loop bounds and the conditions around it prove is
+   left out. Not checked: what calls access through pointers, vector accesses under a mask, and indices that call something with effects, which a
+   check would repeat. */
 #include "passes/lower/state.h"
 
 typedef struct {
@@ -159,9 +160,11 @@ static const Stmt *bounds_in_stmt(Rewriter *rewriter, const Stmt *stmt)
     BoundsCheck *checks = arena_copy(ctx->arena, bounds->checks.data, sizeof *checks * (size_t)count);
     facts_bind_stmt(bounds->an, stmt);
     if (stmt->kind == STMT_IF) {
-        const Stmt *then_body = bounds_in_branch(rewriter, stmt->as.branch.condition, false, stmt->as.branch.then_body);
-        const Stmt *else_body = stmt->as.branch.else_body ? bounds_in_branch(rewriter, stmt->as.branch.condition, true, stmt->as.branch.else_body) : NULL;
-        stmt = stmt_if(ctx, stmt->as.branch.condition, then_body, else_body, stmt->span);
+        const Expr *condition = stmt->as.branch.condition;
+        const Stmt *then_body = bounds_in_branch(rewriter, condition, false, stmt->as.branch.then_body), *else_body = stmt->as.branch.else_body;
+        if (else_body)
+            else_body = bounds_in_branch(rewriter, condition, true, else_body);
+        stmt = stmt_if(ctx, condition, then_body, else_body, stmt->span);
     } else if (stmt->kind == STMT_WHILE && count) { /* the condition is evaluated again after each iteration */
         const Stmt *parts[] = {bounds_in_stmt(rewriter, stmt->as.while_loop.body), assert_all(ctx, checks, count, stmt_empty(ctx), stmt->span)};
         stmt = stmt_with_body(ctx, stmt, stmt_seq(ctx, parts, 2));

@@ -1,16 +1,16 @@
 /* Pass "compact": allocated buffers shrink to the region that is accessed where they live.
 
-     for i, k in T.grid(64, 64):                                 for i, k in T.grid(64, 64):
-         A_data = T.allocate([1024, 1024], ...)                      A_data = T.allocate([16, 16], ...)
-         A_reg = T.decl_buffer((1024, 1024), data=A_data)     ->     A_reg = T.decl_buffer((16, 16), data=A_data)
-         for ax0, ax1 in T.grid(16, 16):                             for ax0, ax1 in T.grid(16, 16):
-             A_reg[i * 16 + ax0, k * 16 + ax1] = ...                     A_reg[ax0, ax1] = ...
+     for i, k in T.grid(64, 64):                            for i, k in T.grid(64, 64):
+         A_reg = T.decl_buffer((1024, 1024))                    A_reg = T.decl_buffer((16, 16))
+         for ax0, ax1 in T.grid(16, 16):             ->         for ax0, ax1 in T.grid(16, 16):
+             A_reg[i * 16 + ax0, k * 16 + ax1] = ...                A_reg[ax0, ax1] = ...
 
-   The region is a box that holds every access, whatever condition it stands under; it is cut to the buffer's shape, beyond which no access goes. A dimension whose bounds are not known
-   keeps its extent. A buffer whose own pointer is used keeps its layout; through match_buffer the region of the view counts. An extent that varies becomes its greatest
-   value where that is a constant.
+   The region is a box that holds every access, whatever condition it stands under; it is cut to the buffer's shape, beyond which no access goes. A
+   dimension whose bounds are not known keeps its extent. A buffer whose own pointer is used keeps its layout; through match_buffer the region of the
+   view counts. An extent that varies becomes its greatest value where that is a constant.
 
-   storage_align: rows [axis, factor, offset] of the allocation's annotation "buffer_dim_align" make the stride of the axis congruent to offset modulo factor. */
+   storage_align: rows [axis, factor, offset] of the allocation's annotation "buffer_dim_align" make the stride of the axis congruent to offset
+   modulo factor. */
 #include "passes/lower/needed.h"
 
 #define DIM_ALIGN "buffer_dim_align"
@@ -140,7 +140,8 @@ static Region shift_region(Shift *shift, Region region, bool declared)
     for (int d = 0; d < region.buffer->ndim; d++) {
         Range range = {shift_index(shift, region.ranges[d].min, d), region.ranges[d].extent};
         const Expr *end = op_add(ctx, range.min, range.extent), *zero = expr_int(ctx, range.min->dtype, 0);
-        bool fits = analyzer_prove_less_equal(shift->an, zero, range.min) && analyzer_prove(shift->an, op_compare(ctx, EXPR_LE, end, shift->box[d].extent));
+        bool fits = analyzer_prove_less_equal(shift->an, zero, range.min) &&
+                    analyzer_prove(shift->an, op_compare(ctx, EXPR_LE, end, shift->box[d].extent));
         result.ranges[d] = declared && !fits ? whole_dimension(ctx, shift->box[d].extent) : range;
     }
     return result;

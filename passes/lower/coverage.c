@@ -1,8 +1,8 @@
 /* Coverage of reads by earlier writes of the same iteration; see coverage.h.
 
-   The body is walked in the order of execution. Each write becomes a box of elements, under conditions; when the walk leaves a loop, the boxes written in it grow to what all of its
-   iterations write, where that is a box again. Each read must lie in one box. What cannot be shown makes the answer "not private". Not used: unions of several boxes,
-   writes of earlier iterations of a loop in BODY, and anything where jumps may skip writes. */
+   The body is walked in the order of execution. Each write becomes a box of elements, under conditions; when the walk leaves a loop, the boxes
+   written in it grow to what all of its iterations write, where that is a box again. Each read must lie in one box. What cannot be shown makes the
+   answer "not private". Not used: unions of several boxes, writes of earlier iterations of a loop in BODY, anything where jumps may skip writes. */
 #include "passes/lower/coverage.h"
 
 #include "passes/arith/int_set.h"
@@ -122,7 +122,8 @@ static bool use_conditions(Coverage *coverage, Written *written, const Var *var,
     return true;
 }
 
-/* Dimension DIM of WRITTEN, which moves with VAR, over VAR from FIRST to LAST: one interval if the pieces of neighbouring values touch, and an empty one if LAST < FIRST. */
+/* Dimension DIM of WRITTEN, which moves with VAR, over VAR from FIRST to LAST: one interval if the pieces of neighbouring values touch, and an empty
+   one if LAST < FIRST. */
 static bool grow_dimension(Coverage *coverage, Written *written, int dim, const Var *var, const Expr *first, const Expr *last, bool certain)
 {
     Context *ctx = coverage->ctx;
@@ -178,7 +179,8 @@ static bool find_box(Coverage *coverage, Written *written)
             return false;
     }
     IntSet *sets = ARENA_ARRAY(ctx->arena, IntSet, coverage->ndim);
-    RegionQuery query = {written->point, coverage->ndim, vars, count, written->all_conditions.count ? conjunction_join(ctx, &written->all_conditions) : NULL};
+    const Expr *predicate = written->all_conditions.count ? conjunction_join(ctx, &written->all_conditions) : NULL;
+    RegionQuery query = {written->point, coverage->ndim, vars, count, predicate};
     if (!region_lower_bound(coverage->an, &query, sets))
         return false;
     for (int d = 0; d < coverage->ndim; d++) {
@@ -316,7 +318,8 @@ static bool takes_pointer(const Coverage *coverage, const Stmt *body)
     return finder.found;
 }
 
-/* A block is one step where calls in it access the buffer through pointers: it reads the regions that it declares to read and then writes those that it declares to write. */
+/* A block is one step where calls in it access the buffer through pointers: it reads the regions that it declares to read and then writes those that
+   it declares to write. */
 static void walk_block(Visitor *visitor, const BlockStmt *block)
 {
     Coverage *coverage = visitor->data;

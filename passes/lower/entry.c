@@ -18,7 +18,8 @@ static void require(EntryChecks *checks, const Expr *condition, const char *mess
 {
     if (expr_is_int(condition, 1))
         return;
-    Stmt check = {.kind = STMT_ASSERT, .span = span, .as.assertion = {condition, expr_string(checks->ctx, context_intern(checks->ctx, message)), NULL}};
+    const Expr *text = expr_string(checks->ctx, context_intern(checks->ctx, message));
+    Stmt check = {.kind = STMT_ASSERT, .span = span, .as.assertion = {condition, text, NULL}};
     vec_push(checks->ctx->arena, &checks->asserts, stmt_new(checks->ctx, &check));
 }
 

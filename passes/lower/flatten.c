@@ -3,9 +3,9 @@
      A: T.Buffer((64, 32), "float32")                      A_1 = T.Buffer((2048,), data=A.data)
      ... A[i, j + 1] ...                             ->    ... A_1[i * 32 + (j + 1)] ...
 
-   Strides and offsets become part of the index; a buffer of no dimensions has one element. The parameters keep their declarations, which are the interface; what is accessed is a flat buffer over
-   the same memory. Indices are in int64 unless the buffer is known to be small enough for int32. T.realize becomes an allocation of the whole buffer. Axis separators mean
-   nothing here. */
+   Strides and offsets become part of the index; a buffer of no dimensions has one element. The parameters keep their declarations, which are the
+   interface; what is accessed is a flat buffer over the same memory. Indices are in int64 unless the buffer is known to be small enough for int32.
+   T.realize becomes an allocation of the whole buffer. Axis separators mean nothing here. */
 #include "passes/lower/state.h"
 
 typedef struct {
@@ -47,7 +47,9 @@ static Buffer *flat_buffer(Flattener *flattener, Buffer *buffer)
 
 static const Expr *flat_index(Context *ctx, const Buffer *buffer, const Expr *const *indices)
 {
-    return buffer->ndim ? buffer_linear_offset(ctx, buffer, indices) : expr_is_int(buffer->elem_offset, 0) ? expr_int(ctx, DTYPE_INT32, 0) : buffer->elem_offset;
+    if (buffer->ndim)
+        return buffer_linear_offset(ctx, buffer, indices);
+    return expr_is_int(buffer->elem_offset, 0) ? expr_int(ctx, DTYPE_INT32, 0) : buffer->elem_offset;
 }
 
 static const Expr *flatten_in_expr(Rewriter *rewriter, const Expr *expr)
@@ -91,7 +93,8 @@ static const Stmt *flatten_in_stmt(Rewriter *rewriter, const Stmt *stmt)
     case STMT_STORE: {
         const Stmt *result = rewrite_stmt_children(rewriter, stmt);
         const Expr *index = flat_index(ctx, stmt->as.store.buffer, result->as.store.indices);
-        return stmt_store(ctx, flat_buffer(rewriter->data, stmt->as.store.buffer), &index, 1, result->as.store.value, result->as.store.mask, stmt->span);
+        return stmt_store(ctx, flat_buffer(rewriter->data, stmt->as.store.buffer), &index, 1, result->as.store.value, result->as.store.mask,
+                          stmt->span);
     }
     case STMT_ALLOCATE:
         copy = *rewrite_stmt_children(rewriter, stmt);

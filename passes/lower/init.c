@@ -10,11 +10,11 @@
                                                                         C[vi] = C[vi] + A[vi, vk]
 
    The init runs once for each spatial point before its first update, also where the reduction domain is empty. Two forms give that:
-   - A nest before the outermost loop that the reduction axes depend on. It runs the init at all points that the loops inside may reach; conditions that depend on the
-     reduction alone do not count. That is the meaning where points may lack updates. Else it is used where nothing else inside that loop touches what the init writes or writes what
-     the init reads.
-   - Else a guard, `if vk == 0: init` inside the block: only where the first update that runs for each point provably is the first iteration of all reduction loops, which
-     the reduction axes tell from the others.
+   - A nest before the outermost loop that the reduction axes depend on. It runs the init at all points that the loops inside may reach; conditions
+     that depend on the reduction alone do not count. That is the meaning where points may lack updates. Else it is used where nothing else inside
+     that loop touches what the init writes or writes what the init reads.
+   - Else a guard, `if vk == 0: init` inside the block: only where the first update that runs for each point provably is the first iteration of all
+     reduction loops, which the reduction axes tell from the others.
    A block to which neither applies is refused. */
 #include "passes/lower/init.h"
 
@@ -72,7 +72,8 @@ static bool nest_is_invisible(const InitSite *site, const Effects *init, const M
     Effects body = effects_of_stmt(ctx, roots, site->block->body, NULL), others = effects_of_stmt(ctx, roots, site->frames[site->outer].stmt, block);
     if (maps_meet(&others.reads, &init->writes) || maps_meet(&others.writes, &init->writes) || maps_meet(&others.writes, &init->reads))
         return false;
-    for (int i = 0; i < body.writes.count; i++) /* all inits come before all updates now: what updates change besides their own point, no init may need */
+    /* all inits come before all updates now: what updates change besides their own point, no init may need */
+    for (int i = 0; i < body.writes.count; i++)
         if (map_has(&init->reads, body.writes.entries[i].key) && !map_has(&init->writes, body.writes.entries[i].key))
             return false;
     return !effects_read_other_elements(init, roots);
@@ -96,8 +97,8 @@ static bool uses_reduction(const InitSite *site, const Expr *expr)
     return expr_uses_any(expr, &site->reduce_loops);
 }
 
-/* The bounds of the loops from outer on are such that the first iteration of the reduction loops comes first for each point: they do not vary with the reduction (those of
-   spatial loops) or with one another (those of reduction loops), and no further loop repeats the block. */
+/* The bounds of the loops from outer on are such that the first iteration of the reduction loops comes first for each point: they do not vary with
+   the reduction (those of spatial loops) or with one another (those of reduction loops), and no further loop repeats the block. */
 static bool loops_allow_guard(const InitSite *site)
 {
     for (int i = site->outer; i < site->frame_count; i++) {
@@ -170,7 +171,8 @@ static bool axes_tell_iterations(const InitSite *site, Analyzer *an)
     return iter_map_detect(an, &query, &result);
 }
 
-/* The condition, on the reduction axes, that this is the first iteration of all reduction loops; NULL where it is not shown to be the first update of each point. */
+/* The condition, on the reduction axes, that this is the first iteration of all reduction loops; NULL where it is not shown to be the first update
+   of each point. */
 static const Expr *find_guard(const InitSite *site)
 {
     Context *ctx = site->ctx;
@@ -230,8 +232,10 @@ static void add_reads_of_update(Context *ctx, BlockStmt *update)
 static void refuse(const InitSite *site)
 {
     const Stmt *block = site->frames[site->frame_count - 1].stmt, *outer = site->frames[site->outer].stmt;
-    diag_error(site->ctx, block->span, "the init of block '%s' can stand neither before its reduction nor in the first iteration of it", site->block->block->name);
-    diag_note(site->ctx, outer->span, "loop '%s' holds other accesses to what the init needs, and the first update of each point is not shown to be the first iteration",
+    diag_error(site->ctx, block->span, "the init of block '%s' can stand neither before its reduction nor in the first iteration of it",
+               site->block->block->name);
+    diag_note(site->ctx, outer->span,
+              "loop '%s' holds other accesses to what the init needs, and the first update of each point is not shown to be the first iteration",
               outer->as.loop.var->name);
 }
 

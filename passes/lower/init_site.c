@@ -1,4 +1,4 @@
-/* Analysis of a block with init: which loops its reduction axes depend on, the init as loops of its own, and whether these may stand before the reduction. See init.h. */
+/* Analysis of a block with init: which loops its reduction axes depend on, and the init as loops of its own. See init.h. */
 #include "passes/lower/init.h"
 
 /* --- Composition of iterators and lets --- */
@@ -8,8 +8,10 @@ static const Expr *compose(const InitSite *site, const Expr *expr, int inside, i
         const Stmt *stmt = site->frames[i].stmt;
         Subst subst = {0};
         if (stmt->kind == STMT_BLOCK)
-            for (int k = 0; k < stmt->as.block.iter_count; k++)
-                subst_var(site->ctx, &subst, stmt->as.block.iters[k].var, op_cast(site->ctx, stmt->as.block.iters[k].var->dtype, stmt->as.block.bindings[k]));
+            for (int k = 0; k < stmt->as.block.iter_count; k++) {
+                Var *var = stmt->as.block.iters[k].var;
+                subst_var(site->ctx, &subst, var, op_cast(site->ctx, var->dtype, stmt->as.block.bindings[k]));
+            }
         else if (stmt->kind == STMT_LET && !expr_reads_memory(stmt->as.let.value))
             subst_var(site->ctx, &subst, stmt->as.let.var, stmt->as.let.value);
         if (subst.vars.count)
@@ -93,6 +95,12 @@ static void add_condition(InitSite *site, const Expr *condition, int inside)
     conjunction_split(site->ctx, init_site_compose(site, condition, inside), &site->conditions);
 }
 
+static const Expr *frame_condition(Context *ctx, const Frame *frame)
+{
+    const Expr *condition = frame->stmt->as.branch.condition;
+    return frame->negated ? op_not(ctx, condition, span_none()) : condition;
+}
+
 static void find_conditions(InitSite *site)
 {
     for (int i = site->outer + 1; i < site->frame_count; i++) {
@@ -100,7 +108,7 @@ static void find_conditions(InitSite *site)
         if (stmt->kind == STMT_BLOCK)
             add_condition(site, stmt->as.block.predicate, i - 1);
         else if (stmt->kind == STMT_IF)
-            add_condition(site, site->frames[i].negated ? op_not(site->ctx, stmt->as.branch.condition, span_none()) : stmt->as.branch.condition, i - 1);
+            add_condition(site, frame_condition(site->ctx, &site->frames[i]), i - 1);
     }
 }
 
@@ -147,8 +155,8 @@ static ConditionKind condition_kind(const InitSite *site, const Expr *condition)
     return kind;
 }
 
-/* Conditions on reduction loops alone may empty the reduction, not exclude a point: they do not count. A condition that mixes both kinds excludes the points that have no
-   update at all: then the nest runs the reduction loops as well, under all conditions. */
+/* Conditions on reduction loops alone may empty the reduction, not exclude a point: they do not count. A condition that mixes both kinds excludes
+   the points that have no update at all: then the nest runs the reduction loops as well, under all conditions. */
 static void find_nest_conditions(InitSite *site)
 {
     bool mixed = false;
@@ -200,7 +208,8 @@ bool init_site_points_may_lack_updates(const InitSite *site)
             return true;
     for (int i = site->outer; i < site->frame_count; i++) {
         const Stmt *stmt = site->frames[i].stmt;
-        bool reduction = stmt->kind == STMT_FOR && map_has(&site->reduce_loops, stmt->as.loop.var) && !map_has(&site->spatial_loops, stmt->as.loop.var);
+        bool loop = stmt->kind == STMT_FOR && map_has(&site->reduce_loops, stmt->as.loop.var);
+        bool reduction = loop && !map_has(&site->spatial_loops, stmt->as.loop.var);
         int64_t extent;
         if (reduction && (!expr_const_int(stmt->as.loop.extent, &extent) || extent <= 0))
             return true;
@@ -214,7 +223,8 @@ static bool region_names_reduction(const InitSite *site, const Region *region)
     for (int d = 0; d < region->buffer->ndim; d++)
         for (int i = 0; i < site->block->iter_count; i++) {
             const Var *var = site->block->iters[i].var;
-            if (is_reduction_axis(&site->block->iters[i]) && (expr_uses_var(region->ranges[d].min, var) || expr_uses_var(region->ranges[d].extent, var)))
+            bool named = expr_uses_var(region->ranges[d].min, var) || expr_uses_var(region->ranges[d].extent, var);
+            if (named && is_reduction_axis(&site->block->iters[i]))
                 return true;
         }
     return false;

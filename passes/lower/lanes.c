@@ -3,9 +3,10 @@
      for v in T.vectorized(8):               for v in range(8):
          A[v + 1] = A[v] + 1         ->          A[v + 1] = A[v] + 1
 
-   Vectors run each statement for all iterations before the next statement. That gives what the iterations in order give if no element that one iteration writes is accessed by another one. Shown for each
-   pair of accesses to one memory by linear forms of the indices: in one dimension, or in the offset from the data pointer. A store that nothing else of the body meets is in order as it is. Memory
-   that the body allocates does not count. A loop that becomes serial gets a warning. Not used: predicates, other than through simplification. Runs before flattening, which hides the
+   Vectors run each statement for all iterations before the next statement. That gives what the iterations in order give if no element that one
+   iteration writes is accessed by another one. Shown for each pair of accesses to one memory by linear forms of the indices: in one dimension, or in
+   the offset from the data pointer. A store that nothing else of the body meets is in order as it is. Memory that the body allocates does not count.
+   A loop that becomes serial gets a warning. Not used: predicates, other than through simplification. Runs before flattening, which hides the
    dimensions. */
 #include "ir/linear_sum.h"
 #include "ir/print.h"
@@ -84,7 +85,8 @@ static void leave_loop(Visitor *visitor, const Stmt *stmt)
 /* The variable that ATOM is, or is the conversion to a wider type of; NULL for other atoms. */
 static const Var *atom_var(const Expr *atom)
 {
-    while (atom->kind == EXPR_CAST && atom->args[0]->dtype.code == DT_INT && atom->dtype.code == DT_INT && atom->dtype.bits >= atom->args[0]->dtype.bits)
+    while (atom->kind == EXPR_CAST && atom->args[0]->dtype.code == DT_INT && atom->dtype.code == DT_INT &&
+           atom->dtype.bits >= atom->args[0]->dtype.bits)
         atom = atom->args[0];
     return atom->kind == EXPR_VAR ? atom->value.var : NULL;
 }
@@ -105,7 +107,8 @@ static LaneIndex lane_index(const LaneCheck *check, const Expr *index)
             result.step += term.coefficient;
         else if (var && map_has(&check->inner, var))
             vec_push(check->ctx->arena, &result.inner, ((InnerTerm){var, term.coefficient}));
-        else if (expr_reads_memory(term.atom) || expr_uses_var(term.atom, check->loop->var) || expr_uses_any(term.atom, &check->inner) || expr_uses_any(term.atom, &check->unknown))
+        else if (expr_reads_memory(term.atom) || expr_uses_var(term.atom, check->loop->var) || expr_uses_any(term.atom, &check->inner) ||
+                 expr_uses_any(term.atom, &check->unknown))
             return result;
         else
             vec_push(check->ctx->arena, &result.symbols, term);
@@ -151,7 +154,8 @@ typedef struct {
     int64_t lo, hi, large;
 } Difference;
 
-/* Adds SIGN times the terms of INDEX to DIFFERENCE: multiples of STEP and more count as large. A term that OTHER has too differs by its reach, once. False when something is not known. */
+/* Adds SIGN times the terms of INDEX to DIFFERENCE: multiples of STEP and more count as large. A term that OTHER has too differs by its reach, once.
+   False when something is not known. */
 static bool add_inner_terms(const LaneCheck *check, const LaneIndex *index, const LaneIndex *other, int sign, int64_t step, Difference *difference)
 {
     for (int i = 0; i < index->inner.count; i++) {
@@ -167,7 +171,8 @@ static bool add_inner_terms(const LaneCheck *check, const LaneIndex *index, cons
             continue;
         }
         bool shared = has_term(other, term);
-        if (!expr_const_int(loop->extent, &extent) || (!shared && !expr_const_int(loop->min, &min)) || extent > INT32_MAX || min > INT32_MAX || min < INT32_MIN || size > INT32_MAX)
+        if (!expr_const_int(loop->extent, &extent) || (!shared && !expr_const_int(loop->min, &min)) || extent > INT32_MAX || min > INT32_MAX ||
+            min < INT32_MIN || size > INT32_MAX)
             return false;
         if (shared && sign < 0)
             continue;
@@ -176,14 +181,15 @@ static bool add_inner_terms(const LaneCheck *check, const LaneIndex *index, cons
             last = term.coefficient * (extent - 1);
             first = -last;
         }
-        if (__builtin_add_overflow(difference->lo, first < last ? first : last, &difference->lo) || __builtin_add_overflow(difference->hi, first < last ? last : first, &difference->hi))
+        if (__builtin_add_overflow(difference->lo, first < last ? first : last, &difference->lo) ||
+            __builtin_add_overflow(difference->hi, first < last ? last : first, &difference->hi))
             return false;
     }
     return true;
 }
 
-/* Different lanes of A and B, at any iterations of the loops inside, never meet: step * (lane - lane') + small + large is not 0, as |small| < step and |step * (lane - lane')| + |small| is
-   less than every multiple of large. */
+/* Different lanes of A and B, at any iterations of the loops inside, never meet: step * (lane - lane') + small + large is not 0, as |small| < step
+   and |step * (lane - lane')| + |small| is less than every multiple of large. */
 static bool lanes_are_disjoint(const LaneCheck *check, const LaneIndex *a, const LaneIndex *b, int64_t lanes)
 {
     if (!a->known || !b->known || a->step != b->step || a->step == 0 || a->step == INT64_MIN || !same_symbols(a, b))
@@ -194,7 +200,8 @@ static bool lanes_are_disjoint(const LaneCheck *check, const LaneIndex *a, const
         return false;
     if (!add_inner_terms(check, a, b, 1, step, &difference) || !add_inner_terms(check, b, a, -1, step, &difference))
         return false;
-    if (__builtin_add_overflow(difference.lo, constant, &difference.lo) || __builtin_add_overflow(difference.hi, constant, &difference.hi) || difference.lo == INT64_MIN)
+    if (__builtin_add_overflow(difference.lo, constant, &difference.lo) || __builtin_add_overflow(difference.hi, constant, &difference.hi) ||
+        difference.lo == INT64_MIN)
         return false;
     int64_t small = difference.hi > -difference.lo ? difference.hi : -difference.lo;
     if (difference.lo == difference.hi && !difference.large) /* exactly: no lane distance makes up for it */
@@ -232,8 +239,9 @@ static bool check_value_part(Visitor *visitor, const Expr *expr)
     if (expr->kind == EXPR_VAR)
         value->varies |= expr->value.var == check->loop->var || map_has(&check->unknown, expr->value.var);
     for (int i = 0; expr->kind == EXPR_LOAD && i < check->accesses.count; i++) {
-        const Buffer *other = check->accesses.data[i].buffer;
-        value->varies |= check->accesses.data[i].store && effects_root(check->roots, other->data) == effects_root(check->roots, expr->value.buffer->data);
+        const Access *other = &check->accesses.data[i];
+        const Var *written = effects_root(check->roots, other->buffer->data);
+        value->varies |= other->store && written == effects_root(check->roots, expr->value.buffer->data);
     }
     return !value->varies;
 }
@@ -311,7 +319,8 @@ static const Stmt *check_loop(Context *ctx, const LanesPass *pass, const Stmt *s
     if (!conflict)
         return stmt;
     const Expr *element = expr_load(ctx, (Buffer *)conflict->buffer, conflict->indices, conflict->buffer->ndim, NULL, span_none());
-    diag_warning(ctx, stmt->span, "the vectorized loop '%s' runs serially: its iterations are not shown to be independent, as they may meet at %s", stmt->as.loop.var->name,
+    diag_warning(ctx, stmt->span, "the vectorized loop '%s' runs serially: its iterations are not shown to be independent, as they may meet at %s",
+                 stmt->as.loop.var->name,
                  print_expr(ctx, element));
     ForStmt loop = stmt->as.loop;
     loop.kind = FOR_SERIAL;

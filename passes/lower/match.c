@@ -1,14 +1,14 @@
 /* Pass "match": views made by match_buffer become accesses to the buffers below them.
 
-     with T.block("B"):                                                        with T.block("B"):
-         V = T.match_buffer(A[i * 16:i * 16 + 16, 0:16], (16, 16),       ->        T.call_extern("int32", "f", T.tvm_access_ptr(..., A.data, i * 1024, 64 * 16, 1), 64)
-                            strides=("s", 1), offset_factor=16)                    B[i] = A[i * 16, 3]
-         T.call_extern("int32", "f", V.access_ptr("r"), V.strides[0])
+     with T.block("B"):                                                                      with T.block("B"):
+         V = T.match_buffer(A[i * 16:i * 16 + 16, 0:16], (16, 16),                               B[i] = A[i * 16, 3]
+                            strides=("s", 1), offset_factor=16)                       ->         T.call_extern("int32", "f", A.data, 64)
          B[i] = V[0, 3]
+         T.call_extern("int32", "f", V.data, V.strides[0])
 
-   The variables of the view's shape, strides and offset get the values that they have in the buffer below all views; what the view states (shape, type, scope, strides, offset,
-   offset_factor, alignment) must be shown to hold there, else it is refused at the view's place. A view that names no offset has offset 0: its pointer is the address of its first
-   element. Runs after compaction, which decides the strides. */
+   The variables of the view's shape, strides and offset get the values that they have in the buffer below all views; what the view states (shape,
+   type, scope, strides, offset, offset_factor, alignment) must be shown to hold there, else it is refused at the view's place. A view that names no
+   offset has offset 0: its pointer is the address of its first element. Runs after compaction, which decides the strides. */
 #include <string.h>
 
 #include "ir/print.h"
@@ -86,7 +86,8 @@ static bool bind_stated(Matcher *matcher, const Expr *pattern, const Expr *value
 
 static void refuse(Matcher *matcher, const MatchBuffer *match, const Buffer *root, const char *reason)
 {
-    diag_error(matcher->ctx, match->target->span, "'%s' does not fit the region of '%s' that it is to be: %s", match->target->name, root->name, reason);
+    diag_error(matcher->ctx, match->target->span, "'%s' does not fit the region of '%s' that it is to be: %s", match->target->name, root->name,
+               reason);
     if (match->source.span.file)
         diag_note(matcher->ctx, match->source.span, "the region is given here");
 }
@@ -98,9 +99,11 @@ static void bind_shape(Matcher *matcher, const MatchBuffer *match, const RootVie
     for (int d = 0; d < view->root->ndim; d++) {
         const Expr *extent = ranges[d].extent;
         if (d < missing && !analyzer_prove(matcher->an, op_compare(matcher->ctx, EXPR_EQ, extent, expr_int(matcher->ctx, extent->dtype, 1))))
-            REFUSE(matcher, match, view->root, "dimension %d of '%s' has extent %s there and is not part of the view", d, view->root->name, text_of(matcher, extent));
+            REFUSE(matcher, match, view->root, "dimension %d of '%s' has extent %s there and is not part of the view", d, view->root->name,
+                   text_of(matcher, extent));
         else if (d >= missing && !bind_stated(matcher, view->target->shape[d - missing], extent))
-            REFUSE(matcher, match, view->root, "its dimension %d has extent %s, that of the region is %s", d - missing, text_of(matcher, view->target->shape[d - missing]),
+            REFUSE(matcher, match, view->root, "its dimension %d has extent %s, that of the region is %s", d - missing,
+                   text_of(matcher, view->target->shape[d - missing]),
                    text_of(matcher, extent));
     }
 }
@@ -116,7 +119,8 @@ static void bind_strides(Matcher *matcher, const MatchBuffer *match, const RootV
         const Expr *real = analyzer_simplify(matcher->an, buffer_stride(ctx, view->root, d + missing));
         if (bind_stated(matcher, stated, real) || expr_is_int(ranges[d + missing].extent, 1))
             continue;
-        REFUSE(matcher, match, view->root, "it has stride %s in dimension %d, and the memory of '%s' has %s", text_of(matcher, stated), d, view->root->name, text_of(matcher, real));
+        REFUSE(matcher, match, view->root, "it has stride %s in dimension %d, and the memory of '%s' has %s", text_of(matcher, stated), d,
+               view->root->name, text_of(matcher, real));
         if (!target->strides)
             diag_note(ctx, target->span, "it states no strides, and a pointer to it is used; strides given as variables fit any memory");
     }
@@ -140,12 +144,15 @@ static void bind_offset(Matcher *matcher, const MatchBuffer *match, RootView *vi
 {
     const Buffer *target = view->target;
     if (view->pointer_at_root && !bind_stated(matcher, target->elem_offset, view->offset))
-        REFUSE(matcher, match, view->root, "its offset is %s, that of the region is %s", text_of(matcher, target->elem_offset), text_of(matcher, view->offset));
+        REFUSE(matcher, match, view->root, "its offset is %s, that of the region is %s", text_of(matcher, target->elem_offset),
+               text_of(matcher, view->offset));
     if (target->offset_factor > 1 && !is_multiple(matcher, view->offset, target->offset_factor))
-        REFUSE(matcher, match, view->root, "the offset %s is not shown to be a multiple of its offset_factor %d", text_of(matcher, view->offset), target->offset_factor);
+        REFUSE(matcher, match, view->root, "the offset %s is not shown to be a multiple of its offset_factor %d", text_of(matcher, view->offset),
+               target->offset_factor);
 }
 
-/* Bytes to which the data pointer of ROOT is aligned for certain: parameters are only to their elements unless they say more, tirc's own buffers always to 64. */
+/* Bytes to which the data pointer of ROOT is aligned for certain: parameters are only to their elements unless they say more, tirc's own buffers
+   always to 64. */
 static int certain_alignment(const Matcher *matcher, const Buffer *root)
 {
     int element = dtype_bytes(dtype_scalar(root->dtype));
@@ -238,7 +245,8 @@ static const Expr *match_access_ptr(Rewriter *rewriter, const Expr *expr)
         return rewrite_expr_children(rewriter, expr);
     if (!view->pointer_at_root)
         offset = op_add(matcher->ctx, offset, view->offset);
-    const Expr *args[] = {expr->args[0], expr_var(matcher->ctx, view->root->data), analyzer_simplify(matcher->an, offset), analyzer_simplify(matcher->an, extent), expr->args[4]};
+    const Expr *args[] = {expr->args[0], expr_var(matcher->ctx, view->root->data), analyzer_simplify(matcher->an, offset),
+                          analyzer_simplify(matcher->an, extent), expr->args[4]};
     return expr_with_args(matcher->ctx, expr, args);
 }
 
@@ -256,7 +264,9 @@ static const Expr *match_in_expr(Rewriter *rewriter, const Expr *expr)
         return match_access_ptr(rewriter, expr);
     const Expr *result = rewrite_expr_children(rewriter, expr);
     const RootView *view = expr->kind == EXPR_LOAD ? map_get(&matcher->views, expr->value.buffer) : NULL;
-    return view ? expr_load(matcher->ctx, view->root, root_indices(matcher, view, result->args), view->root->ndim, load_mask(result), expr->span) : result;
+    if (!view)
+        return result;
+    return expr_load(matcher->ctx, view->root, root_indices(matcher, view, result->args), view->root->ndim, load_mask(result), expr->span);
 }
 
 static const Stmt *match_store(Rewriter *rewriter, const Stmt *stmt)
@@ -266,7 +276,8 @@ static const Stmt *match_store(Rewriter *rewriter, const Stmt *stmt)
     const RootView *view = map_get(&matcher->views, stmt->as.store.buffer);
     if (!view)
         return result;
-    return stmt_store(matcher->ctx, view->root, root_indices(matcher, view, result->as.store.indices), view->root->ndim, result->as.store.value, result->as.store.mask, stmt->span);
+    return stmt_store(matcher->ctx, view->root, root_indices(matcher, view, result->as.store.indices), view->root->ndim, result->as.store.value,
+                      result->as.store.mask, stmt->span);
 }
 
 static const Stmt *match_branch(Rewriter *rewriter, const Stmt *stmt)

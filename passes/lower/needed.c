@@ -1,4 +1,5 @@
-/* See needed.h. All accesses count, also those under conditions: what the program may touch is never left out. Declared regions count where a call takes a pointer. */
+/* See needed.h. All accesses count, also those under conditions: what the program may touch is never left out. Declared regions count where a call
+   takes a pointer. */
 #include "passes/lower/needed.h"
 
 #include "passes/lower/views.h"

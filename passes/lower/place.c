@@ -1,19 +1,19 @@
 /* Pass "place": the buffers that blocks allocate become explicit allocations, each where it is needed.
 
-     with T.block("root"):                          with T.block("root"):
-         B = T.alloc_buffer((128, 16))                  for i in range(128):
-         for i in range(128):                               B_data = T.allocate([128, 16], "float32", "global")
-             for j in range(16):                ->          B = T.decl_buffer((128, 16), data=B_data)
-                 B[i, j] = A[i, j]                          for j in range(16):
-             for j in range(16):                                B[i, j] = A[i, j]
-                 C[i, j] = B[i, j]                          for j in range(16):
-                                                                C[i, j] = B[i, j]
+     with T.block("root"):                     with T.block("root"):
+         B = T.alloc_buffer((128, 16))             for i in range(128):
+         for i in range(128):                          B = T.decl_buffer((128, 16))
+             for j in range(16):         ->            for j in range(16):
+                 B[i, j] = A[i, j]                         B[i, j] = A[i, j]
+             for j in range(16):                       for j in range(16):
+                 C[i, j] = B[i, j]                         C[i, j] = B[i, j]
 
-   A buffer goes into the innermost loop that holds all its uses and across whose iterations it carries no data. A loop of which that is not shown keeps the buffer outside. Iterations of parallel,
-   vectorized and one-trip loops carry nothing: those of the first two kinds must not communicate, so where all of them write one element, each has a copy of its own. A buffer
-   that a call accesses through a pointer follows the declared regions of the block of that call.
+   A buffer goes into the innermost loop that holds all its uses and across whose iterations it carries no data. A loop of which that is not shown
+   keeps the buffer outside. Iterations of parallel and one-trip loops carry nothing: the former must not communicate, so where all of them write one
+   element, each has a copy of its own. A buffer that a call accesses through a pointer follows the declared regions of the block of that call.
 
-   storage_align (the block annotation "buffer_dim_align") goes to the allocation: rows of [axis, factor, offset], for compaction. Needs: block axes gone. */
+   storage_align (the block annotation "buffer_dim_align") goes to the allocation: rows of [axis, factor, offset], for compaction. Needs: block axes
+   gone. */
 #include <string.h>
 
 #include "passes/lower/coverage.h"
@@ -84,7 +84,7 @@ static Path path_to_uses(Context *ctx, const Stmt *scope, const Buffer *buffer)
 /* --- Choosing the loop --- */
 static bool may_carry(const ForStmt *loop)
 {
-    return (loop->kind == FOR_SERIAL || loop->kind == FOR_UNROLLED) && !expr_is_int(loop->extent, 1);
+    return loop->kind != FOR_PARALLEL && !expr_is_int(loop->extent, 1);
 }
 
 /* An analyzer that knows the sizes of the parameters and the loops and conditions along AROUND and the first COUNT statements of PATH. */
@@ -205,8 +205,9 @@ static bool find_alignments(Visitor *visitor, const Stmt *stmt)
     for (int i = 0; value && value->kind == ATTR_LIST && i < value->count; i++) {
         const AttrValue *row = value->items[i];
         int64_t index;
-        if (row->kind != ATTR_LIST || row->count != 4 || row->items[0]->kind != ATTR_EXPR || !expr_const_int(row->items[0]->expr, &index) || index < 0 ||
-            index >= stmt->as.block.write_count || stmt->as.block.writes[index].buffer != finder->buffer)
+        if (row->kind != ATTR_LIST || row->count != 4 || row->items[0]->kind != ATTR_EXPR || !expr_const_int(row->items[0]->expr, &index))
+            continue;
+        if (index < 0 || index >= stmt->as.block.write_count || stmt->as.block.writes[index].buffer != finder->buffer)
             continue;
         AttrValue rest = {.kind = ATTR_LIST, .items = row->items + 1, .count = 3};
         vec_push(finder->ctx->arena, &finder->rows, arena_copy(finder->ctx->arena, &rest, sizeof rest));

@@ -1,4 +1,5 @@
-/* Passes "simplify" and "cleanup": indices, bounds and conditions are simplified under what the loops and conditions around them say; what cannot run or runs once loses its loop.
+/* Passes "simplify" and "cleanup": indices, bounds and conditions are simplified under what the loops and conditions around them say; what cannot
+   run or runs once loses its loop.
 
      for i in range(1):                                 for j in range(16):
          for j in range(16):                      ->        A_1[j] = T.float32(0.0)
@@ -69,7 +70,8 @@ static const Expr *simplify_value(Rewriter *rewriter, const Expr *expr)
         const Expr *condition = simplify_condition(rewriter, expr->args[0]);
         if (condition->kind == EXPR_INT)
             return rewrite_expr(rewriter, expr->args[condition->value.integer ? 1 : 2]);
-        const Expr *args[] = {condition, simplify_under(rewriter, condition, false, expr->args[1]), simplify_under(rewriter, condition, true, expr->args[2])};
+        const Expr *args[] = {condition, simplify_under(rewriter, condition, false, expr->args[1]),
+                              simplify_under(rewriter, condition, true, expr->args[2])};
         return expr_with_args(ctx, expr, args);
     }
     if (expr_is_call(expr, OP_TVM_ACCESS_PTR)) {

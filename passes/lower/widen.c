@@ -4,8 +4,9 @@
          if i * 16 + j < n:                 ->        if i * T.int64(16) + T.Cast("int64", j) < T.Cast("int64", n):
              A_1[i * 16 + j] = ...                        A_1[i * T.int64(16) + T.Cast("int64", j)] = ...
 
-   What could overflow is found with intervals: of loops and lets from their bounds, of sizes from 0 to the greatest value of their type, of everything else the type's own. A loop or let whose value is
-   computed in int64 gets a variable of that type. Values keep their types and wrap: a widened variable in a value is converted back. Runs last, so that nothing narrows again. */
+   What could overflow is found with intervals: of loops and lets from their bounds, of sizes from 0 to the greatest value of their type, of
+   everything else the type's own. A loop or let whose value is computed in int64 gets a variable of that type. Values keep their types and wrap: a
+   widened variable in a value is converted back. Runs last, so that nothing narrows again. */
 #include "passes/lower/index_vars.h"
 
 /* The values that an expression may have if nothing overflows, cut to int64. */
@@ -99,7 +100,8 @@ static Extent extent_of_binary(const Widener *widener, const Expr *expr)
 static Extent extent_of_ramp(const Widener *widener, const Expr *expr)
 {
     Extent base = extent_of(widener, expr->args[0]), stride = extent_of(widener, expr->args[1]);
-    Extent reach = extent_product(stride, (Extent){0, expr->dtype.lanes / expr->args[0]->dtype.lanes - 1, false}), type = extent_of_type(dtype_scalar(expr->dtype));
+    Extent reach = extent_product(stride, (Extent){0, expr->dtype.lanes / expr->args[0]->dtype.lanes - 1,
+                                                   false}), type = extent_of_type(dtype_scalar(expr->dtype));
     Extent result = {clamp((__int128)base.lo + reach.lo), clamp((__int128)base.hi + reach.hi), false};
     result.overflows = base.overflows || stride.overflows || (expr->dtype.bits < 64 && (result.lo < type.lo || result.hi > type.hi));
     return result;

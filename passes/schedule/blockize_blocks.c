@@ -142,6 +142,35 @@ static bool unify_outer_axes(BlockGroup *group)
     return true;
 }
 
+/* How many of the blocks' own regions are of BUFFER. */
+static int count_regions(const BlockGroup *group, const Buffer *buffer, bool writes)
+{
+    int found = 0;
+    for (int i = 0; i < group->count; i++) {
+        const BlockStmt *block = &group->parts[i].block_stmt->as.block;
+        const Region *regions = writes ? block->writes : block->reads;
+        for (int r = 0; r < (writes ? block->write_count : block->read_count); r++)
+            found += regions[r].buffer == buffer;
+    }
+    return found;
+}
+
+/* Extents as the reference prints them for a group of blocks: last + 1 - first, the last as it comes from one region or simplified from the union of several. */
+static void spell_out_extents(const BlockGroup *group, RegionVec *regions, bool writes)
+{
+    Context *ctx = group->sch->ctx;
+    for (int i = 0; i < regions->count; i++) {
+        bool united = count_regions(group, regions->data[i].buffer, writes) > 1;
+        for (int d = 0; d < regions->data[i].buffer->ndim; d++) {
+            Range *range = &regions->data[i].ranges[d];
+            const Expr *last = op_add_int(ctx, op_add(ctx, op_cast(ctx, range->min->dtype, range->extent), range->min), -1);
+            if (united || expr_is_int(range->extent, 1))
+                last = analyzer_simplify(group->parts[0].an, last);
+            range->extent = op_sub(ctx, op_add_int(ctx, last, 1), range->min);
+        }
+    }
+}
+
 static Block *build_group(BlockGroup *group)
 {
     Context *ctx = group->sch->ctx;
@@ -150,6 +179,8 @@ static Block *build_group(BlockGroup *group)
     strbuf_add(&name, "outer_");
     for (int i = group->count - 1; i >= 0; i--)
         blockize_add_regions(&group->parts[i], &reads, &writes);
+    spell_out_extents(group, &reads, false);
+    spell_out_extents(group, &writes, true);
     const Stmt *sequence = group->sequence->stmt, **inner = ARENA_ARRAY(ctx->arena, const Stmt *, group->count);
     for (int i = 0; i < group->count; i++) {
         strbuf_printf(&name, "%s_", node_block(group->nodes[i])->block->name);

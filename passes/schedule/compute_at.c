@@ -81,7 +81,7 @@ static bool check_moved(Move *move, const Func *before, const Func *after)
     Conflict conflict;
     const Block *block = node_block(move->block)->block;
     Schedule *sch = move->sch;
-    bool broken = move->reverse ? dependence_moved_consumer(sch->ctx, before, after, block, &conflict) : dependence_moved_producer(sch->ctx, before, after, block, &conflict);
+    bool broken = move->reverse && move->partner_count ? dependence_moved_consumer(sch->ctx, before, after, block, &conflict) : dependence_moved_producer(sch->ctx, before, after, block, &conflict);
     if (!broken)
         return true;
     return refuse_conflict(sch, &conflict, "moving block '%s' below loop '%s' would change the result", block->name, node_loop(move->loop)->var->name);

@@ -289,7 +289,7 @@ static const Stmt *merged_producer(Reverse *reverse)
     Rewriter rewriter = {.ctx = ctx, .expr = replace_read, .data = (void *)store};
     const Expr **indices = ARENA_ARRAY(ctx->arena, const Expr *, target->as.store.index_count);
     for (int i = 0; i < target->as.store.index_count; i++)
-        indices[i] = analyzer_simplify(an, subst_expr(ctx, &solved, target->as.store.indices[i]));
+        indices[i] = subst_expr(ctx, &solved, target->as.store.indices[i]);
     const Expr *value = rewrite_expr(&rewriter, subst_expr(ctx, &solved, target->as.store.value));
     producer.body = stmt_store(ctx, target->as.store.buffer, indices, target->as.store.index_count, value, NULL, target->span);
     return inline_refresh_regions(sch, stmt_block(ctx, producer, reverse->producer->stmt->span), reverse->buffer);

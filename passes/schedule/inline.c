@@ -70,7 +70,7 @@ bool inline_solve(Schedule *sch, const BlockStmt *block, const Expr *const *indi
     subst->vars = iter_map_invert(an, &map, values);
     for (int i = 0; i < block->iter_count; i++) {
         const Expr *value = map_get(&subst->vars, block->iters[i].var);
-        subst_var(ctx, subst, block->iters[i].var, value ? analyzer_simplify(an, value) : block->iters[i].domain.min);
+        subst_var(ctx, subst, block->iters[i].var, value ? value : block->iters[i].domain.min);
     }
     return true;
 }

@@ -251,6 +251,39 @@ static Region *partial_regions(Factoring *f, const Region *regions, int count, c
     return result;
 }
 
+/* The reads of the partial block: partial results are read where the update read its targets, and not at all where nothing is combined. */
+static Region *partial_reads(Factoring *f, const BlockStmt *block, const Expr *lane, bool combines, int *count)
+{
+    Region *reads = ARENA_ARRAY(f->sch->ctx->arena, Region, block->read_count);
+    *count = 0;
+    for (int i = 0; i < block->read_count; i++) {
+        bool target = target_index(f, block->reads[i].buffer) >= 0;
+        if (!target || combines)
+            reads[(*count)++] = target ? *partial_regions(f, &block->reads[i], 1, lane) : block->reads[i];
+    }
+    return reads;
+}
+
+/* A partial result of one value is that value: nothing is combined, so no init is needed. */
+static const Stmt *single_values(Factoring *f, const Expr *lane)
+{
+    Context *ctx = f->sch->ctx;
+    const Reduction *reduction = f->reduction;
+    const Stmt *stores[MOST_REDUCED];
+    for (int t = 0; t < reduction->target_count; t++)
+        stores[t] = stmt_store(ctx, f->partial[t], extended_indices(f, reduction->indices[t], reduction->index_counts[t], lane), reduction->index_counts[t] + 1,
+                               reduction->operands[t], NULL, f->block->stmt->span);
+    return reduction->target_count == 1 ? stores[0] : stmt_seq(ctx, stores, reduction->target_count);
+}
+
+static bool has_reduce_iter(const IterList *iters)
+{
+    for (int i = 0; i < iters->count; i++)
+        if (iters->data[i].kind == ITER_REDUCE)
+            return true;
+    return false;
+}
+
 static const Stmt *partial_block(Factoring *f)
 {
     Context *ctx = f->sch->ctx;
@@ -278,11 +311,14 @@ static const Stmt *partial_block(Factoring *f)
     Redirect redirect = {f, lane_var};
     Rewriter rewriter = {.ctx = ctx, .expr = redirect_expr, .stmt = redirect_stmt, .data = &redirect};
     block.block = f->partial_block = block_new(ctx, context_internf(ctx, "%s_rf", block.block->name), block.block->span);
-    block.init = clone_fresh(ctx, subst_stmt(ctx, &values, rewrite_stmt(&rewriter, block.init)));
-    block.body = clone_fresh(ctx, subst_stmt(ctx, &values, rewrite_stmt(&rewriter, block.body)));
-    Region *reads = ARENA_ARRAY(ctx->arena, Region, block.read_count);
+    bool combines = has_reduce_iter(&iters);
+    block.init = combines ? clone_fresh(ctx, subst_stmt(ctx, &values, rewrite_stmt(&rewriter, block.init))) : NULL;
+    block.body = clone_fresh(ctx, subst_stmt(ctx, &values, combines ? rewrite_stmt(&rewriter, block.body) : single_values(f, lane_var)));
+    int read_count;
+    Region *reads = partial_reads(f, &block, lane_var, combines, &read_count);
+    block.read_count = read_count;
     for (int i = 0; i < block.read_count; i++)
-        reads[i] = subst_region(ctx, &values, block.reads[i]);
+        reads[i] = subst_region(ctx, &values, reads[i]);
     block.reads = reads;
     Region *writes = partial_regions(f, block.writes, block.write_count, lane_var);
     for (int i = 0; i < block.write_count; i++)

@@ -216,9 +216,14 @@ static void symbolic_bounds_prove_more(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_facts_hold),         cmocka_unit_test(random_proofs_are_sound),           cmocka_unit_test(bounds_are_tight),
-        cmocka_unit_test(assumptions_end_with_their_scope), cmocka_unit_test(negated_assumptions_count), cmocka_unit_test(rebinding_replaces_what_was_known),
-        cmocka_unit_test(bindings_of_other_kinds),   cmocka_unit_test(symbolic_bounds_prove_more),
+        cmocka_unit_test(random_facts_hold),
+        cmocka_unit_test(random_proofs_are_sound),
+        cmocka_unit_test(bounds_are_tight),
+        cmocka_unit_test(assumptions_end_with_their_scope),
+        cmocka_unit_test(negated_assumptions_count),
+        cmocka_unit_test(rebinding_replaces_what_was_known),
+        cmocka_unit_test(bindings_of_other_kinds),
+        cmocka_unit_test(symbolic_bounds_prove_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -201,8 +201,11 @@ static void regions_of_loops(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(evaluation_gives_the_ends), cmocka_unit_test(random_sets_hold_every_value), cmocka_unit_test(unions_and_intersections),
-        cmocka_unit_test(sets_against_ranges),       cmocka_unit_test(regions_of_loops),
+        cmocka_unit_test(evaluation_gives_the_ends),
+        cmocka_unit_test(random_sets_hold_every_value),
+        cmocka_unit_test(unions_and_intersections),
+        cmocka_unit_test(sets_against_ranges),
+        cmocka_unit_test(regions_of_loops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

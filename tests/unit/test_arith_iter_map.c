@@ -458,8 +458,11 @@ static void random_maps_hold_point_by_point(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(simplified_forms), cmocka_unit_test(levels_of_detection),           cmocka_unit_test(divisions),
-        cmocka_unit_test(normalized_sums_come_by_scale), cmocka_unit_test(random_maps_hold_point_by_point),
+        cmocka_unit_test(simplified_forms),
+        cmocka_unit_test(levels_of_detection),
+        cmocka_unit_test(divisions),
+        cmocka_unit_test(normalized_sums_come_by_scale),
+        cmocka_unit_test(random_maps_hold_point_by_point),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -254,6 +254,22 @@ static void narrow_types_wrap(void **state)
     context_free(ctx);
 }
 
+static void stored_values_keep_their_arithmetic(void **state)
+{
+    (void)state;
+    Context *ctx = context_new();
+    TextScope scope = text_scope(ctx);
+    const Expr *extent = expr_int(ctx, DTYPE_INT32, 64);
+    Buffer *buffer = buffer_new(ctx, context_intern(ctx, "A"), DTYPE_INT32, 1, &extent, NULL, span_none());
+    const Expr *index = text_expr(&scope, "x * 4 + 8 - x * 4"), *eight = expr_int(ctx, DTYPE_INT32, 8), *two = expr_int(ctx, DTYPE_INT32, 2);
+    const Expr *load = expr_load(ctx, buffer, &index, 1, NULL, span_none()), *simple = expr_load(ctx, buffer, &eight, 1, NULL, span_none());
+    /* A[i] * 2 // 2 is not A[i] when the product wraps */
+    const Expr *value = expr_binary(ctx, EXPR_FLOORDIV, expr_binary(ctx, EXPR_MUL, load, two), two);
+    const Expr *wanted = expr_binary(ctx, EXPR_FLOORDIV, expr_binary(ctx, EXPR_MUL, simple, two), two);
+    assert_true(expr_equal(analyzer_simplify_indices(analyzer_new(ctx), value), wanted));
+    context_free(ctx);
+}
+
 static void calls_with_effects_stay(void **state)
 {
     (void)state;
@@ -265,6 +281,56 @@ static void calls_with_effects_stay(void **state)
     assert_true(expr_equal(analyzer_simplify(an, difference), difference));
     assert_true(expr_equal(analyzer_simplify(an, product), product));
     context_free(ctx);
+}
+
+/* --- Vectors --- */
+
+/* The value of lane LANE of EXPR, built of ramps, broadcasts and binary operations on them. */
+static int64_t lane_value(const Expr *expr, int lane, const Assignment *env)
+{
+    int64_t a, b, value = 0;
+    if (expr->dtype.lanes == 1 || expr->kind == EXPR_BROADCAST) {
+        assert_true(text_value(expr->dtype.lanes == 1 ? expr : expr->args[0], env, &value));
+        return value;
+    }
+    if (expr->kind == EXPR_RAMP) {
+        assert_true(text_value(expr->args[0], env, &a) && text_value(expr->args[1], env, &b));
+        return a + lane * b;
+    }
+    a = lane_value(expr->args[0], lane, env);
+    b = lane_value(expr->args[1], lane, env);
+    switch (expr->kind) {
+    case EXPR_ADD: return a + b;
+    case EXPR_SUB: return a - b;
+    case EXPR_MUL: return a * b;
+    case EXPR_FLOORDIV: return floor_divide(a, b);
+    case EXPR_FLOORMOD: return floor_modulo(a, b);
+    default: return a < b;
+    }
+}
+
+static void vectors_keep_their_lanes(void **state)
+{
+    (void)state;
+    static const char *const bases[] = {"x * 4", "x", "x * 8 + 3", "5"}, *const scalars[] = {"4", "3", "y", "8"};
+    static const int strides[] = {1, 2, 4, -1}, kinds[] = {EXPR_ADD, EXPR_SUB, EXPR_MUL, EXPR_FLOORDIV, EXPR_FLOORMOD, EXPR_LT};
+    enum { LANES = 4 };
+    for (int n = 0; n < 4 * 4 * 4 * 6 * 2; n++) {
+        Context *ctx = context_new();
+        TextScope scope = text_scope(ctx);
+        ExprKind kind = (ExprKind)kinds[n / 64 % 6];
+        bool division = kind == EXPR_FLOORDIV || kind == EXPR_FLOORMOD;
+        const Expr *ramp = expr_ramp(ctx, text_expr(&scope, bases[n % 4]), expr_int(ctx, DTYPE_INT32, strides[n / 4 % 4]), LANES);
+        const Expr *other = expr_broadcast(ctx, text_expr(&scope, scalars[n / 16 % 4]), LANES);
+        const Expr *before = n / 384 && !division ? expr_binary(ctx, kind, other, ramp) : expr_binary(ctx, kind, ramp, other);
+        const Expr *after = analyzer_simplify(analyzer_new(ctx), before);
+        for (int lane = 0; lane < LANES; lane++)
+            for (int64_t x = -3; x <= 3; x++) {
+                Assignment env = {{['x'] = x, ['y'] = 7}};
+                assert_int_equal(lane_value(before, lane, &env), lane_value(after, lane, &env));
+            }
+        context_free(ctx);
+    }
 }
 
 /* --- Size --- */
@@ -300,9 +366,16 @@ static void large_expressions_are_bounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(forms_are_the_expected_ones), cmocka_unit_test(random_expressions_keep_their_value), cmocka_unit_test(constants_do_not_overflow),
-        cmocka_unit_test(division_by_zero_stays),      cmocka_unit_test(floats_are_not_reassociated),         cmocka_unit_test(narrow_types_wrap),
-        cmocka_unit_test(calls_with_effects_stay),     cmocka_unit_test(large_expressions_are_bounded),
+        cmocka_unit_test(forms_are_the_expected_ones),
+        cmocka_unit_test(random_expressions_keep_their_value),
+        cmocka_unit_test(constants_do_not_overflow),
+        cmocka_unit_test(division_by_zero_stays),
+        cmocka_unit_test(floats_are_not_reassociated),
+        cmocka_unit_test(narrow_types_wrap),
+        cmocka_unit_test(stored_values_keep_their_arithmetic),
+        cmocka_unit_test(calls_with_effects_stay),
+        cmocka_unit_test(vectors_keep_their_lanes),
+        cmocka_unit_test(large_expressions_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

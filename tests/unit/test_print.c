@@ -144,6 +144,7 @@ static void test_floats(void **state)
     /* a computed constant shows its own value */
     expect_expr(op_add(ctx, real(0.1), real(0.2)), "T.float32(0.30000001192092896)");
     expect_expr(op_negate(ctx, real(0.1), span_none()), "T.float32(-0.10000000000000001)");
+    expect_expr(real(1e300), "T.float32(\"inf\")");
 }
 
 static const Expr *binary(ExprKind kind, const Expr *a, const Expr *b)
@@ -535,6 +536,21 @@ static void test_undefined_variable(void **state)
     assert_string_equal(print_stmt(ctx, func->body), "A[x] = A[x]\n");
 }
 
+/* The variable of a let expression is declared where the statement stands, anew for each let, and keeps its name to the end of the suite. */
+static void test_let_variables(void **state)
+{
+    (void)state;
+    Buffer *a = new_buffer("A", 16);
+    Var *x = new_var("x", DTYPE_INT32), *i = new_var("i", DTYPE_INT32), *j = new_var("j", DTYPE_INT32);
+    const Expr *let = expr_let(ctx, x, num(3), binary(EXPR_ADD, use(x), num(1)));
+    const Stmt *first = stmt_for_serial(ctx, i, NULL, let, store(a, use(i), real(1)), span_none());
+    const Stmt *second = stmt_for_serial(ctx, j, NULL, let, store(a, let, real(2)), span_none());
+    expect_body(a, seq(first, second), "    x = T.int32()\n    for i in range(T.Let(x + 1, where={x: 3})):\n        A[i] = T.float32(1.0)\n"
+                                       "    x_1 = T.int32()\n    for j in range(T.Let(x_1 + 1, where={x_1: 3})):\n"
+                                       "        x_2 = T.int32()\n        A[T.Let(x_2 + 1, where={x_2: 3})] = T.float32(2.0)\n");
+    expect_expr(load(a, expr_ramp(ctx, let, num(1), 4)), "A[T.Ramp(T.Let(x + 1, where={x: 3}), 1, 4)]");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -560,6 +576,7 @@ int main(void)
         TEST(test_names),
         TEST(test_suffixes),
         TEST(test_undefined_variable),
+        TEST(test_let_variables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
