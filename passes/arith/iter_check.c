@@ -126,14 +126,21 @@ bool iter_check_mapping(IterRewriter *r, const IterSum *const *sums, int count)
             iter_fail(r, "the values are not independent of each other");
             return false;
         }
-    for (int i = 0; i < r->constraints.sums.count; i++)
-        if (!constraint_is_kept(r, &collection, &r->constraints.sums.data[i])) {
-            iter_fail(r, "the predicate bounds iterators together that are used apart");
-            return false;
-        }
     for (int i = 0; r->level == ITER_MAP_BIJECTIVE && i < r->input_marks.count; i++)
         if (!iter_is_collected(&collection, r->input_marks.data[i]) && !expr_is_int(r->input_marks.data[i]->extent, 1)) {
             iter_fail(r, "an iterator is not used");
+            return false;
+        }
+    return true;
+}
+
+bool iter_check_constraints(IterRewriter *r, const IterSum *const *sums, int count)
+{
+    SplitCollection collection = {0};
+    iter_collect_splits(r->ctx, sums, count, &collection);
+    for (int i = 0; i < r->constraints.sums.count; i++)
+        if (!constraint_is_kept(r, &collection, &r->constraints.sums.data[i])) {
+            iter_fail(r, "the predicate bounds iterators together that are used apart");
             return false;
         }
     return true;

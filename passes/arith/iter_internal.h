@@ -114,6 +114,8 @@ typedef struct {
 } SplitCollection;
 void iter_collect_splits(Context *ctx, const IterSum *const *sums, int count, SplitCollection *collection);
 bool iter_check_mapping(IterRewriter *r, const IterSum *const *sums, int count);
+/* What the predicate bounds together is used together: then the values under it form a box. */
+bool iter_check_constraints(IterRewriter *r, const IterSum *const *sums, int count);
 bool iter_is_collected(const SplitCollection *collection, const IterMark *mark);
 /* The mark of the sum that CONSTRAINT bounds; NULL for trivial iterators. */
 const IterMark *iter_constrained_mark(IterRewriter *r, const IterConstraint *constraint);

@@ -53,13 +53,18 @@ static bool detect(IterRewriter *r, const IterMapQuery *query, IterMapResult *re
     return iter_check_mapping(r, result->sums, query->binding_count);
 }
 
-bool iter_detect(IterRewriter *r, Analyzer *an, const IterMapQuery *query, IterMapResult *result)
+static void detection_begin(IterRewriter *r, Analyzer *an, const IterMapQuery *query, IterMapResult *result)
 {
     Context *ctx = analyzer_context(an);
     *result = (IterMapResult){.count = query->binding_count, .padding_predicate = expr_bool(ctx, false)};
     result->sums = ARENA_ARRAY(ctx->arena, const IterSum *, query->binding_count);
     *r = (IterRewriter){.an = an, .ctx = ctx};
-    if (detect(r, query, result))
+}
+
+bool iter_detect(IterRewriter *r, Analyzer *an, const IterMapQuery *query, IterMapResult *result)
+{
+    detection_begin(r, an, query, result);
+    if (detect(r, query, result) && iter_check_constraints(r, result->sums, query->binding_count))
         return true;
     result->count = 0;
     result->error = r->error ? r->error : "the values do not cover a box";
@@ -72,16 +77,24 @@ bool iter_map_detect(Analyzer *an, const IterMapQuery *query, IterMapResult *res
     return iter_detect(&r, an, query, result);
 }
 
+/* The bindings as sums that have their values under the predicate, whatever set these are. */
+static bool rewrite_as_sums(Analyzer *an, const IterMapQuery *query, IterMapResult *result)
+{
+    IterRewriter r;
+    detection_begin(&r, an, query, result);
+    return detect(&r, query, result);
+}
+
 const Expr **iter_map_simplify(Analyzer *an, const IterMapQuery *query)
 {
     Context *ctx = analyzer_context(an);
     IterMapResult result;
-    bool found = iter_map_detect(an, query, &result);
+    bool found = rewrite_as_sums(an, query, &result);
     if (!found && query->predicate && query->level != ITER_MAP_BIJECTIVE) {
         /* a map of the whole box is a map of the part of it as well */
         IterMapQuery whole = *query;
         whole.predicate = NULL;
-        found = iter_map_detect(an, &whole, &result);
+        found = rewrite_as_sums(an, &whole, &result);
     }
     const Expr **bindings = arena_copy(ctx->arena, query->bindings, sizeof *bindings * (size_t)query->binding_count);
     for (int i = 0; found && i < query->binding_count; i++)
