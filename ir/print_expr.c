@@ -215,10 +215,51 @@ static void print_let_expression(Printer *printer, const Expr *expr)
     print_text(printer, "})");
 }
 
+/* The results of the combiner of REDUCER, which is such results under two lets for each identity (parameters of the left and of the right side); NULL when it
+   is of another form. */
+static const Expr *reducer_results(const Expr *reducer)
+{
+    const Expr *results = reducer->args[0], *identities = reducer->args[1];
+    if (!expr_is_call(identities, OP_TVM_TUPLE))
+        return NULL;
+    for (int i = 0; i < 2 * identities->arg_count; i++) {
+        if (results->kind != EXPR_LET || !expr_equal(results->args[0], identities->args[i % identities->arg_count]))
+            return NULL;
+        results = results->args[1];
+    }
+    return expr_is_call(results, OP_TVM_TUPLE) ? results : NULL;
+}
+
+/* T.comm_reducer(lambda x, y: x + y, [identity]) */
+static void print_reducer(Printer *printer, const Expr *reducer, const Expr *results)
+{
+    const Expr *identities = reducer->args[1], *let = reducer->args[0];
+    int scope = printer_begin_scope(printer);
+    print_text(printer, "T.comm_reducer(lambda ");
+    for (int i = 0; i < 2 * identities->arg_count; i++, let = let->args[1]) {
+        print_separator(printer, i);
+        print_text(printer, printer_define_var(printer, let->value.var));
+    }
+    print_text(printer, ": ");
+    if (results->arg_count == 1)
+        print_expression(printer, results->args[0]);
+    else
+        print_tuple(printer, results->args, results->arg_count);
+    printer_end_statement(printer, scope);
+    print_text(printer, ", ");
+    print_index_list(printer, identities->args, identities->arg_count);
+    print_text(printer, ")");
+}
+
 /* Where the text of a call states its type: for results that nothing else gives. */
 static void print_call(Printer *printer, const Expr *expr)
 {
     const OpInfo *info = op_info(expr->value.op);
+    const Expr *results = expr->value.op == OP_COMM_REDUCER ? reducer_results(expr) : NULL;
+    if (results) {
+        print_reducer(printer, expr, results);
+        return;
+    }
     bool typed = info->result == RESULT_GIVEN, typed_last = typed && expr->value.op == OP_TVM_STRUCT_GET;
     print_text(printer, "T.");
     print_text(printer, info->name);

@@ -85,7 +85,7 @@ void print_tuple(Printer *printer, const Expr *const *exprs, int count);
 void print_sum(Printer *printer, const Expr *begin, const Expr *extent);
 /* A[i, 0:4]: an element of BUFFER. */
 void print_access(Printer *printer, const Buffer *buffer, const Expr *const *indices, int count);
-/* [i, T.Ramp(0, 1, 4)]: the indices of a masked access. */
+/* [a, b], as the indices of a masked access. */
 void print_index_list(Printer *printer, const Expr *const *indices, int count);
 void print_buffer_region(Printer *printer, const Region *region);
 /* The type of VAR as an annotation: T.int32, T.handle("float32", "global"). */

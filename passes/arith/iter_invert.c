@@ -76,7 +76,7 @@ Map iter_map_invert(Analyzer *an, const IterMapResult *map, const Expr *const *o
         MarkValue start = {splits->mark, expr_zero_like(ctx, splits->mark->extent), splits->splits.count};
         vec_push(ctx->arena, &inv.marks, start);
     }
-    for (int i = 0; i < map->count; i++)
+    for (int i = map->count - 1; i >= 0; i--) /* the innermost digit comes first in a sum */
         if (map->sums[i]->count)
             carry_sum(&inv, map->sums[i], outputs[i]);
     return inv.inverse;

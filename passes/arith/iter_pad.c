@@ -202,7 +202,10 @@ IterValue iter_divide_split(IterRewriter *r, IterSplit split, const Expr *base, 
     }
     const Expr *left;
     IterSplit padded = pad_split(r, split, base, divisor, &left);
-    IterSplit result = {padded.source, op_mul(ctx, padded.lower_factor, divisor), analyzer_simplify(r->an, op_floordiv(ctx, padded.extent, divisor)),
+    const Expr *extent = padded.extent;
+    if (!iter_prove_divisible(r->an, extent, divisor)) /* symbolic padding: it divides, but that is not shown */
+        extent = op_add_int(ctx, op_add(ctx, extent, divisor), -1);
+    IterSplit result = {padded.source, op_mul(ctx, padded.lower_factor, divisor), analyzer_simplify(r->an, op_floordiv(ctx, extent, divisor)),
                         padded.scale};
     return split_plus_base(r, result, analyzer_simplify(r->an, op_floordiv(ctx, op_sub(ctx, base, left), divisor)));
 }

@@ -163,7 +163,8 @@ static void spell_out_extents(const BlockGroup *group, RegionVec *regions, bool 
         bool united = count_regions(group, regions->data[i].buffer, writes) > 1;
         for (int d = 0; d < regions->data[i].buffer->ndim; d++) {
             Range *range = &regions->data[i].ranges[d];
-            const Expr *last = op_add_int(ctx, op_add(ctx, op_cast(ctx, range->min->dtype, range->extent), range->min), -1);
+            DType type = range->min->dtype;
+            const Expr *last = op_sub(ctx, op_add(ctx, op_cast(ctx, type, range->extent), range->min), expr_int(ctx, type, 1));
             if (united || expr_is_int(range->extent, 1))
                 last = analyzer_simplify(group->parts[0].an, last);
             range->extent = op_sub(ctx, op_add_int(ctx, last, 1), range->min);

@@ -80,7 +80,7 @@ static const Expr *inline_load(Rewriter *rewriter, const Expr *expr)
     Subst subst = {0};
     const Stmt *store = inlining->store;
     if (expr->predicated || expr->dtype.lanes != store->as.store.value->dtype.lanes ||
-        !inline_solve(inlining->sch, inlining->producer, store->as.store.indices, expr->args, store->as.store.index_count, &subst)) {
+        !inline_solve(inlining->sch, inlining->producer, store->as.store.indices, expr->args, store->as.store.index_count, NULL, &subst)) {
         inlining->failed = true;
         return expr;
     }
@@ -276,14 +276,11 @@ static const Stmt *merged_producer(Reverse *reverse)
     BlockStmt producer = *node_block(reverse->producer);
     const Stmt *store = producer.body;
     Subst solved = {0};
-    if (!inline_solve(sch, node_block(reverse->consumer), reverse->indices, store->as.store.indices, reverse->index_count, &solved)) {
+    if (!inline_solve(sch, node_block(reverse->consumer), reverse->indices, store->as.store.indices, reverse->index_count, &producer, &solved)) {
         sched_refuse(sch, "the indices under which block '%s' reads '%s' are not a one-to-one affine map of its axes", block_name(reverse->consumer), reverse->buffer->name);
         return NULL;
     }
     producer.predicate = op_and(ctx, producer.predicate, coverage_guard(reverse, &solved, &producer));
-    Analyzer *an = analyzer_new(ctx);
-    for (int i = 0; i < producer.iter_count; i++)
-        analyzer_bind_range_opaque(an, producer.iters[i].var, producer.iters[i].domain);
     /* the read goes first: its own indices must not be mistaken for those of the solution */
     const Stmt *target = reverse->store;
     Rewriter rewriter = {.ctx = ctx, .expr = replace_read, .data = (void *)store};

@@ -53,7 +53,31 @@ static bool solve_plain(Context *ctx, const BlockStmt *block, const Expr *const 
     return true;
 }
 
-bool inline_solve(Schedule *sch, const BlockStmt *block, const Expr *const *indices, const Expr *const *values, int count, Subst *subst)
+/* SUBST inverts the map from the iterators of BLOCK to INDICES, both ways: an instance whose indices have VALUES is the solution, and the solution has those indices, for all values of
+   the iterators of RANGES that the values are made of. The solution may lie outside of the domain. */
+static bool is_inverse(Context *ctx, const BlockStmt *block, const Expr *const *indices, const Expr *const *values, int count, const Subst *subst, const BlockStmt *ranges)
+{
+    Analyzer *an = analyzer_new(ctx);
+    Subst forth = *subst, back = {0};
+    for (int i = 0; i < ranges->iter_count; i++)
+        analyzer_bind_range_opaque(an, ranges->iters[i].var, ranges->iters[i].domain);
+    for (int i = 0; i < block->iter_count; i++)
+        analyzer_bind_range_opaque(an, block->iters[i].var, block->iters[i].domain);
+    for (int d = 0; d < count; d++) {
+        if (!analyzer_prove_equal(an, subst_expr(ctx, &forth, indices[d]), values[d]))
+            return false;
+        if (values[d]->kind == EXPR_VAR)
+            subst_var(ctx, &back, values[d]->value.var, indices[d]);
+        else if (values[d]->kind != EXPR_INT)
+            return false;
+    }
+    for (int i = 0; i < block->iter_count; i++)
+        if (!analyzer_prove_equal(an, subst_expr(ctx, &back, map_get(&forth.vars, block->iters[i].var)), expr_var(ctx, block->iters[i].var)))
+            return false;
+    return true;
+}
+
+bool inline_solve(Schedule *sch, const BlockStmt *block, const Expr *const *indices, const Expr *const *values, int count, const BlockStmt *ranges, Subst *subst)
 {
     Context *ctx = sch->ctx;
     Analyzer *an = analyzer_new(ctx);
@@ -65,14 +89,16 @@ bool inline_solve(Schedule *sch, const BlockStmt *block, const Expr *const *indi
     *subst = (Subst){0};
     IterMapQuery query = {indices, count, iters, block->iter_count, NULL, ITER_MAP_BIJECTIVE, true};
     IterMapResult map;
-    if (!iter_map_detect(an, &query, &map))
+    bool bijective = iter_map_detect(an, &query, &map);
+    query.level = ITER_MAP_NO_CHECK;
+    if (!bijective && (!ranges || !iter_map_detect(an, &query, &map)))
         return false;
     subst->vars = iter_map_invert(an, &map, values);
     for (int i = 0; i < block->iter_count; i++) {
         const Expr *value = map_get(&subst->vars, block->iters[i].var);
         subst_var(ctx, subst, block->iters[i].var, value ? value : block->iters[i].domain.min);
     }
-    return true;
+    return bijective || is_inverse(ctx, block, indices, values, count, subst, ranges);
 }
 
 /* --- other users of the buffer --- */

@@ -8,8 +8,9 @@
 /* The one store that is the whole body of a block without init, or NULL after a refusal. */
 const Stmt *inline_single_store(Schedule *sch, const TreeNode *block);
 /* Solves INDICES (COUNT expressions over the iterators of BLOCK) for the iterators, given VALUES for the indices: SUBST maps each iterator to its value. False when the indices
-   are not a one-to-one affine map of the iterators. Iterators of one value are solved by it. */
-bool inline_solve(Schedule *sch, const BlockStmt *block, const Expr *const *indices, const Expr *const *values, int count, Subst *subst);
+   are not a one-to-one affine map of the iterators. Iterators of one value are solved by it. With RANGES (else NULL), the block whose iterators VALUES are made of, the map need not
+   reach every value: the solution may then lie outside of the domain. */
+bool inline_solve(Schedule *sch, const BlockStmt *block, const Expr *const *indices, const Expr *const *values, int count, const BlockStmt *ranges, Subst *subst);
 /* No block of the scope but those in ALLOWED (COUNT) touches BUFFER, nor does an opaque access or a view; false after a refusal. */
 bool inline_check_only_used_by(Schedule *sch, const TreeNode *scope, const Buffer *buffer, const TreeNode *const *allowed, int count);
 /* BUFFER is allocated in this function (no parameter); false after a refusal. */
