@@ -92,8 +92,11 @@ static LLVMTargetMachineRef create_machine(const LlvmTarget *target, LLVMTargetR
 {
     static const LLVMCodeGenOptLevel levels[] = {LLVMCodeGenLevelNone, LLVMCodeGenLevelLess, LLVMCodeGenLevelDefault, LLVMCodeGenLevelAggressive};
     LLVMRelocMode relocation = options->pic ? LLVMRelocPIC : LLVMRelocStatic;
-    return LLVMCreateTargetMachine(llvm_target, target->triple, target->cpu, target->features, levels[options->opt_level & 3], relocation,
-                                   LLVMCodeModelDefault);
+    LLVMTargetMachineRef machine = LLVMCreateTargetMachine(llvm_target, target->triple, target->cpu, target->features, levels[options->opt_level & 3],
+                                                           relocation, LLVMCodeModelDefault);
+    /* What LLVM uses for AArch64 at -O0 does not end on vectors of odd lengths. */
+    LLVMSetTargetMachineGlobalISel(machine, false);
+    return machine;
 }
 
 /* Compiles an empty function, so that LLVM says everything that it has against the processor. */

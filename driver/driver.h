@@ -37,6 +37,9 @@ bool driver_emit(Driver *driver);
 /* What the command line says of code generation. */
 CodegenOptions driver_codegen_options(Driver *driver);
 
+/* Warns of claims of MODULE's axes that are certainly false. False after an error (-Werror). */
+bool driver_check_claims(Driver *driver, const Module *module);
+
 /* --- what --interpret, --check and --time do; the exit code --- */
 int driver_interpret(Driver *driver);
 int driver_check(Driver *driver);

@@ -15,7 +15,7 @@
 static int driver_run(Driver *driver)
 {
     const Options *options = driver->options;
-    if (!driver_parse(driver) || !driver_schedule(driver))
+    if (!driver_parse(driver) || !driver_schedule(driver) || !driver_check_claims(driver, driver->source))
         return EXIT_DIAGNOSED;
     if (options->show == SHOW_RESULT)
         fputs(print_module(driver->ctx, driver->scheduled), driver->out);

@@ -123,12 +123,42 @@ static const Expr *simplify_division(Context *ctx, ExprKind kind, const Expr *co
     sum_split(ctx, &sum, divisor, &quotient, &rest);
     if (quotient.terms.count == 0 && quotient.constant == 0 && rest.terms.count > 0)
         return NULL;
-    const Expr *whole = sum_to_expr(ctx, &quotient, dtype), *part = sum_to_expr(ctx, &rest, dtype);
-    if (!whole || !part)
-        return NULL;
-    if (kind == EXPR_FLOORMOD)
-        return op_floormod(ctx, part, args[1]);
-    return op_add(ctx, whole, op_floordiv(ctx, part, args[1]));
+    const Expr *part = sum_to_expr(ctx, &rest, dtype);
+    if (!part || kind == EXPR_FLOORMOD)
+        return part ? op_floormod(ctx, part, args[1]) : NULL;
+    return sum_add(ctx, &quotient, op_floordiv(ctx, part, args[1]), 1, true) ? sum_to_expr(ctx, &quotient, dtype) : NULL;
+}
+
+static bool simplified_difference(Context *ctx, const Expr *a, const Expr *b, int64_t *difference);
+
+/* Joins the terms c * ((q + k) // d) - c * (q // d), which are c * ((q % d + k) // d), where there is such a pair. */
+static bool join_quotients(Context *ctx, LinearSum *sum, int plus, int minus)
+{
+    const LinearTerm *a = &sum->terms.data[plus], *b = &sum->terms.data[minus];
+    int64_t divisor, other, offset;
+    if (a->coefficient <= 0 || b->coefficient != -a->coefficient || a->atom->kind != EXPR_FLOORDIV || b->atom->kind != EXPR_FLOORDIV)
+        return false;
+    if (!expr_const_int(a->atom->args[1], &divisor) || !expr_const_int(b->atom->args[1], &other) || divisor != other || divisor <= 0)
+        return false;
+    if (!simplified_difference(ctx, a->atom->args[0], b->atom->args[0], &offset) || !dtype_holds(a->atom->dtype, offset))
+        return false;
+    const Expr *rest = op_add_int(ctx, op_floormod(ctx, b->atom->args[0], a->atom->args[1]), offset);
+    LinearTerm joined = {op_floordiv(ctx, rest, a->atom->args[1]), a->coefficient};
+    int first = plus < minus ? plus : minus, second = plus + minus - first;
+    sum->terms.data[first] = joined;
+    memmove(&sum->terms.data[second], &sum->terms.data[second + 1], sizeof joined * (size_t)(sum->terms.count - second - 1));
+    sum->terms.count--;
+    return true;
+}
+
+static void join_all_quotients(Context *ctx, LinearSum *sum)
+{
+    for (int i = 0; i < sum->terms.count; i++)
+        for (int j = 0; j < sum->terms.count; j++)
+            if (i != j && join_quotients(ctx, sum, i, j)) {
+                i = -1;
+                break;
+            }
 }
 
 /* --- simplification --- */
@@ -174,7 +204,10 @@ const Expr *linear_simplify(Context *ctx, const Expr *expr)
     LinearSum sum = {0};
     if (!is_signed_scalar(expr) || expr->kind < EXPR_ADD || expr->kind > EXPR_MUL)
         return simplify_atom(ctx, expr);
-    const Expr *result = sum_add(ctx, &sum, expr, 1, false) ? sum_to_expr(ctx, &sum, expr->dtype) : NULL;
+    if (!sum_add(ctx, &sum, expr, 1, false))
+        return expr;
+    join_all_quotients(ctx, &sum);
+    const Expr *result = sum_to_expr(ctx, &sum, expr->dtype);
     return result ? result : expr;
 }
 

@@ -242,6 +242,7 @@ const Expr *value_to_typed(Elab *elab, const Value *value, DType dtype);
 const Expr *value_to_integer(Elab *elab, const Value *value, const char *what);
 /* A bool scalar or vector. */
 const Expr *value_to_condition(Elab *elab, const Value *value);
+const Expr *value_to_scalar_condition(Elab *elab, const Value *value, const char *what);
 /* Brings two values to expressions; a Python constant takes the other's type. */
 bool value_pair_to_exprs(Elab *elab, const Value *a, const Value *b, const Expr **x, const Expr **y);
 bool value_to_int(Elab *elab, const Value *value, const char *what, int64_t *result);

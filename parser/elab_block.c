@@ -134,7 +134,7 @@ Value builtin_axis_remap(Elab *elab, const Call *call)
 Value builtin_where(Elab *elab, const Call *call)
 {
     Frame *frame = frame_require_block(elab, call);
-    const Expr *predicate = frame ? value_to_condition(elab, call_arg(call, "predicate")) : NULL;
+    const Expr *predicate = frame ? value_to_scalar_condition(elab, call_arg(call, "predicate"), "the condition of T.where") : NULL;
     if (!predicate)
         return value_error();
     if (frame->block->predicate)

@@ -61,8 +61,8 @@ static Value handle_call(Elab *elab, ValueList args, const AstNode *node)
 
 static const Expr *special_float(Elab *elab, const Value *value, DType dtype)
 {
-    static const char *const names[] = {"inf", "-inf", "nan", "-nan", "infinity", "-infinity"};
-    static const double values[] = {INFINITY, -INFINITY, NAN, -NAN, INFINITY, -INFINITY};
+    static const char *const names[] = {"inf", "-inf", "nan", "infinity", "-infinity"};
+    static const double values[] = {INFINITY, -INFINITY, NAN, INFINITY, -INFINITY};
     for (size_t i = 0; i < sizeof names / sizeof *names && dtype_is_float(dtype); i++)
         if (!strcmp(value->as.text, names[i]))
             return expr_float(elab->ctx, dtype, values[i]);

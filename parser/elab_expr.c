@@ -172,11 +172,7 @@ static Value elab_conditional(Elab *elab, const AstNode *node)
     if (condition.kind == VALUE_BOOL)
         return elab_expr(elab, condition.as.boolean ? node->as.conditional.if_true : node->as.conditional.if_false);
     Value if_true = elab_expr(elab, node->as.conditional.if_true), if_false = elab_expr(elab, node->as.conditional.if_false);
-    const Expr *test = value_to_condition(elab, &condition), *x, *y;
-    if (test && test->dtype.lanes != 1) {
-        diag_error(elab->ctx, node->span, "the condition must be a scalar; T.Select chooses for each lane");
-        return value_error();
-    }
+    const Expr *test = value_to_scalar_condition(elab, &condition, "the condition"), *x, *y;
     if (!test || if_true.kind == VALUE_ERROR || if_false.kind == VALUE_ERROR || !value_pair_to_exprs(elab, &if_true, &if_false, &x, &y))
         return value_error();
     return value_expr(op_if_then_else(elab->ctx, test, x, y, node->span), node->span);

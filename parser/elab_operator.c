@@ -71,13 +71,9 @@ Value builtin_select(Elab *elab, const Call *call)
 
 Value builtin_if_then_else(Elab *elab, const Call *call)
 {
-    const Expr *x, *y, *condition = value_to_condition(elab, call_arg(call, "condition"));
+    const Expr *x, *y, *condition = value_to_scalar_condition(elab, call_arg(call, "condition"), "the condition of T.if_then_else");
     if (!condition || !value_pair_to_exprs(elab, call_arg(call, "true_value"), call_arg(call, "false_value"), &x, &y))
         return value_error();
-    if (condition->dtype.lanes != 1) {
-        diag_error(elab->ctx, call->span, "the condition of T.if_then_else must be a scalar; T.Select chooses for each lane");
-        return value_error();
-    }
     return value_expr(op_if_then_else(elab->ctx, condition, x, y, call->span), call->span);
 }
 

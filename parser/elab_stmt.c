@@ -133,9 +133,7 @@ static void elab_if(Elab *elab, const AstNode *node)
         scope_pop(elab);
         return;
     }
-    const Expr *test = value_to_condition(elab, &condition);
-    if (test && test->dtype.lanes != 1)
-        diag_error(elab->ctx, condition.span, "the condition of an 'if' must be a scalar, not %s", dtype_name(elab->ctx, test->dtype));
+    const Expr *test = value_to_scalar_condition(elab, &condition, "the condition of an 'if'");
     if (!frame_allows(elab, 1, node->span))
         return;
     const Stmt *then_body = elab_body(elab, FRAME_BODY, node->as.branch.body);
@@ -147,7 +145,7 @@ static void elab_if(Elab *elab, const AstNode *node)
 static void elab_while(Elab *elab, const AstNode *node)
 {
     Value condition = elab_expr(elab, node->as.while_loop.condition);
-    const Expr *test = value_to_condition(elab, &condition);
+    const Expr *test = value_to_scalar_condition(elab, &condition, "the condition of a 'while'");
     if (node->as.while_loop.else_body.count > 0)
         diag_error(elab->ctx, node->span, "a loop with 'else' is not supported");
     const Stmt *body = elab_body(elab, FRAME_LOOP, node->as.while_loop.body);

@@ -231,6 +231,15 @@ const Expr *value_to_condition(Elab *elab, const Value *value)
     return NULL;
 }
 
+const Expr *value_to_scalar_condition(Elab *elab, const Value *value, const char *what)
+{
+    const Expr *condition = value_to_condition(elab, value);
+    if (!condition || condition->dtype.lanes == 1)
+        return condition;
+    diag_error(elab->ctx, value->span, "%s must be a scalar, not %s", what, dtype_name(elab->ctx, condition->dtype));
+    return NULL;
+}
+
 /* --- reading Python constants --- */
 
 static bool wrong_kind(Elab *elab, const Value *value, const char *what, const char *expected)

@@ -161,7 +161,7 @@ Value builtin_attr(Elab *elab, const Call *call)
 
 Value elab_assertion(Elab *elab, const Value *condition, const Value *message, Span span)
 {
-    const Expr *test = value_to_condition(elab, condition), *text = value_to_expr(elab, message);
+    const Expr *test = value_to_scalar_condition(elab, condition, "what is asserted"), *text = value_to_expr(elab, message);
     if (!test || !text)
         return value_error();
     Stmt layer = {.kind = STMT_ASSERT, .span = span};
@@ -208,7 +208,7 @@ Value builtin_allocate(Elab *elab, const Call *call)
     Allocation allocation;
     if (!read_allocation(elab, call, &allocation))
         return value_error();
-    const Expr *condition = call_has(call, "condition") ? value_to_condition(elab, call_arg(call, "condition")) : true_constant(elab);
+    const Expr *condition = call_has(call, "condition") ? value_to_scalar_condition(elab, call_arg(call, "condition"), "the condition") : true_constant(elab);
     if (!condition)
         return value_error();
     Stmt layer = {.kind = STMT_ALLOCATE, .span = call->span};
@@ -255,7 +255,7 @@ Value builtin_realize(Elab *elab, const Call *call)
     Str scope = region ? value_to_string(elab, call_arg(call, "storage_scope"), "the scope") : NULL;
     if (!scope)
         return value_error();
-    const Expr *condition = call_has(call, "condition") ? value_to_condition(elab, call_arg(call, "condition")) : true_constant(elab);
+    const Expr *condition = call_has(call, "condition") ? value_to_scalar_condition(elab, call_arg(call, "condition"), "the condition") : true_constant(elab);
     if (!condition)
         return value_error();
     Stmt layer = {.kind = STMT_REALIZE, .span = call->span};

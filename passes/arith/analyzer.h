@@ -20,8 +20,8 @@ typedef struct {
     Range range;
 } VarRange;
 
-/* An analyzer that knows nothing. Its storage comes from ctx->arena as it is now, and so do the expressions that it makes (from
-   ctx->arena as it is then). */
+/* An analyzer that knows nothing. It and what it remembers come from ctx->arena, and so do the expressions that it makes: use it only
+   while ctx->arena is the one it was made with. */
 Analyzer *analyzer_new(Context *ctx);
 Context *analyzer_context(const Analyzer *an);
 

@@ -102,6 +102,24 @@ const Expr **iter_map_simplify(Analyzer *an, const IterMapQuery *query)
     return bindings;
 }
 
+static int64_t constant_scale(const IterSplit *split)
+{
+    int64_t constant = 1;
+    expr_const_int(split->scale->kind == EXPR_MUL ? split->scale->args[1] : split->scale, &constant);
+    return constant;
+}
+
+/* Stable, by falling constant scale. */
+static void sort_by_scale(IterSum *sum)
+{
+    for (int i = 1; i < sum->count; i++)
+        for (int j = i; j > 0 && constant_scale(&sum->args[j - 1]) < constant_scale(&sum->args[j]); j--) {
+            IterSplit swap = sum->args[j];
+            sum->args[j] = sum->args[j - 1];
+            sum->args[j - 1] = swap;
+        }
+}
+
 const IterSum *iter_map_normalize_sum(Analyzer *an, const Expr *expr, const VarRange *iters, int iter_count)
 {
     Context *ctx = analyzer_context(an);
@@ -110,19 +128,7 @@ const IterSum *iter_map_normalize_sum(Analyzer *an, const Expr *expr, const VarR
     IterSum sum = iter_rewrite(&r, expr, false);
     if (r.error)
         sum = iter_sum_of_base(expr);
-    /* stable insertion by descending constant scale; symbolic scales count as their constant factor */
-    for (int i = 1; i < sum.count; i++)
-        for (int j = i; j > 0; j--) {
-            int64_t before = 1, after = 1;
-            const Expr *low = sum.args[j - 1].scale, *high = sum.args[j].scale;
-            expr_const_int(low->kind == EXPR_MUL ? low->args[1] : low, &before);
-            expr_const_int(high->kind == EXPR_MUL ? high->args[1] : high, &after);
-            if (before >= after)
-                break;
-            IterSplit swap = sum.args[j];
-            sum.args[j] = sum.args[j - 1];
-            sum.args[j - 1] = swap;
-        }
+    sort_by_scale(&sum);
     return arena_copy(ctx->arena, &sum, sizeof sum);
 }
 

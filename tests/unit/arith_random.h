@@ -9,13 +9,13 @@ typedef struct {
 } Random;
 
 /* A number in [0, LIMIT). */
-static int random_below(Random *random, int limit)
+static inline int random_below(Random *random, int limit)
 {
     random->state = random->state * 6364136223846793005ull + 1442695040888963407ull;
     return (int)((random->state >> 33) % (uint64_t)limit);
 }
 
-static int random_of(Random *random, const int *values, int count)
+static inline int random_of(Random *random, const int *values, int count)
 {
     return values[random_below(random, count)];
 }
@@ -28,9 +28,9 @@ typedef struct {
     bool truncates;      /* use truncating division too */
 } Generator;
 
-static const Expr *random_bool(Generator *g, int depth);
+static inline const Expr *random_bool(Generator *g, int depth);
 
-static const Expr *random_leaf(Generator *g)
+static inline const Expr *random_leaf(Generator *g)
 {
     static const int constants[] = {-8, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16};
     DType dtype = text_var(g->scope, g->letters[0])->dtype;
@@ -39,13 +39,13 @@ static const Expr *random_leaf(Generator *g)
     return expr_var(g->scope->ctx, text_var(g->scope, g->letters[random_below(g->random, (int)strlen(g->letters))]));
 }
 
-static const Expr *random_divisor(Generator *g, DType dtype)
+static inline const Expr *random_divisor(Generator *g, DType dtype)
 {
     static const int divisors[] = {2, 3, 4, 5, 6, 8, 16, -2, -3, -4};
     return expr_int(g->scope->ctx, dtype, RANDOM_OF(g->random, divisors));
 }
 
-static const Expr *random_int(Generator *g, int depth)
+static inline const Expr *random_int(Generator *g, int depth)
 {
     static const int kinds[] = {EXPR_ADD, EXPR_ADD, EXPR_ADD,      EXPR_SUB,      EXPR_SUB,      EXPR_MUL,      EXPR_MUL,
                                 EXPR_MIN, EXPR_MAX, EXPR_FLOORDIV, EXPR_FLOORDIV, EXPR_FLOORMOD, EXPR_FLOORMOD, EXPR_SELECT};
@@ -63,7 +63,7 @@ static const Expr *random_int(Generator *g, int depth)
     return expr_binary(ctx, (ExprKind)kind, a, constant ? random_divisor(g, a->dtype) : random_int(g, depth - 1));
 }
 
-static const Expr *random_bool(Generator *g, int depth)
+static inline const Expr *random_bool(Generator *g, int depth)
 {
     static const int comparisons[] = {EXPR_EQ, EXPR_NE, EXPR_LT, EXPR_LE, EXPR_GT, EXPR_GE};
     Context *ctx = g->scope->ctx;
@@ -82,14 +82,14 @@ typedef struct {
     int64_t min, extent;
 } SmallRange;
 
-static void random_ranges(Generator *g, SmallRange *ranges)
+static inline void random_ranges(Generator *g, SmallRange *ranges)
 {
     static const int extents[] = {0, 1, 2, 3, 4, 5, 7, 8, 16}, mins[] = {0, 0, 0, 0, 1, -3, 2};
     for (size_t i = 0; i < strlen(g->letters); i++)
         ranges[i] = (SmallRange){RANDOM_OF(g->random, mins), RANDOM_OF(g->random, extents)};
 }
 
-static void bind_small_ranges(Analyzer *an, Generator *g, const SmallRange *ranges)
+static inline void bind_small_ranges(Analyzer *an, Generator *g, const SmallRange *ranges)
 {
     for (size_t i = 0; i < strlen(g->letters); i++) {
         Var *var = text_var(g->scope, g->letters[i]);
@@ -99,7 +99,7 @@ static void bind_small_ranges(Analyzer *an, Generator *g, const SmallRange *rang
     }
 }
 
-static void random_assignment(Generator *g, const SmallRange *ranges, Assignment *env)
+static inline void random_assignment(Generator *g, const SmallRange *ranges, Assignment *env)
 {
     for (size_t i = 0; i < strlen(g->letters); i++) {
         int64_t value = ranges[i].extent ? ranges[i].min + random_below(g->random, (int)ranges[i].extent) : random_below(g->random, 41) - 20;

@@ -21,12 +21,12 @@ typedef struct {
     const char *at; /* where parsing stands */
 } TextScope;
 
-static TextScope text_scope(Context *ctx)
+static inline TextScope text_scope(Context *ctx)
 {
     return (TextScope){.ctx = ctx};
 }
 
-static Var *text_var(TextScope *scope, char letter)
+static inline Var *text_var(TextScope *scope, char letter)
 {
     Var **var = &scope->vars[(int)letter];
     if (!*var) {
@@ -36,15 +36,15 @@ static Var *text_var(TextScope *scope, char letter)
     return *var;
 }
 
-static const Expr *text_or(TextScope *scope);
+static inline const Expr *text_or(TextScope *scope);
 
-static void text_fail(TextScope *scope, const char *wanted)
+static inline void text_fail(TextScope *scope, const char *wanted)
 {
     fprintf(stderr, "expression text: %s expected at '%s'\n", wanted, scope->at);
     abort();
 }
 
-static bool text_accept(TextScope *scope, const char *token)
+static inline bool text_accept(TextScope *scope, const char *token)
 {
     size_t length = strlen(token);
     while (*scope->at == ' ')
@@ -56,14 +56,14 @@ static bool text_accept(TextScope *scope, const char *token)
     return true;
 }
 
-static void text_expect(TextScope *scope, const char *token)
+static inline void text_expect(TextScope *scope, const char *token)
 {
     if (!text_accept(scope, token))
         text_fail(scope, token);
 }
 
 /* A node as it is written, without folding; an integer beside another type takes that type. */
-static const Expr *text_binary(TextScope *scope, ExprKind kind, const Expr *a, const Expr *b)
+static inline const Expr *text_binary(TextScope *scope, ExprKind kind, const Expr *a, const Expr *b)
 {
     if (a->kind == EXPR_INT && !dtype_equal(a->dtype, b->dtype))
         a = expr_int(scope->ctx, b->dtype, a->value.integer);
@@ -73,7 +73,7 @@ static const Expr *text_binary(TextScope *scope, ExprKind kind, const Expr *a, c
 }
 
 /* The arguments of a call of COUNT arguments, after its opening parenthesis. */
-static void text_args(TextScope *scope, const Expr **args, int count)
+static inline void text_args(TextScope *scope, const Expr **args, int count)
 {
     for (int i = 0; i < count; i++) {
         args[i] = text_or(scope);
@@ -81,7 +81,7 @@ static void text_args(TextScope *scope, const Expr **args, int count)
     }
 }
 
-static const Expr *text_call(TextScope *scope)
+static inline const Expr *text_call(TextScope *scope)
 {
     const Expr *args[3];
     for (ExprKind kind = EXPR_ADD; kind <= EXPR_OR; kind++)
@@ -121,7 +121,7 @@ static const Expr *text_call(TextScope *scope)
     return expr_int(scope->ctx, wide ? DTYPE_INT64 : DTYPE_INT32, args[0]->value.integer);
 }
 
-static const Expr *text_primary(TextScope *scope)
+static inline const Expr *text_primary(TextScope *scope)
 {
     if (text_accept(scope, "T."))
         return text_call(scope);
@@ -143,7 +143,7 @@ static const Expr *text_primary(TextScope *scope)
     return expr_var(scope->ctx, text_var(scope, *scope->at++));
 }
 
-static const Expr *text_product(TextScope *scope)
+static inline const Expr *text_product(TextScope *scope)
 {
     const Expr *left = text_primary(scope);
     for (;;) {
@@ -158,7 +158,7 @@ static const Expr *text_product(TextScope *scope)
     }
 }
 
-static const Expr *text_sum(TextScope *scope)
+static inline const Expr *text_sum(TextScope *scope)
 {
     const Expr *left = text_product(scope);
     for (;;) {
@@ -171,7 +171,7 @@ static const Expr *text_sum(TextScope *scope)
     }
 }
 
-static const Expr *text_comparison(TextScope *scope)
+static inline const Expr *text_comparison(TextScope *scope)
 {
     static const struct {
         const char *text;
@@ -186,7 +186,7 @@ static const Expr *text_comparison(TextScope *scope)
     return left;
 }
 
-static const Expr *text_and(TextScope *scope)
+static inline const Expr *text_and(TextScope *scope)
 {
     const Expr *left = text_comparison(scope);
     while (text_accept(scope, "and"))
@@ -194,7 +194,7 @@ static const Expr *text_and(TextScope *scope)
     return left;
 }
 
-static const Expr *text_or(TextScope *scope)
+static inline const Expr *text_or(TextScope *scope)
 {
     const Expr *left = text_and(scope);
     while (text_accept(scope, "or"))
@@ -202,7 +202,7 @@ static const Expr *text_or(TextScope *scope)
     return left;
 }
 
-static const Expr *text_expr(TextScope *scope, const char *text)
+static inline const Expr *text_expr(TextScope *scope, const char *text)
 {
     scope->at = text;
     const Expr *expr = text_or(scope);
@@ -215,7 +215,7 @@ static const Expr *text_expr(TextScope *scope, const char *text)
 /* --- Ranges: "i:0:16 j:0:n" says i in [0, 16) and j in [0, n) --- */
 
 /* The next entry at *TEXT; false at the end. */
-static bool text_range(TextScope *scope, const char **text, VarRange *result)
+static inline bool text_range(TextScope *scope, const char **text, VarRange *result)
 {
     while (**text == ' ')
         ++*text;
@@ -236,7 +236,7 @@ static bool text_range(TextScope *scope, const char **text, VarRange *result)
     return true;
 }
 
-static int text_ranges(TextScope *scope, const char *text, VarRange *ranges)
+static inline int text_ranges(TextScope *scope, const char *text, VarRange *ranges)
 {
     int count = 0;
     while (text_range(scope, &text, &ranges[count]))
@@ -246,7 +246,7 @@ static int text_ranges(TextScope *scope, const char *text, VarRange *ranges)
 
 /* --- Back to text, fully parenthesized: for messages of failing tests --- */
 
-static void text_write(char *out, size_t size, const Expr *expr)
+static inline void text_write(char *out, size_t size, const Expr *expr)
 {
     size_t used = strlen(out);
     if (expr->kind == EXPR_INT)
@@ -268,7 +268,7 @@ static void text_write(char *out, size_t size, const Expr *expr)
     }
 }
 
-static const char *text_of(Context *ctx, const Expr *expr)
+static inline const char *text_of(Context *ctx, const Expr *expr)
 {
     char buffer[8192] = "";
     text_write(buffer, sizeof buffer, expr);
@@ -284,7 +284,7 @@ typedef struct {
 
 /* The value of EXPR in *RESULT; false where it has none: a division by zero in an operand that is evaluated. The arithmetic is that of
    mathematics (int64 holds all that occurs). */
-static bool text_value(const Expr *expr, const Assignment *env, int64_t *result)
+static inline bool text_value(const Expr *expr, const Assignment *env, int64_t *result)
 {
     int64_t a, b, c;
     switch ((ExprKind)expr->kind) {
