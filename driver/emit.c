@@ -104,11 +104,11 @@ static bool emit_compiled(Driver *driver, unsigned kinds, OutputList *outputs, c
     return true;
 }
 
-/* A text output (tir or header) that --emit asks for. */
+/* A text output that --emit asks for. The ending of a program is not .tir alone, or it would overwrite its own input. */
 static bool emit_text(Driver *driver, OutputList *outputs, const char *ending, const char *path, const char *text, const char **first_path)
 {
     if (!path)
-        path = default_output(driver, ending);
+        path = driver->options->output ? with_ending(driver->ctx->arena, driver->options->output, ending) : default_output(driver, ending);
     if (!*first_path)
         *first_path = path;
     return add_output(driver, outputs, path, text, strlen(text));
@@ -122,7 +122,7 @@ static bool prepare_outputs(Driver *driver, OutputList *outputs)
     const char *first_path = NULL, *only = emit & (emit - 1) ? NULL : options->output;
     if (compiled && !emit_compiled(driver, compiled, outputs, &first_path))
         return false;
-    if (emit & EMIT_BIT_TIR && !emit_text(driver, outputs, "tir", only, print_module(driver->ctx, driver->scheduled), &first_path))
+    if (emit & EMIT_BIT_TIR && !emit_text(driver, outputs, "scheduled.tir", only, print_module(driver->ctx, driver->scheduled), &first_path))
         return false;
     const char *header = options->header ? options->header : only;
     if ((emit & EMIT_BIT_HEADER || options->header) && !emit_text(driver, outputs, "h", header, header_text(driver->ctx, driver->scheduled, header), &first_path))
