@@ -49,7 +49,7 @@ typedef enum {
     AST_CONTINUE,
     AST_ASSERT, /* as.assertion */
     AST_IMPORT, /* as.import */
-    AST_FILE,   /* as.list: the statements of a whole text */
+    AST_FILE,   /* as.file: a whole text; as.list is its statements too */
     AST_KIND_COUNT
 } AstKind;
 
@@ -139,6 +139,10 @@ struct AstNode {
         Str text;
         bool boolean;
         AstList list;
+        struct {
+            AstList list; /* first, so that it is as.list */
+            bool has_errors; /* the text was not understood in full; the errors are diagnosed */
+        } file;
         const AstNode *operand;
         struct {
             AstList keys, values; /* of equal length; a NULL key stands for **value */

@@ -182,6 +182,13 @@ const AstNode *ast_bool(Parse *parse, bool value, Span span)
     return node;
 }
 
+AstNode *ast_file(Parse *parse, const AstNodes *statements, Span span)
+{
+    AstNode *node = node_new(parse, AST_FILE, span);
+    node->as.file.list = adopt_list(parse, node, statements);
+    return node;
+}
+
 const AstNode *ast_list(Parse *parse, AstKind kind, const AstNodes *items, Span span)
 {
     AstNode *node = node_new(parse, kind, span);

@@ -11,8 +11,8 @@ typedef struct Parse {
     Context *ctx;
     uint32_t source;
     TokenStream *tokens;
-    const AstNode *file; /* the result */
-    bool too_deep;       /* the depth limit was hit and diagnosed */
+    AstNode *file; /* the result */
+    bool too_deep; /* the depth limit was hit and diagnosed */
 } Parse;
 
 /* Growing lists, filled by the rules from left to right. */
@@ -68,7 +68,8 @@ const AstNode *ast_int(Parse *parse, uint64_t value, Span span);
 const AstNode *ast_float(Parse *parse, double value, Span span);
 const AstNode *ast_string(Parse *parse, const AstText *text, Span span);
 const AstNode *ast_bool(Parse *parse, bool value, Span span);
-/* A tuple, list, set or file. */
+AstNode *ast_file(Parse *parse, const AstNodes *statements, Span span);
+/* A tuple, list or set. */
 const AstNode *ast_list(Parse *parse, AstKind kind, const AstNodes *items, Span span);
 const AstNode *ast_dict(Parse *parse, const AstDict *dict, Span span);
 const AstNode *ast_call(Parse *parse, const AstNode *callee, const AstArgs *args, Span span);

@@ -193,6 +193,9 @@ bool elaborate(Context *ctx, const AstNode *const *files, int count, Module **mo
 {
     Elab elab = {.ctx = ctx};
     int errors = diag_error_count(ctx);
+    for (int i = 0; i < count; i++)
+        if (files[i]->as.file.has_errors)
+            return false;
     elab_register_builtins(&elab);
     scope_push(&elab);
     for (int i = 0; i < count; i++)

@@ -6,17 +6,19 @@
 
 const AstNode *parse_python(Context *ctx, uint32_t file)
 {
+    int errors = diag_error_count(ctx);
     Parse parse = {.ctx = ctx, .source = file, .tokens = token_stream_new(ctx, file)};
     tir_parse(&parse);
     token_stream_free(parse.tokens);
-    return parse.file ? parse.file : ast_list(&parse, AST_FILE, NULL, (Span){file, 0, 0});
+    if (!parse.file)
+        parse.file = ast_file(&parse, NULL, (Span){file, 0, 0});
+    parse.file->as.file.has_errors = diag_error_count(ctx) > errors;
+    return parse.file;
 }
 
 const Module *parse_module_text(Context *ctx, const char *name, const char *text, size_t length)
 {
-    int errors = diag_error_count(ctx);
     const AstNode *file = parse_python(ctx, source_add(ctx->sources, name, text, length));
     Module *module;
-    bool parsed = diag_error_count(ctx) == errors;
-    return parsed && elaborate(ctx, &file, 1, &module) ? module : NULL;
+    return elaborate(ctx, &file, 1, &module) ? module : NULL;
 }

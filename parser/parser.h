@@ -8,7 +8,8 @@
 /* Parses source FILE. Always gives an AST_FILE; after errors (diagnosed in CTX) it holds the statements that could be understood. */
 const AstNode *parse_python(Context *ctx, uint32_t file);
 
-/* Gives the parsed FILES (COUNT of them) their meaning as one program. False after errors; *MODULE is then unset. Warnings alone do not fail. */
+/* Gives the parsed FILES (COUNT of them) their meaning as one program. False after errors, those of parsing a file included; *MODULE is then unset. Warnings
+   alone do not fail. */
 bool elaborate(Context *ctx, const AstNode *const *files, int count, Module **module);
 
 /* Both steps for one text under NAME, which appears in diagnostics; NULL after errors. */

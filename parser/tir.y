@@ -88,7 +88,7 @@ static void tir_error(Span *span, Parse *parse, const char *message);
 %%
 
 file
-    : statements                        { parse->file = ast_list(parse, AST_FILE, $1, @1); }
+    : statements                        { parse->file = ast_file(parse, $1, @1); }
     ;
 
 /* ---- statements ---- */

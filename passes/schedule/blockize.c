@@ -75,12 +75,31 @@ static const Expr *simplify_expr(Rewriter *rewriter, const Expr *expr)
     return analyzer_simplify(rewriter->data, expr);
 }
 
+/* Stored, bound and evaluated values may wrap, so that only the indices in them are simplified. */
+static const Stmt *simplify_stmt(Rewriter *rewriter, const Stmt *stmt)
+{
+    Analyzer *an = rewriter->data;
+    Context *ctx = rewriter->ctx;
+    if (stmt->kind == STMT_STORE) {
+        int count = stmt->as.store.index_count;
+        const Expr **indices = ARENA_ARRAY(ctx->arena, const Expr *, count);
+        for (int i = 0; i < count; i++)
+            indices[i] = analyzer_simplify(an, stmt->as.store.indices[i]);
+        return stmt_store(ctx, stmt->as.store.buffer, indices, count, analyzer_simplify_indices(an, stmt->as.store.value), stmt->as.store.mask, stmt->span);
+    }
+    if (stmt->kind == STMT_LET)
+        return stmt_let(ctx, stmt->as.let.var, analyzer_simplify_indices(an, stmt->as.let.value), rewrite_stmt(rewriter, stmt->as.let.body), stmt->span);
+    if (stmt->kind == STMT_EVALUATE)
+        return stmt_evaluate(ctx, analyzer_simplify_indices(an, stmt->as.evaluate), stmt->span);
+    return rewrite_stmt_children(rewriter, stmt);
+}
+
 /* What the substitution left is simplified where indices and regions stand. */
 static const Stmt *substituted(Blockizing *b, const Stmt *stmt)
 {
     if (!stmt)
         return NULL;
-    Rewriter rewriter = {.ctx = b->sch->ctx, .expr = simplify_expr, .data = b->an};
+    Rewriter rewriter = {.ctx = b->sch->ctx, .expr = simplify_expr, .stmt = simplify_stmt, .data = b->an};
     return rewrite_stmt(&rewriter, subst_stmt(b->sch->ctx, &b->subst, stmt));
 }
 
