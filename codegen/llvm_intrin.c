@@ -76,6 +76,7 @@ LLVMValueRef emit_llvm_intrinsic_call(FuncGen *gen, const Expr *call)
     LLVMValueRef *args = ARENA_ARRAY(gen->ctx->arena, LLVMValueRef, arg_count);
     for (int i = 0; i < arg_count; i++)
         args[i] = emit_expr(gen, call->args[i + 1]);
+    gen->unit->has_intrinsics = true;
     LLVMTypeRef result = llvm_value_type(gen->build, call->dtype);
     LLVMValueRef function = declare_intrinsic(gen, name, result, args + skipped, arg_count - skipped, &why);
     if (!function && skipped) {

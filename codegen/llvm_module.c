@@ -3,11 +3,13 @@
 
 #include <llvm-c/Analysis.h>
 #include <llvm-c/BitWriter.h>
+#include <llvm-c/ErrorHandling.h>
 #include <llvm-c/Linker.h>
 #include <string.h>
 #include <time.h>
 
 #include "codegen/llvm_debug.h"
+#include "codegen/llvm_trial.h"
 #include "ir/signature.h"
 #include "support/bug.h"
 
@@ -38,9 +40,15 @@ static void report_diagnostic(LLVMDiagnosticInfoRef info, void *data)
     LLVMDisposeMessage(text);
 }
 
+static void report_fatal_error(const char *reason)
+{
+    BUG("LLVM: %s", reason);
+}
+
 static LLVMContextRef llvm_context(Context *ctx)
 {
     if (!ctx->llvm.handle) {
+        LLVMInstallFatalErrorHandler(report_fatal_error);
         LLVMContextRef llvm = LLVMContextCreate();
         LLVMContextSetDiagnosticHandler(llvm, report_diagnostic, ctx);
         ctx->llvm = (Resource){llvm, release_llvm};
@@ -198,6 +206,30 @@ static bool emit_machine_code(LlvmBuild *build, LLVMModuleRef module, bool keep,
     return !failed;
 }
 
+typedef struct {
+    LLVMTargetMachineRef machine;
+    LLVMModuleRef module;
+} EmitTrial;
+
+static void try_emit(void *data)
+{
+    const EmitTrial *trial = data;
+    char *message;
+    LLVMMemoryBufferRef bytes;
+    LLVMTargetMachineEmitToMemoryBuffer(trial->machine, trial->module, LLVMObjectFile, &message, &bytes);
+}
+
+/* Intrinsics that the user names, and imported code, may ask for what the target does not have; LLVM then ends the process. */
+static bool check_emission(LlvmBuild *build, LLVMModuleRef module)
+{
+    EmitTrial trial = {build->target.machine, module};
+    const char *objection = llvm_trial(build->ctx, try_emit, &trial);
+    if (!*objection)
+        return true;
+    diag_error(build->ctx, span_none(), "LLVM cannot generate code for %s (%s): %s", build->target.triple, build->target.cpu, objection);
+    return false;
+}
+
 static bool emit_kinds(LlvmBuild *build, LLVMModuleRef module, unsigned kinds)
 {
     Context *ctx = build->ctx;
@@ -224,12 +256,13 @@ static bool run_phases(LlvmBuild *build, LlvmUnit *units, const Module *module, 
         return false;
     start = seconds_now();
     bool ok = optimize(units);
+    bool foreign = units[UNIT_SCALAR].has_imports || units[UNIT_SCALAR].has_intrinsics || units[UNIT_VECTOR].has_imports || units[UNIT_VECTOR].has_intrinsics;
     LLVMModuleRef linked = ok ? link_units(build, units, module) : NULL;
     times->optimize = seconds_now() - start;
     if (!linked)
         return false;
     start = seconds_now();
-    ok = emit_kinds(build, linked, kinds);
+    ok = (!foreign || check_emission(build, linked)) && emit_kinds(build, linked, kinds);
     times->emit = seconds_now() - start;
     return ok && diag_error_count(build->ctx) == errors_before;
 }

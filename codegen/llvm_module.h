@@ -27,6 +27,7 @@ typedef struct {
     LlvmDebug *debug;     /* NULL without debug information */
     Map declared;         /* interned names of the functions of the program, which the module declares or defines with their right types */
     bool has_imports;     /* holds imported LLVM IR, which wants inlining */
+    bool has_intrinsics;  /* calls LLVM intrinsics by name */
 } LlvmUnit;
 
 /* The back end's entry: see Backend.compile. */

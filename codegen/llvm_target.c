@@ -4,11 +4,8 @@
 #include <llvm-c/Target.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "support/bug.h"
-#include "support/strbuf.h"
+#include "codegen/llvm_trial.h"
 
 static void initialize_x86(void)
 {
@@ -99,50 +96,29 @@ static LLVMTargetMachineRef create_machine(const LlvmTarget *target, LLVMTargetR
     return machine;
 }
 
-/* Compiles an empty function, so that LLVM says everything that it has against the processor. */
-static void compile_nothing(const LlvmTarget *target, LLVMTargetRef llvm_target, const CodegenOptions *options)
+typedef struct {
+    const LlvmTarget *target;
+    LLVMTargetRef llvm_target;
+    const CodegenOptions *options;
+} Probe;
+
+/* Compiles an empty function, so that LLVM says everything that it has against the processor: it warns and goes on, or aborts. */
+static void compile_nothing(void *data)
 {
-    LlvmTarget probe = *target;
-    probe.machine = create_machine(target, llvm_target, options);
+    const Probe *probe = data;
+    LLVMTargetMachineRef machine = create_machine(probe->target, probe->llvm_target, probe->options);
     LLVMContextRef llvm = LLVMContextCreate();
     LLVMModuleRef module = LLVMModuleCreateWithNameInContext("probe", llvm);
-    LLVMSetTarget(module, probe.triple);
+    LLVMSetTarget(module, probe->target->triple);
     LLVMValueRef function = LLVMAddFunction(module, "probe", LLVMFunctionType(LLVMVoidTypeInContext(llvm), NULL, 0, false));
-    llvm_target_set_function(&probe, function);
+    llvm_target_set_function(probe->target, function);
     LLVMBuilderRef builder = LLVMCreateBuilderInContext(llvm);
     LLVMPositionBuilderAtEnd(builder, LLVMAppendBasicBlockInContext(llvm, function, ""));
     LLVMBuildRetVoid(builder);
     char *message;
     LLVMMemoryBufferRef bytes;
-    if (LLVMTargetMachineEmitToMemoryBuffer(probe.machine, module, LLVMObjectFile, &message, &bytes))
+    if (LLVMTargetMachineEmitToMemoryBuffer(machine, module, LLVMObjectFile, &message, &bytes))
         fprintf(stderr, "%s\n", message);
-}
-
-/* LLVM-C cannot be asked whether it knows a processor: LLVM prints a warning and goes on, or aborts. So a child process tries, and what it prints is the
-   answer. Returns that text, "" when there is no objection. */
-static const char *probe_objections(Context *ctx, const LlvmTarget *target, LLVMTargetRef llvm_target, const CodegenOptions *options)
-{
-    int ends[2];
-    if (pipe(ends))
-        return "";
-    fflush(NULL);
-    pid_t child = fork();
-    if (child == 0) {
-        dup2(ends[1], STDERR_FILENO);
-        close(ends[0]);
-        compile_nothing(target, llvm_target, options);
-        _exit(EXIT_OK);
-    }
-    close(ends[1]);
-    StrBuf text = {.arena = ctx->arena};
-    char chunk[512];
-    for (ssize_t got; (got = read(ends[0], chunk, sizeof chunk)) > 0;)
-        strbuf_add_bytes(&text, chunk, (size_t)got);
-    close(ends[0]);
-    int status = 0;
-    if (child > 0 && waitpid(child, &status, 0) == child && status && !text.length)
-        return "the back end fails on this processor";
-    return strbuf_text(&text);
 }
 
 /* False after a diagnostic when LLVM objects to the processor or the features that the user named. */
@@ -150,16 +126,12 @@ static bool check_cpu(Context *ctx, const LlvmTarget *target, LLVMTargetRef llvm
 {
     if (!options->features && (!options->cpu || !strcmp(options->cpu, "generic") || !strcmp(options->cpu, "native")))
         return true;
-    const char *text = probe_objections(ctx, target, llvm_target, options);
+    Probe probe = {target, llvm_target, options};
+    const char *text = llvm_trial(ctx, compile_nothing, &probe);
     if (!*text)
         return true;
-    if (!strncmp(text, "LLVM ERROR: ", strlen("LLVM ERROR: ")))
-        text += strlen("LLVM ERROR: ");
-    size_t length = strcspn(text, "\n");
     const char *aside = strstr(text, " (ignoring");
-    if (aside && (size_t)(aside - text) < length)
-        length = (size_t)(aside - text);
-    diag_error(ctx, span_none(), "%.*s: %s", (int)length, text, target->triple);
+    diag_error(ctx, span_none(), "%.*s: %s", (int)(aside ? (size_t)(aside - text) : strlen(text)), text, target->triple);
     return false;
 }
 

@@ -8,8 +8,8 @@ $(BUILD)/tests/%: tests/%.c $(BUILD)/libtirc.a $(BUILD)/libtirc_rt.a
 	@mkdir -p $(@D)
 	$(TEST_LINK)
 
-check: all $(UNIT_TESTS) $(TEST_TOOLS) $(RUNTIME_TESTS) $(BUILD)/tests/fuzz/fuzz
-	@tests/run $(BUILD) $(UNIT_TESTS) $(RUNTIME_TESTS) $(BUILD)/tests/roundtrip $(BUILD)/tests/fuzz/fuzz
+check: all $(UNIT_TESTS) $(TEST_TOOLS) $(RUNTIME_TESTS) $(BUILD)/tests/fuzz/fuzz tests/docs-check
+	@tests/run $(BUILD) $(UNIT_TESTS) $(RUNTIME_TESTS) $(BUILD)/tests/roundtrip $(BUILD)/tests/fuzz/fuzz tests/docs-check
 
 # Random differential testing: make fuzz N=1000 SEED=1; failures are written to BUILD/fuzz.
 N ?= 1000
@@ -19,6 +19,6 @@ $(BUILD)/tests/fuzz/%.o: tests/fuzz/%.c
 	$(CC) $(ALL_CFLAGS) $(LLVM_CFLAGS) -Itests/fuzz -c -o $@ $<
 $(BUILD)/tests/fuzz/fuzz: $(patsubst tests/%.c,$(BUILD)/tests/%.o,$(wildcard tests/fuzz/*.c)) $(BUILD)/libtirc.a $(BUILD)/libtirc_rt.a
 	$(CC) $(CFLAGS) $(SANITIZE) -fopenmp $(LLVM_LDFLAGS) -o $@ $(filter %.o,$^) $(BUILD)/libtirc.a -Wl,--whole-archive $(BUILD)/libtirc_rt.a -Wl,--no-whole-archive $(LDLIBS)
-fuzz: $(BUILD)/tests/fuzz/fuzz
+fuzz: $(BUILD)/tests/fuzz/fuzz tests/docs-check
 	@mkdir -p $(BUILD)/fuzz
 	$< -n $(N) -s $(SEED) -o $(BUILD)/fuzz

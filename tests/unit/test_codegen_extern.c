@@ -196,6 +196,22 @@ static void test_llvm_intrinsic_refusals(void **state)
     context_free(ctx);
 }
 
+/* What the processor does not have makes LLVM end the process; the user hears of it as of any other mistake. */
+static void test_missing_instruction(void **state)
+{
+    (void)state;
+    Context *ctx = context_new();
+    const Expr *crc = call(ctx, DTYPE_INT32, OP_CALL_LLVM_PURE_INTRIN, 3, text(ctx, "llvm.x86.sse42.crc32.32.8"), int32(ctx, 1), expr_int(ctx, DTYPE(DT_INT, 8), 2));
+    const Func *func = intrinsic_func(ctx, DTYPE_INT32, crc);
+    CodegenOptions options = codegen_default_options();
+    options.target = "x86_64-linux-gnu";
+    assert_non_null(strstr(refusal(ctx, func, &options), "LLVM cannot generate code for x86_64-unknown-linux-gnu (generic): Cannot select: intrinsic %llvm.x86.sse42.crc32.32.8"));
+    options.features = "+sse4.2,+crc32";
+    CodegenOutput out;
+    require_ok(ctx, backend_find(NULL)->compile(ctx, module_of(ctx, &func, 1), &options, 1u << EMIT_OBJECT, &out));
+    context_free(ctx);
+}
+
 /* --- Imported LLVM IR --- */
 
 static const char twice_ir[] = "@calls = global i32 0\n"
@@ -354,7 +370,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pointers),        cmocka_unit_test(test_scalars),         cmocka_unit_test(test_strings_and_null),
-        cmocka_unit_test(test_pure_calls_on_vectors), cmocka_unit_test(test_llvm_intrinsics), cmocka_unit_test(test_llvm_intrinsic_refusals),
+        cmocka_unit_test(test_pure_calls_on_vectors), cmocka_unit_test(test_llvm_intrinsics), cmocka_unit_test(test_llvm_intrinsic_refusals), cmocka_unit_test(test_missing_instruction),
         cmocka_unit_test(test_import_text),     cmocka_unit_test(test_import_extern),   cmocka_unit_test(test_import_file),
         cmocka_unit_test(test_import_refusals), cmocka_unit_test(test_call_refusals),   cmocka_unit_test(test_calls_within_the_module),
     };
