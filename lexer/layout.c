@@ -37,6 +37,7 @@ struct TokenStream {
     Token queue[QUEUE_SIZE]; /* tokens to give before the next raw one is read */
     int queue_begin, queue_end;
     bool line_open; /* a NEWLINE is due before a block or the text may end */
+    bool cut;       /* the text was given up before its end */
     bool ended, repaired;
 };
 
@@ -45,15 +46,27 @@ static int byte_order_mark_length(const SourceFile *source)
     return source->length >= 3 && memcmp(source->text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 }
 
+/* Length of the text up to a NUL byte, which no text holds (and which costs the scanner time proportional to the token that it is in). */
+static uint32_t text_length(Context *ctx, TokenStream *stream, uint32_t file)
+{
+    const char *nul = memchr(stream->source->text, 0, stream->source->length);
+    if (!nul)
+        return stream->source->length;
+    uint32_t at = (uint32_t)(nul - stream->source->text);
+    diag_error(ctx, (Span){file, at, at + 1}, "a NUL byte; the file is no text from here on");
+    stream->cut = true;
+    return at;
+}
+
 TokenStream *token_stream_new(Context *ctx, uint32_t file)
 {
     TokenStream *stream = ARENA_NEW(ctx->arena, TokenStream);
     stream->source = source_file(ctx->sources, file);
-    uint32_t skipped = (uint32_t)byte_order_mark_length(stream->source);
+    uint32_t skipped = (uint32_t)byte_order_mark_length(stream->source), length = text_length(ctx, stream, file);
     stream->scan = (ScanState){.ctx = ctx, .file = file, .begin = skipped, .end = skipped};
     stream->indent_count = 1;
     tir_scan_lex_init_extra(&stream->scan, &stream->scanner);
-    tir_scan__scan_bytes(stream->source->text + skipped, (int)(stream->source->length - skipped), stream->scanner);
+    tir_scan__scan_bytes(stream->source->text + skipped, (int)(length - skipped), stream->scanner);
     return stream;
 }
 
@@ -261,9 +274,9 @@ static void accept_raw(TokenStream *stream, Token token)
     if (stream->ended)
         return;
     if (token.number == TOKEN_END) {
-        if (stream->scan.bracket_depth > 0)
+        if (stream->scan.bracket_depth > 0 && !stream->cut)
             report_never_closed(stream, &stream->brackets[stream->scan.bracket_depth - 1]);
-        queue_end(stream, token.span, stream->scan.bracket_depth > 0);
+        queue_end(stream, token.span, stream->cut || stream->scan.bracket_depth > 0);
     } else if (token.number == '(' || token.number == '[' || token.number == '{') {
         open_bracket(stream, token);
     } else if (token.number == ')' || token.number == ']' || token.number == '}') {

@@ -169,9 +169,10 @@ static Module *build_module(Elab *elab)
 {
     Context *ctx = elab->ctx;
     Module *module = ARENA_NEW(ctx->arena, Module);
+    Map by_name = {0};
     module->funcs = ARENA_ARRAY(ctx->arena, const Func *, elab->funcs.count);
     for (int i = 0; i < elab->funcs.count; i++) {
-        const Func *func = elab->funcs.data[i].func, *other = module_find(module, func->name);
+        const Func *func = elab->funcs.data[i].func, *other = map_get(&by_name, func->name);
         if (is_intrin_part(elab, func))
             continue;
         if (other) {
@@ -179,6 +180,7 @@ static Module *build_module(Elab *elab)
             diag_note(ctx, other->name_span, "'%s' is defined here", func->name);
             continue;
         }
+        map_set(ctx->arena, &by_name, func->name, (void *)func);
         module->funcs[module->func_count++] = func;
     }
     module->intrins = elab->intrins.data;

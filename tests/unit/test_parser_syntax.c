@@ -349,9 +349,18 @@ static void test_recovery(void **state)
 static void test_junk(void **state)
 {
     (void)state;
-    static const char bytes[] = "a\0b = \xff\xfe 1\n\x80 = 2\n'\xc3('\n\"\\x4\"\n";
+    static const char bytes[] = "ab = \xff\xfe 1\n\x80 = 2\n'\xc3('\n\"\\x4\"\n";
     parse_bytes(bytes, sizeof bytes - 1);
     assert_true(diag_error_count(ctx) >= 4);
+}
+
+/* A NUL byte ends what is read of a file: one error, and none about what it cuts off. */
+static void test_nul_byte(void **state)
+{
+    (void)state;
+    static const char bytes[] = "a = f(1,\0 2)\n)) = \xff\n";
+    parse_bytes(bytes, sizeof bytes - 1);
+    assert_int_equal(diag_error_count(ctx), 1);
 }
 
 /* TEXT repeated COUNT times. */
@@ -404,6 +413,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_paths, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_recovery, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_junk, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_nul_byte, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_limits, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_large_text, set_up, tear_down),
     };
