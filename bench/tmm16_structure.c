@@ -1,19 +1,23 @@
-/* How fast the reference's structure runs with each variant of tmm16, as a share of the peak measured in the same run: C = A B^T for 1024x1024 float32 matrices, tiles of A and B
-   copied into dense 16x16 buffers, multiplied into an accumulator, which is copied to C. And the micro-kernel by itself on tiles that stay in the first-level cache.
-   The matrices are placed in two ways: with A and B at the same offset within a page, where equal tiles of both compete for one set of the first-level cache, and 64 bytes apart.
-   Build, on x86-64 with 64-byte copies as tirc makes them: cc -O2 -march=native -mprefer-vector-width=512 -Iruntime bench/tmm16_structure.c build/libtirc_rt.a -lm */
+/* How fast the structure of the tmm16 example runs, as a share of the peak measured in the same run: C = A B^T for 1024x1024 float32 matrices, tiles of A and B copied into dense 16x16
+   buffers, multiplied into an accumulator, which is copied to C. In plain C with each variant of tmm16, and as tirc compiles it from text and schedule. And the micro-kernel by itself on
+   tiles that stay in the first-level cache.
+   The matrices are placed in three ways: A and B at the same offset within a page, where equal tiles of both compete for one set of the first-level cache; 64 bytes apart; and 16 bytes
+   into a page, as malloc places them, where each row of a tile lies in two cache lines. The copies are unrolled, as in tirc's code: each load then has an address stream of its own,
+   which the processor's prefetcher follows. bench/run builds this program. */
 #include "peak.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "matmul.h"
 #include "tirc_rt.h"
 
 enum { N = 1024, TILE = 16, RUNS = 12, KERNEL_CALLS = 100000, PAGE = 4096 };
 
 static void copy_tile(float *restrict to, int to_stride, const float *restrict from, int from_stride)
 {
+#pragma GCC unroll 16
     for (int i = 0; i < TILE; i++)
         memcpy(to + i * to_stride, from + i * from_stride, TILE * sizeof(float));
 }
@@ -33,10 +37,14 @@ static void multiply(tirc_tmm16_kernel kernel, const float *A, const float *B, f
         }
 }
 
+/* KERNEL: in plain C with that variant of tmm16; NULL: the function that tirc made. */
 static double structure_gflops(tirc_tmm16_kernel kernel, const float *A, const float *B, float *C)
 {
     double start = bench_seconds();
-    multiply(kernel, A, B, C);
+    if (kernel)
+        multiply(kernel, A, B, C);
+    else if (matmul(A, B, C))
+        exit(1);
     return 2.0 * N * N * N / (bench_seconds() - start) * 1e-9;
 }
 
@@ -73,26 +81,43 @@ static float *random_matrix(size_t offset)
     return matrix;
 }
 
-int main(void)
+enum { PLACES = 3 };
+static const size_t offset_a[PLACES] = {0, 0, 16}, offset_b[PLACES] = {0, 64, 16};
+
+static void report(const char *name, tirc_tmm16_kernel kernel, float *const A[], float *const B[], float *const C[])
 {
-    static const char *const names[] = {"avx512", "avx2", "neon", "portable"};
-    const float *A = random_matrix(0), *B = random_matrix(0), *B_apart = random_matrix(64);
-    float *C = random_matrix(0);
-    for (size_t v = 0; v < sizeof names / sizeof *names; v++) {
-        tirc_tmm16_kernel kernel = tirc_tmm16_variant(names[v]);
-        if (!kernel)
-            continue;
-        double peak = 0, same = 0, apart = 0, dense = 0, strided = 0, error = 0;
-        for (int run = 0; run < RUNS; run++) {
-            peak = fmax(peak, peak_measure(peak_widest()));
-            same = fmax(same, structure_gflops(kernel, A, B, C));
-            error = fmax(error, run ? 0 : worst_error(A, B, C));
-            apart = fmax(apart, structure_gflops(kernel, A, B_apart, C));
+    double peak = 0, share[PLACES] = {0}, dense = 0, strided = 0, error = 0;
+    for (int run = 0; run < RUNS; run++) {
+        peak = fmax(peak, peak_measure(peak_widest()));
+        for (int place = 0; place < PLACES; place++) {
+            share[place] = fmax(share[place], structure_gflops(kernel, A[place], B[place], C[place]));
+            error = fmax(error, run ? 0 : worst_error(A[place], B[place], C[place]));
+        }
+        if (kernel) {
             dense = fmax(dense, kernel_gflops(kernel, TILE));
             strided = fmax(strided, kernel_gflops(kernel, 2 * TILE));
         }
-        printf("%-8s of %.1f GFLOP/s peak: structure %.3f (A and B 64 bytes apart: %.3f), kernel %.3f (stride 32: %.3f); worst error %.1e\n", names[v], peak, same / peak,
-               apart / peak, dense / peak, strided / peak, error);
+    }
+    printf("%-8s of %.1f GFLOP/s peak: structure %.3f (A and B 64 bytes apart: %.3f, 16 bytes into a page: %.3f)", name, peak, share[0] / peak, share[1] / peak, share[2] / peak);
+    if (kernel)
+        printf(", kernel %.3f (stride 32: %.3f)", dense / peak, strided / peak);
+    printf("; worst error %.1e\n", error);
+}
+
+int main(void)
+{
+    static const char *const names[] = {"avx512", "avx2", "neon", "portable"};
+    float *A[PLACES], *B[PLACES], *C[PLACES];
+    for (int place = 0; place < PLACES; place++) {
+        A[place] = random_matrix(offset_a[place]);
+        B[place] = random_matrix(offset_b[place]);
+        C[place] = random_matrix(offset_a[place]);
+    }
+    report("tirc", NULL, A, B, C);
+    for (size_t v = 0; v < sizeof names / sizeof *names; v++) {
+        tirc_tmm16_kernel kernel = tirc_tmm16_variant(names[v]);
+        if (kernel)
+            report(names[v], kernel, A, B, C);
     }
     return 0;
 }

@@ -7,7 +7,7 @@
 #include "ir/walk.h"
 
 static const char *const standard_pipelines[] = {NULL, "default<O1>", "default<O2>", "default<O3>"};
-static const char vector_pipeline[] = "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),early-cse<memssa>,dse)";
+static const char vector_pipeline[] = "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),loop(loop-unroll-full),early-cse<memssa>,dse)";
 
 /* --- Content --- */
 

@@ -165,7 +165,10 @@ static bool report_check(Driver *driver, const Func *func, const ArgData *expect
     if (damaged)
         return driver_error(driver, "%s: the scheduled program writes outside of '%s' (seed %ld)", func->name, damaged->buffer->name, driver->options->seed);
     if (argdata_compare(expected, actual, length, &mismatch)) {
-        fprintf(driver->out, "%s: ok, scheduled and unscheduled agree (seed %ld, reductions of up to %" PRId64 " terms)\n", func->name, driver->options->seed, length);
+        fprintf(driver->out, "%s: ok, scheduled and unscheduled agree (seed %ld", func->name, driver->options->seed);
+        if (length > 1)
+            fprintf(driver->out, ", reductions of up to %" PRId64 " terms", length);
+        fprintf(driver->out, ")\n");
         return true;
     }
     return driver_error(driver, "%s: %s is %.9g, unscheduled %.9g (bound %.3g); %" PRId64 " elements differ (seed %ld)", func->name, mismatch.element, mismatch.actual, mismatch.expected,

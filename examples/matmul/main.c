@@ -8,7 +8,7 @@
 #include "matmul.h"
 #include "tirc_rt.h"
 
-enum { N = 1024, CHECKED_ROWS = 64, RUNS = 5 };
+enum { N = 1024, CHECKED_ROWS = 64, RUNS = 20 };
 
 static double seconds(void)
 {
