@@ -1,4 +1,5 @@
-/* Axis kinds are claims: what a program says of its blocks by T.axis.spatial and T.axis.reduce is checked before anything relies on it. */
+/* Axis kinds are claims: what a program says of its blocks by T.axis.spatial and T.axis.reduce is checked. A claim that is certainly false is a warning where the program is only
+   shown or interpreted, and an error where it is compiled. */
 #include "driver/driver.h"
 #include "ir/walk.h"
 #include "passes/analysis/dependence.h"
@@ -6,6 +7,7 @@
 typedef struct {
     Driver *driver;
     const Func *func;
+    bool compiles; /* the program becomes machine code */
 } ClaimWalk;
 
 static bool check_block(Visitor *visitor, const Stmt *stmt)
@@ -14,14 +16,14 @@ static bool check_block(Visitor *visitor, const Stmt *stmt)
     Context *ctx = walk->driver->ctx;
     Conflict conflict;
     if (stmt->kind == STMT_BLOCK && stmt->as.block.iter_count && dependence_check_claims(ctx, walk->func, stmt, &conflict) == CLAIM_REFUTED)
-        diag_warning(ctx, stmt->span, "the axes of block '%s' claim more than holds: instances that differ in them depend on each other, since %s; T.axis.scan and T.axis.opaque claim nothing",
+        (walk->compiles ? diag_error : diag_warning)(ctx, stmt->span, "the axes of block '%s' claim more than holds: instances that differ in them depend on each other, since %s; T.axis.scan and T.axis.opaque claim nothing",
                      stmt->as.block.block->name, conflict.text);
     return true;
 }
 
-bool driver_check_claims(Driver *driver, const Module *module)
+bool driver_check_claims(Driver *driver, const Module *module, bool compiles)
 {
-    ClaimWalk walk = {.driver = driver};
+    ClaimWalk walk = {.driver = driver, .compiles = compiles};
     for (int i = 0; i < module->func_count; i++) {
         walk.func = module->funcs[i];
         Visitor visitor = {.stmt = check_block, .data = &walk};

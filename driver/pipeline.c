@@ -15,7 +15,10 @@
 static int driver_run(Driver *driver)
 {
     const Options *options = driver->options;
-    if (!driver_parse(driver) || !driver_schedule(driver) || !driver_check_claims(driver, driver->source))
+    bool wants_output = options->emit || options->output || options->header;
+    bool only_shown = (options->show || options->print_after.count) && !wants_output;
+    bool compiles = !options->interpret && (options->check || options->time || !only_shown);
+    if (!driver_parse(driver) || !driver_schedule(driver) || !driver_check_claims(driver, driver->source, compiles))
         return EXIT_DIAGNOSED;
     if (options->show == SHOW_RESULT)
         fputs(print_module(driver->ctx, driver->scheduled), driver->out);
@@ -25,7 +28,6 @@ static int driver_run(Driver *driver)
         int code = options->check ? driver_check(driver) : EXIT_OK;
         return code == EXIT_OK && options->time ? driver_time(driver) : code;
     }
-    bool wants_output = options->emit || options->output || options->header;
     if (options->show && !wants_output)
         return EXIT_OK;
     if (options->print_after.count && !wants_output)

@@ -58,6 +58,20 @@ static bool is_parameter(const ClaimCheck *check, const Access *access)
     return false;
 }
 
+static bool uses_iterator(const ClaimCheck *check, const Expr *value)
+{
+    for (int i = 0; i < check->block->iter_count; i++)
+        if (expr_uses_var(value, check->block->iters[i].var))
+            return true;
+    return false;
+}
+
+/* Two writes by one statement store the same where the value is the same for all instances: whichever comes last, nothing changes. */
+static bool write_same_value(const ClaimCheck *check, const Access *a, const Access *b)
+{
+    return a->write && b->write && a->stmt == b->stmt && !uses_iterator(check, a->stmt->as.store.value);
+}
+
 /* Looks for instances that agree in the iterators before FIRST-differing ones and differ in one of kind SPATIAL (else reduce; the spatial ones then agree). */
 static void check_pair(ClaimCheck *check, const Access *a, const Access *b, bool spatial)
 {
@@ -76,7 +90,7 @@ static void check_pair(ClaimCheck *check, const Access *a, const Access *b, bool
         Conflict conflict;
         if (pair_conflicts(&pair, differ, &conflict)) {
             /* an update that is not recognized may commute all the same, scratch may be private, and an opaque call may do less than is declared */
-            bool certain = conflict.witnessed && spatial && is_parameter(check, a) && a->stmt->kind == STMT_STORE && b->stmt->kind == STMT_STORE;
+            bool certain = conflict.witnessed && spatial && is_parameter(check, a) && a->stmt->kind == STMT_STORE && b->stmt->kind == STMT_STORE && !write_same_value(check, a, b);
             check->verdict = certain ? CLAIM_REFUTED : CLAIM_UNKNOWN;
             *check->conflict = conflict;
         }
