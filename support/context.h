@@ -14,7 +14,7 @@ typedef struct {
     const char *text;
 } Diagnostic;
 
-/* A resource of a library (an isl or LLVM context), made at first use and released with the context. */
+/* What a layer above keeps with the context, made at first use and released with it: an isl or LLVM context, the accesses collected last. */
 typedef struct {
     void *handle;
     void (*release)(void *handle);
@@ -29,7 +29,7 @@ struct Context {
     int flushed_diagnostics, error_count;
     uint32_t next_symbol; /* the last number given to a Var, Buffer or Block */
     bool warnings_are_errors, no_warnings;
-    Resource isl, llvm;
+    Resource isl, llvm, accesses;
 };
 
 Context *context_new(void);

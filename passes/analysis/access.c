@@ -266,10 +266,36 @@ static void collect_stmt(Collector *collector, const Stmt *stmt)
     collector->stmt = outer_stmt;
 }
 
+/* --- the cache --- */
+
+/* A schedule step asks several times for the accesses of the program before it and of the one after it, which is the one before the next step. */
+enum { KEPT = 4 };
+typedef struct {
+    const Func *funcs[KEPT];
+    AccessList lists[KEPT];
+    int next; /* the entry to give up next */
+} AccessCache;
+
+static AccessCache *access_cache(Context *ctx)
+{
+    if (!ctx->accesses.handle)
+        ctx->accesses.handle = ARENA_NEW(ctx->base_arena, AccessCache);
+    return ctx->accesses.handle;
+}
+
 AccessList access_collect(Context *ctx, const Func *func)
 {
+    AccessCache *cache = access_cache(ctx);
+    for (int i = 0; i < KEPT; i++)
+        if (cache->funcs[i] == func)
+            return cache->lists[i];
     Collector collector = {.ctx = ctx};
     collect_stmt(&collector, func->body);
+    if (ctx->arena == ctx->base_arena) { /* else the list may be released before the context */
+        cache->funcs[cache->next] = func;
+        cache->lists[cache->next] = collector.accesses;
+        cache->next = (cache->next + 1) % KEPT;
+    }
     return collector.accesses;
 }
 

@@ -43,7 +43,7 @@ typedef struct {
 } Access;
 typedef VEC(Access) AccessList;
 
-/* All accesses of FUNC's body in program order, allocated in ctx->arena. */
+/* All accesses of FUNC's body in program order, allocated in ctx->arena. The lists of the last few functions are kept with the context, so the result must not be changed. */
 AccessList access_collect(Context *ctx, const Func *func);
 
 /* True when FRAME is OUTER or lies inside it. */

@@ -12,6 +12,7 @@
 /* An access of the old part and its image in the new part. */
 typedef struct {
     const Access *old_access, *new_access;
+    bool keeps_loops; /* the step left all loops, bindings and conditions around it as they were */
 } Image;
 typedef VEC(Image) ImageList;
 
@@ -57,6 +58,24 @@ static Map group_by_block(Context *ctx, const AccessList *accesses, const Stmt *
     return blocks;
 }
 
+static const Frame *skip_positions(const Frame *frame)
+{
+    while (frame && frame->kind == FRAME_POSITION)
+        frame = frame->outer;
+    return frame;
+}
+
+/* The ways to both are the same but for places in lists of statements. */
+static bool same_loops(const Frame *a, const Frame *b)
+{
+    for (a = skip_positions(a), b = skip_positions(b); a && b; a = skip_positions(a->outer), b = skip_positions(b->outer)) {
+        bool same_block = a->kind != FRAME_BLOCK || b->kind != FRAME_BLOCK || a->stmt->as.block.block == b->stmt->as.block.block;
+        if (a->kind != b->kind || a->var != b->var || a->range.min != b->range.min || a->range.extent != b->range.extent || a->value != b->value || a->negated != b->negated || !same_block)
+            return false;
+    }
+    return !a && !b;
+}
+
 /* Pairs up the accesses of both programs; false when some have no image. */
 static bool find_images(OrderCheck *check, const Map *old_blocks, const Map *new_blocks)
 {
@@ -65,7 +84,8 @@ static bool find_images(OrderCheck *check, const Map *old_blocks, const Map *new
         if (!new_list || new_list->accesses.count != old_list->accesses.count)
             return false;
         for (int j = 0; j < old_list->accesses.count; j++) {
-            Image image = {old_list->accesses.data[j], new_list->accesses.data[j]};
+            Image image = {old_list->accesses.data[j], new_list->accesses.data[j], false};
+            image.keeps_loops = same_loops(image.old_access->frame, image.new_access->frame);
             if (image.old_access->data != image.new_access->data || image.old_access->write != image.new_access->write)
                 return false;
             vec_push(check->ctx->arena, &check->images, image);
@@ -212,6 +232,12 @@ static bool only_own_element(OrderCheck *check, const Access *a, const Access *b
     return true;
 }
 
+/* Both run in the iterations in which they ran before, and in one iteration in the order in which they did. */
+static bool keep_order(const Image *a, const Image *b)
+{
+    return a->keeps_loops && b->keeps_loops && access_precedes(a->old_access, b->old_access) == access_precedes(a->new_access, b->new_access);
+}
+
 bool order_changes(Context *ctx, const OrderQuestion *question, Conflict *conflict)
 {
     const Func *before = question->before, *after = question->after;
@@ -227,7 +253,7 @@ bool order_changes(Context *ctx, const OrderQuestion *question, Conflict *confli
         for (int j = 0; j < check.images.count; j++) {
             const Image *a = &check.images.data[i], *b = &check.images.data[j];
             if (pair_is_harmless(a->old_access, b->old_access, true) || (question->wanted && !question->wanted(question->data, a->old_access, b->old_access)) ||
-                only_own_element(&check, a->old_access, b->old_access))
+                keep_order(a, b) || only_own_element(&check, a->old_access, b->old_access))
                 continue;
             if (order_is_lost(&check, a, b, conflict))
                 return true;
