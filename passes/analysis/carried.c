@@ -3,6 +3,7 @@
 
 #include "ir/walk.h"
 #include "passes/analysis/pair.h"
+#include "support/strbuf.h"
 
 /* The number of the loop over VAR among the loops around ACCESS, or -1. */
 static int loop_level(const Pair *pair, const Var *var)
@@ -66,6 +67,36 @@ bool access_covers(Context *ctx, const Access *write, const Access *read, const 
     isl_set_free(written);
     isl_set_free(needed);
     return covers == isl_bool_true;
+}
+
+const char *access_uncovered(Context *ctx, const Access *write, const Access *read, const Map *sizes)
+{
+    Pair pair = pair_new(ctx, write, read);
+    bool exact_write, exact_read;
+    isl_set *written = touched_elements(ctx, write, pair.common, sizes, &exact_write), *needed = touched_elements(ctx, read, pair.common, sizes, &exact_read);
+    if (!exact_write || !exact_read || !written || !needed || write->buffer->ndim != read->buffer->ndim) {
+        isl_set_free(written);
+        isl_set_free(needed);
+        return NULL;
+    }
+    AffineSpace missing = {.ctx = ctx, .set = isl_set_subtract(needed, written), .sizes = *sizes};
+    int64_t *values = ARENA_ARRAY(ctx->arena, int64_t, pair.common + read->buffer->ndim);
+    const char *params;
+    StrBuf text = {.arena = ctx->arena};
+    bool found = affine_sample(&missing, values, &params);
+    affine_free(&missing);
+    if (!found)
+        return NULL;
+    strbuf_printf(&text, "%s[", read->buffer->name);
+    for (int d = 0; d < read->buffer->ndim; d++)
+        strbuf_printf(&text, "%s%lld", d ? ", " : "", (long long)values[pair.common + d]);
+    strbuf_add(&text, "]");
+    for (int i = 0; i < pair.common; i++)
+        strbuf_printf(&text, "%s%s = %lld", i ? ", " : " (at ", pair.loops_a[i]->var->name, (long long)values[i]);
+    if (*params)
+        strbuf_printf(&text, "%s%s", pair.common ? ", " : " (with ", params);
+    strbuf_add(&text, pair.common || *params ? ")" : "");
+    return strbuf_text(&text);
 }
 
 /* EXPR, seen from FRAME, depends on the loop over VAR: by itself or through what its variables are bound to. */

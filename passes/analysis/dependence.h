@@ -41,6 +41,13 @@ bool dependence_moved_producer(Context *ctx, const Func *before, const Func *aft
 /* BLOCK was moved behind its producers, below a loop around them. True when an instance may be lost, or may come to run on the other side of what it depends on. */
 bool dependence_moved_consumer(Context *ctx, const Func *before, const Func *after, const Block *block, Conflict *conflict);
 
+/* True when AFTER runs an instance of BLOCK, or may for all that can be shown, that BEFORE does not run in the same iteration of the loops around the block's scope. */
+bool dependence_adds_instances(Context *ctx, const Func *before, const Func *after, const Block *block, Conflict *conflict);
+
+/* CONSUMER is to run where PRODUCER, which stores one element in each instance, stores the element that CONSUMER reads. True when some instance of CONSUMER, or possibly some, has
+   no such place: the loops that both share agreeing, its element is not written. Elements that a choice in CONSUMER may leave unread count too. */
+bool dependence_leaves_instances(Context *ctx, const Func *func, const Block *producer, const Block *consumer, Conflict *conflict);
+
 /* True when no instance of BLOCK (its iterators' values) certainly or possibly runs twice while the loops around the one over VAR stay in one iteration. */
 bool dependence_runs_once(Context *ctx, const Func *func, const Block *block, const Var *var);
 

@@ -1,5 +1,6 @@
 /* Is a program still right after a block went below another loop? See dependence_moved_producer and dependence_moved_consumer in dependence.h. */
 #include "passes/analysis/pair.h"
+#include "support/strbuf.h"
 
 bool access_in_block(const Access *access, const Block *block)
 {
@@ -53,8 +54,11 @@ bool dependence_moved_producer(Context *ctx, const Func *before, const Func *aft
         if (read->write || !read->data || !map_has(&written, read->data) || access_in_block(read, block) ||
             is_covered(ctx, &accesses, block, read, &sizes))
             continue;
-        const char *text = arena_printf(ctx->arena, "that each iteration computes all of '%s' that it reads cannot be shown", read->buffer->name);
-        *conflict = (Conflict){read, NULL, false, text};
+        const Access *write = map_get(&written, read->data);
+        const char *point = access_precedes(write, read) ? access_uncovered(ctx, write, read, &sizes) : NULL;
+        const char *text = point ? arena_printf(ctx->arena, "%s is read there, but not computed in the same iteration", point)
+                                 : arena_printf(ctx->arena, "that each iteration computes all of '%s' that it reads cannot be shown", read->buffer->name);
+        *conflict = (Conflict){read, NULL, point != NULL, text};
         return true;
     }
     return false;
@@ -82,15 +86,27 @@ static const Frame *block_frame(const AccessList *accesses, const Block *block, 
     return NULL;
 }
 
-/* The instances of BLOCK that run, as a set of iterator values; NULL when unknown. */
+/* The frame of the block around the one that FRAME, the beginning of its body, belongs to. */
+static const Frame *scope_frame(const Frame *frame)
+{
+    while (frame && frame->kind != FRAME_BLOCK)
+        frame = frame->outer;
+    frame = frame ? frame->outer : NULL;
+    while (frame && frame->kind != FRAME_BLOCK)
+        frame = frame->outer;
+    return frame;
+}
+
+/* The instances of BLOCK that run in each iteration of the loops around its scope, as a set of those and of iterator values; NULL when unknown. */
 static isl_set *instances(Context *ctx, const AccessList *accesses, const Block *block, const Map *sizes, bool *exact)
 {
     const BlockStmt *stmt = NULL;
     const Frame *frame = block_frame(accesses, block, &stmt);
     if (!frame)
         return NULL;
-    int loops;
+    int loops, kept;
     frame_loops(ctx, frame, &loops);
+    frame_loops(ctx, scope_frame(frame), &kept);
     AffineSpace space = affine_universe(ctx, loops + stmt->iter_count, sizes);
     const AffineEnv *env = frame_env(ctx, frame, 0);
     frame_assume(&space, frame, env);
@@ -100,29 +116,120 @@ static isl_set *instances(Context *ctx, const AccessList *accesses, const Block 
         affine_assume_compare(&space, EXPR_EQ, &value, var, env, var);
     }
     *exact = !space.approximate;
-    return space.set ? isl_set_project_out(space.set, isl_dim_set, 0, (unsigned)loops) : NULL;
+    return space.set ? isl_set_project_out(space.set, isl_dim_set, (unsigned)kept, (unsigned)(loops - kept)) : NULL;
 }
 
-static bool all_instances_kept(Context *ctx, const Func *before, const Func *after, const Block *block)
+/* A cheap argument that the instances of STMT are its whole domain: each iterator is a loop variable over just that, and nothing else may keep an instance from running. */
+static bool runs_over_domain(const Frame *frame, const BlockStmt *stmt)
 {
-    AccessList old_accesses = access_collect(ctx, before), new_accesses = access_collect(ctx, after);
-    Map sizes = func_sizes(ctx, before);
-    bool exact_old, exact_new = false;
-    isl_set *old_set = instances(ctx, &old_accesses, block, &sizes, &exact_old), *new_set = instances(ctx, &new_accesses, block, &sizes, &exact_new);
-    isl_bool kept = old_set && new_set && exact_new ? isl_set_is_subset(old_set, new_set) : isl_bool_false;
-    isl_set_free(old_set);
-    isl_set_free(new_set);
-    return kept == isl_bool_true;
+    int bound = 0;
+    const Frame *scope = scope_frame(frame);
+    for (; frame != scope; frame = frame->outer) {
+        int iter = 0;
+        if (frame->kind == FRAME_CONDITION && !expr_is_int(frame->value, !frame->negated))
+            return false;
+        if (frame->kind != FRAME_LOOP)
+            continue;
+        while (iter < stmt->iter_count && !expr_is_var(stmt->bindings[iter], frame->var))
+            iter++;
+        const Range *domain = iter < stmt->iter_count ? &stmt->iters[iter].domain : NULL;
+        if (!domain || !expr_equal(domain->min, frame->range.min) || !expr_equal(domain->extent, frame->range.extent))
+            return false;
+        bound++;
+    }
+    return bound == stmt->iter_count;
+}
+
+/* "vi = 3, vj = 0" for a point of SET, whose dimensions are KEPT loops and then the iterators of STMT; NULL when none is found. Takes SET. */
+static const char *instance_text(Context *ctx, const BlockStmt *stmt, int kept, isl_set *set, const Map *sizes)
+{
+    AffineSpace space = {.ctx = ctx, .set = set, .sizes = *sizes};
+    int64_t *values = ARENA_ARRAY(ctx->arena, int64_t, kept + stmt->iter_count);
+    const char *params;
+    StrBuf text = {.arena = ctx->arena};
+    bool found = affine_sample(&space, values, &params);
+    for (int i = 0; found && i < stmt->iter_count; i++)
+        strbuf_printf(&text, "%s%s = %lld", i ? ", " : "", stmt->iters[i].var->name, (long long)values[kept + i]);
+    if (found && *params)
+        strbuf_printf(&text, " (with %s)", params);
+    affine_free(&space);
+    return found ? strbuf_text(&text) : NULL;
+}
+
+/* Every instance of BLOCK in SOME_FUNC runs in ALL_FUNC too. Otherwise *WITNESS is one that does not, or NULL when this is not sure. */
+static bool instances_are_among(Context *ctx, const Func *some_func, const Func *all_func, const Block *block, const char **witness)
+{
+    AccessList some = access_collect(ctx, some_func), all = access_collect(ctx, all_func);
+    const BlockStmt *stmt = NULL;
+    const Frame *frame = block_frame(&all, block, &stmt);
+    *witness = NULL;
+    if (frame && runs_over_domain(frame, stmt))
+        return true;
+    Map sizes = func_sizes(ctx, some_func);
+    bool exact_some = false, exact_all = false;
+    isl_set *some_set = instances(ctx, &some, block, &sizes, &exact_some), *all_set = instances(ctx, &all, block, &sizes, &exact_all);
+    isl_set *lacking = some_set && all_set && exact_all ? isl_set_subtract(some_set, all_set) : NULL;
+    bool within = lacking && isl_set_is_empty(lacking) == isl_bool_true;
+    if (!lacking) {
+        isl_set_free(some_set);
+        isl_set_free(all_set);
+    } else if (within || !exact_some) {
+        isl_set_free(lacking);
+    } else {
+        int kept;
+        frame_loops(ctx, scope_frame(frame), &kept);
+        *witness = instance_text(ctx, stmt, kept, lacking, &sizes);
+    }
+    return within;
+}
+
+bool dependence_adds_instances(Context *ctx, const Func *before, const Func *after, const Block *block, Conflict *conflict)
+{
+    const char *witness;
+    if (instances_are_among(ctx, after, before, block, &witness))
+        return false;
+    const char *text = witness ? arena_printf(ctx->arena, "'%s' would run for %s, which it does not now", block->name, witness)
+                               : arena_printf(ctx->arena, "that '%s' runs for no more instances than now cannot be shown", block->name);
+    *conflict = (Conflict){.witnessed = witness != NULL, .text = text};
+    return true;
 }
 
 bool dependence_moved_consumer(Context *ctx, const Func *before, const Func *after, const Block *block, Conflict *conflict)
 {
-    if (!all_instances_kept(ctx, before, after, block)) {
-        *conflict = (Conflict){.text = arena_printf(ctx->arena, "that every instance of '%s' still runs cannot be shown", block->name)};
+    const char *witness;
+    if (!instances_are_among(ctx, before, after, block, &witness)) {
+        const char *text = witness ? arena_printf(ctx->arena, "'%s' would no longer run for %s", block->name, witness)
+                                   : arena_printf(ctx->arena, "that every instance of '%s' still runs cannot be shown", block->name);
+        *conflict = (Conflict){.witnessed = witness != NULL, .text = text};
         return true;
     }
     OrderQuestion question = {before, after, before->body, after->body, is_of_moved, (void *)block};
     return order_changes(ctx, &question, conflict);
+}
+
+/* --- a consumer that joins its producer --- */
+
+bool dependence_leaves_instances(Context *ctx, const Func *func, const Block *producer, const Block *consumer, Conflict *conflict)
+{
+    AccessList accesses = access_collect(ctx, func);
+    Map sizes = func_sizes(ctx, func), written = written_data(ctx, &accesses, producer);
+    const BlockStmt *stmt = NULL;
+    const Frame *frame = block_frame(&accesses, consumer, &stmt);
+    for (int i = 0; i < accesses.count; i++) {
+        Access read = accesses.data[i];
+        const Access *write = read.write || !access_in_block(&read, consumer) ? NULL : map_get(&written, read.data);
+        if (!write)
+            continue;
+        read.frame = frame; /* the instance runs whether or not a choice in it asks for the element */
+        if (!read.whole && !write->whole && access_covers(ctx, write, &read, &sizes))
+            continue;
+        const char *point = access_uncovered(ctx, write, &read, &sizes);
+        const char *text = point ? arena_printf(ctx->arena, "'%s' does not write %s", producer->name, point)
+                                 : arena_printf(ctx->arena, "that '%s' writes the element of '%s' for each of them cannot be shown", producer->name, read.buffer->name);
+        *conflict = (Conflict){&accesses.data[i], write, point != NULL, text};
+        return true;
+    }
+    return false;
 }
 
 /* --- instances that run again --- */

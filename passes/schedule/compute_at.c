@@ -8,7 +8,8 @@
    Legal when the block is complete or a reduction block, all its consumers (producers) are below the loop, there is a place between what it needs and what needs it, and:
    - compute_at: no instance reads an element that is overwritten between its old and its new place, and the writes of each iteration cover what the consumers read in it
      (an instance may run again: it computes the same from unchanged inputs);
-   - reverse_compute_at: every instance still runs, after everything it depends on. */
+   - reverse_compute_at: every instance still runs, after everything it depends on;
+   - no instance runs that did not run before: what a T.where says of the block's axes goes with it, anything else that kept instances from running must be implied. */
 #include "passes/analysis/dependence.h"
 #include "passes/schedule/checks.h"
 #include "passes/schedule/concurrency.h"
@@ -81,7 +82,8 @@ static bool check_moved(Move *move, const Func *before, const Func *after)
     Conflict conflict;
     const Block *block = node_block(move->block)->block;
     Schedule *sch = move->sch;
-    bool broken = move->reverse && move->partner_count ? dependence_moved_consumer(sch->ctx, before, after, block, &conflict) : dependence_moved_producer(sch->ctx, before, after, block, &conflict);
+    bool broken = dependence_adds_instances(sch->ctx, before, after, block, &conflict) ||
+                  (move->reverse && move->partner_count ? dependence_moved_consumer(sch->ctx, before, after, block, &conflict) : dependence_moved_producer(sch->ctx, before, after, block, &conflict));
     if (!broken)
         return true;
     return refuse_conflict(sch, &conflict, "moving block '%s' below loop '%s' would change the result", block->name, node_loop(move->loop)->var->name);

@@ -11,6 +11,7 @@
 #include "passes/schedule/checks.h"
 #include "passes/schedule/concurrency.h"
 #include "passes/schedule/inline.h"
+#include "passes/schedule/legality.h"
 #include "passes/schedule/loops.h"
 #include "passes/schedule/scope.h"
 
@@ -179,6 +180,10 @@ static bool find_producer(Reverse *reverse)
         return true;
     }
     sched_refuse(sch, "block '%s' has %d producers; it can go into one only when there is just one", block_name(reverse->consumer), candidates.count);
+    for (int i = 0; i < candidates.count; i++)
+        sched_note(sch, candidates.data[i]->stmt->span, "block '%s' is here", block_name(candidates.data[i]));
+    if (!candidates.count)
+        sched_note(sch, reverse->consumer->stmt->span, "block '%s' is here", block_name(reverse->consumer));
     return false;
 }
 
@@ -202,9 +207,22 @@ static bool check_reverse(Reverse *reverse)
         return false;
     Visitor visitor = {.expr = find_reads, .data = reverse};
     visit_stmt(&visitor, reverse->store);
-    if (reverse->index_count < 0)
-        return sched_refuse(sch, "block '%s' reads several elements of '%s' in one instance", block_name(consumer), reverse->buffer->name);
-    return reverse->indices != NULL;
+    if (reverse->index_count < 0) {
+        sched_refuse(sch, "block '%s' reads several elements of '%s' in one instance", block_name(consumer), reverse->buffer->name);
+        sched_note(sch, reverse->store->span, "it reads them here");
+    }
+    return reverse->indices != NULL && reverse->index_count >= 0;
+}
+
+/* Each instance of the consumer finds an instance of the producer to run in. */
+static bool check_no_instance_is_lost(Reverse *reverse)
+{
+    Schedule *sch = reverse->sch;
+    Conflict conflict;
+    const Block *producer = node_block(reverse->producer)->block, *consumer = node_block(reverse->consumer)->block;
+    if (!dependence_leaves_instances(sch->ctx, schedule_func(sch), producer, consumer, &conflict))
+        return true;
+    return refuse_conflict(sch, &conflict, "instances of block '%s' would be lost", consumer->name);
 }
 
 /* The producer comes to write what the consumer wrote, before whatever ran between: no block between them touches it, nor writes what the consumer reads besides. */
@@ -296,7 +314,7 @@ bool primitive_reverse_compute_inline(Schedule *sch, const Value *args, Value *r
 {
     (void)result;
     Reverse reverse = {.sch = sch, .consumer = schedule_block(sch, args[0].as.block)};
-    if (!reverse.consumer || !check_reverse(&reverse) || !check_nothing_between(&reverse))
+    if (!reverse.consumer || !check_reverse(&reverse) || !check_nothing_between(&reverse) || !check_no_instance_is_lost(&reverse))
         return false;
     const BlockStmt *consumer = node_block(reverse.consumer);
     if (!expr_is_int(consumer->predicate, 1)) {

@@ -28,6 +28,9 @@ bool move_find_position(Move *move);
 IterDomain *move_solve_domains(Move *move, Analyzer *an);
 /* The block below new loops ax0, ax1, ... over DOMAINS; iterators with one value get no loop unless unit loops are preserved. */
 const Stmt *move_build_nest(Move *move, Analyzer *an, const IterDomain *domains);
+/* What the block's predicate says of its instances beyond their domains, for the bindings of MOVED, which is the block with new ones. Conjuncts that cannot be said in terms of iterators
+   and of loops around the target loop are left out. */
+const Expr *move_bound_predicate(Move *move, const BlockStmt *moved);
 /* Takes the block out of its place, with the loops that held nothing else, and puts NEST at the position below the loop. NULL after a refusal. */
 const Stmt *move_rebuild_scope(Move *move, const TreeNode *scope, const Stmt *nest);
 

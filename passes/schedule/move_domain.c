@@ -266,7 +266,7 @@ const Stmt *move_build_nest(Move *move, Analyzer *an, const IterDomain *domains)
             guard = guarded(an, guard, op_compare(ctx, EXPR_LT, bindings[i], op_add_int(ctx, domains[i].bound.max, 1)));
     }
     block.bindings = bindings;
-    block.predicate = analyzer_simplify(an, guard);
+    block.predicate = analyzer_simplify(an, op_and(ctx, guard, move_bound_predicate(move, &block)));
     const Stmt *nest = stmt_block(ctx, block, move->block->stmt->span);
     while (count--)
         nest = stmt_for_serial(ctx, loops[count].var, NULL, loops[count].range.extent, nest, move->block->stmt->span);

@@ -26,6 +26,8 @@ static void refuse_unknown_block(Schedule *sch, Str name)
         sched_refuse(sch, "function '%s' has no block '%s'; did you mean '%s'?", function, name, near);
     else
         sched_refuse(sch, "function '%s' has no block '%s'", function, name);
+    if (schedule_func(sch)->name_span.file)
+        sched_note(sch, schedule_func(sch)->name_span, "function '%s' is here", function);
 }
 
 static void refuse_ambiguous_block(Schedule *sch, Str name, int found)

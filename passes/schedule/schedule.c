@@ -28,11 +28,27 @@ Step schedule_begin(Schedule *sch, const char *primitive, Span call_span)
     sch->primitive = primitive;
     sch->call_span = call_span;
     sch->func_pinned = false;
+    sch->subject = NULL;
+    sch->refused_without_place = false;
     return (Step){sch->module, sch->func_index, sch->consumed.count, sch->renamed.count, diag_error_count(sch->ctx)};
+}
+
+static void note_subject(Schedule *sch)
+{
+    const Stmt *subject = sch->subject;
+    if (!sch->refused_without_place || !subject || !subject->span.file)
+        return;
+    if (subject->kind == STMT_FOR)
+        sched_note(sch, subject->span, "loop '%s' is here", subject->as.loop.var->name);
+    else if (schedule_func(sch)->body == subject)
+        sched_note(sch, subject->span, "the root block is here");
+    else
+        sched_note(sch, subject->span, "block '%s' is here", subject->as.block.block->name);
 }
 
 bool schedule_end(Schedule *sch, Step step, bool ok)
 {
+    note_subject(sch);
     ok = ok && diag_error_count(sch->ctx) == step.error_count;
     if (!ok) {
         sch->module = step.module;
@@ -78,6 +94,8 @@ static const TreeNode *find_anywhere(Schedule *sch, const void *symbol, NodeFind
         sch->func_index = home;
     else
         sch->func_pinned = true;
+    if (node && !sch->subject)
+        sch->subject = node->stmt;
     return node;
 }
 
@@ -182,6 +200,7 @@ bool sched_refuse(Schedule *sch, const char *format, ...)
     const char *text = arena_vprintf(sch->ctx->arena, format, args);
     va_end(args);
     diag_error(sch->ctx, sch->call_span, "%s: %s", sch->primitive, text);
+    sch->refused_without_place = true;
     return false;
 }
 
@@ -192,6 +211,7 @@ void sched_note(Schedule *sch, Span span, const char *format, ...)
     const char *text = arena_vprintf(sch->ctx->arena, format, args);
     va_end(args);
     diag_note(sch->ctx, span, "%s", text);
+    sch->refused_without_place = false;
 }
 
 /* --- Names --- */

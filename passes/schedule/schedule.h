@@ -34,6 +34,8 @@ typedef struct Schedule {
     const char *primitive; /* its name */
     VEC(Consumed) consumed;
     VEC(Renamed) renamed;
+    const Stmt *subject; /* of the running step: the loop or block that its first handle stands for, or NULL */
+    bool refused_without_place; /* it was refused, and no note says yet where in the program */
     bool func_pinned; /* a handle was looked up in this step: all others must be of the same function */
     /* index of the current tree, rebuilt on demand */
     const Func *indexed;
@@ -97,7 +99,7 @@ void sched_consume(Schedule *sch, const void *symbol);
 /* Notes that handles of OLD_BLOCK mean NEW_BLOCK from now on. */
 void sched_rename_block(Schedule *sch, const Block *old_block, Block *new_block);
 
-/* --- Refusing: an error at the script call being executed. Always returns false. --- */
+/* --- Refusing: an error at the script call being executed. Always returns false. A refusal without a note gets one at the end of the step, at the first loop or block that the call names. --- */
 bool sched_refuse(Schedule *sch, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Adds a note that points into the .tir text. */
 void sched_note(Schedule *sch, Span span, const char *format, ...) __attribute__((format(printf, 3, 4)));
