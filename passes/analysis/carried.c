@@ -240,6 +240,22 @@ static bool in_loop(const Access *access, const Var *var)
     return access_loop(access, var) != NULL;
 }
 
+/* FOUND is between writes of one reduction. What its update wrote being read by a later one tells more than an init that runs before each: puts that in its place. */
+static void prefer_update(Context *ctx, const AccessList *accesses, const Map *sizes, const Var *var, Conflict *found)
+{
+    const Block *group = found->first->group;
+    for (int i = 0; i < accesses->count; i++)
+        for (int j = 0; j < accesses->count; j++) {
+            const Access *write = &accesses->data[i], *read = &accesses->data[j];
+            Conflict update;
+            bool of_update = write->group == group && read->group == group && write->data == read->data && write->write && !read->write && !access_precedes(write, read);
+            if (of_update && in_loop(write, var) && in_loop(read, var) && meets_later(ctx, write, read, sizes, var, &update) && update.witnessed >= found->witnessed) {
+                *found = update;
+                return;
+            }
+        }
+}
+
 bool dependence_carried(Context *ctx, const Func *func, const Var *var, RunMode mode, Conflict *conflict)
 {
     AccessList accesses = access_collect(ctx, func);
@@ -266,6 +282,8 @@ bool dependence_carried(Context *ctx, const Func *func, const Var *var, RunMode 
                 map_set(ctx->arena, &private_data, a->data, dependence_is_private(ctx, &accesses, &sizes, a->data, var) ? &allocations : NULL);
             if (scratch && map_get(&private_data, a->data))
                 continue;
+            if (a->group && a->group == b->group && a->write && b->write)
+                prefer_update(ctx, &accesses, &sizes, var, &found);
             *conflict = found;
             return true;
         }
