@@ -260,7 +260,7 @@ const Module *script_run(Context *ctx, const AstNode *file, const Module *module
     Flow flow = script_run_body(&script, file->as.list);
     if (flow == FLOW_BREAK || flow == FLOW_CONTINUE)
         script_error(&script, file->span, "'break' or 'continue' outside of a loop");
-    if (flow != FLOW_NEXT || (script.schedule->func_index >= 0 && !check_thread_scopes(script.schedule)))
+    if (flow != FLOW_NEXT || (script.schedule->func_index >= 0 && !check_threads(script.schedule)))
         return NULL;
     return script.schedule->module;
 }

@@ -30,6 +30,11 @@ bool dependence_carried(Context *ctx, const Func *func, const Var *var, RunMode 
    or leaves the threads: KERNEL is the outermost loop bound to threads around VAR's loop, or VAR. */
 bool dependence_leaves_scope(Context *ctx, const Func *func, const Var *var, const Var *kernel, RunMode mode, Conflict *conflict);
 
+/* FIRST and SECOND are loops (or one loop) of the kernel whose outermost loop is over KERNEL, bound to one thread tag: one index, run in MODE. True when an iteration of FIRST and one of
+   SECOND with another index conflict in memory that lies outside of the threads, or may for all that can be shown, whatever the iterations of the kernel's serial loops around them:
+   nothing makes threads wait for each other there. Shared memory is not looked at: barriers keep its order. */
+bool dependence_crosses_threads(Context *ctx, const Func *func, const Var *kernel, const Var *first, const Var *second, Conflict *conflict);
+
 /* True when AFTER runs two accesses in another order than BEFORE that must keep it, or may for all that can be shown. Block instances are identified by their block symbol and
    their iterators' values, so AFTER must hold the same blocks with unchanged bodies, each instance run as often as in BEFORE. Only accesses below
    OLD_PART in BEFORE and below NEW_PART in AFTER are compared: the rest of the program must be unchanged around them. */

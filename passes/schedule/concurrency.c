@@ -16,7 +16,7 @@
 
 enum { MOST_LANES = 1024 };
 
-static RunMode run_mode(const ForStmt *loop)
+RunMode concurrency_mode(const ForStmt *loop)
 {
     if (loop->kind != FOR_THREAD)
         return RUN_AT_ONCE;
@@ -31,22 +31,12 @@ static const char *what_helps(const Conflict *conflict)
     return "";
 }
 
-/* The outermost loop bound to threads around NODE, itself included. */
-static const Var *kernel_loop(Schedule *sch, const TreeNode *node)
-{
-    const Var *kernel = node_loop(node)->var;
-    for (; node; node = schedule_parent(sch, node))
-        if (node->stmt->kind == STMT_FOR && node_loop(node)->kind == FOR_THREAD)
-            kernel = node_loop(node)->var;
-    return kernel;
-}
-
 /* The loop at NODE, of whatever kind it is now, may run at once; false after a refusal. */
 static bool check_concurrent_loop(Schedule *sch, const TreeNode *node)
 {
     const ForStmt *loop = node_loop(node);
     Conflict conflict;
-    if (!dependence_carried(sch->ctx, schedule_func(sch), loop->var, run_mode(loop), &conflict))
+    if (!dependence_carried(sch->ctx, schedule_func(sch), loop->var, concurrency_mode(loop), &conflict))
         return true;
     const char *way = loop->kind == FOR_PARALLEL ? "parallel" : loop->kind == FOR_VECTORIZED ? "vectorized" : arena_printf(sch->ctx->arena, "bound to %s", loop->thread);
     sched_refuse(sch, "loop '%s' cannot be %s: %s%s", loop->var->name, way, conflict.text, what_helps(&conflict));
@@ -68,23 +58,6 @@ bool check_concurrent_loops_around(Schedule *sch, const TreeNode *node)
     for (; node; node = schedule_parent(sch, node))
         if (is_concurrent(node) && !check_concurrent_loop(sch, node))
             return false;
-    return true;
-}
-
-bool check_thread_scopes(Schedule *sch)
-{
-    for (int i = 0; i < schedule_node_count(sch); i++) {
-        const TreeNode *node = schedule_node_at(sch, i);
-        Conflict conflict;
-        if (node->stmt->kind != STMT_FOR || node_loop(node)->kind != FOR_THREAD)
-            continue;
-        const ForStmt *loop = node_loop(node);
-        if (dependence_leaves_scope(sch->ctx, schedule_func(sch), loop->var, kernel_loop(sch, node), run_mode(loop), &conflict)) {
-            diag_error(sch->ctx, node->stmt->span, "when the schedule ends, loop '%s' is bound to %s, but %s; compute_at or reverse_compute_at moves the copy below the loop", loop->var->name,
-                       loop->thread, conflict.text);
-            return false;
-        }
-    }
     return true;
 }
 
@@ -234,5 +207,9 @@ bool primitive_bind(Schedule *sch, const Value *args, Value *result)
     Str thread = args[1].as.text;
     if (!node || !check_thread_name(sch, thread) || !check_loop_starts_at_zero(sch, node) || !check_loop_has_no_jump(sch, node) || !check_outer_threads(sch, node, thread))
         return false;
-    return set_kind(sch, node, FOR_THREAD, thread);
+    const Var *var = node_loop(node)->var;
+    if (!set_kind(sch, node, FOR_THREAD, thread))
+        return false;
+    sched_note_bound(sch, var);
+    return true;
 }

@@ -2,14 +2,18 @@
 #ifndef TIRC_PASSES_SCHEDULE_CONCURRENCY_H
 #define TIRC_PASSES_SCHEDULE_CONCURRENCY_H
 
+#include "passes/analysis/dependence.h"
 #include "passes/schedule/schedule.h"
 
 /* The parallel, vectorized and thread-bound loops around BLOCK_OR_LOOP (itself included) still may run so; false after a refusal. For steps that move or add
    statements below such loops. */
 bool check_concurrent_loops_around(Schedule *sch, const TreeNode *node);
 
-/* For the end of a schedule: memory of threads and blocks (scopes shared, local, ...) is used only where they can see it. In between, a copy may still stand outside of the loops that it will
-   be moved below. False after a diagnostic. */
-bool check_thread_scopes(Schedule *sch);
+/* For the end of a schedule: the loops of a kernel with one thread tag have one extent, what crosses from one thread to another does so through shared memory, and memory of threads and
+   blocks (scopes shared, local, ...) is used only where they can see it. In between, a loop may still be bound and a copy still be moved. False after a diagnostic at the call of bind. */
+bool check_threads(Schedule *sch);
+
+/* How the iterations of LOOP run, which is not serial. */
+RunMode concurrency_mode(const ForStmt *loop);
 
 #endif

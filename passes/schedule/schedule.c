@@ -185,6 +185,20 @@ void sched_consume(Schedule *sch, const void *symbol)
     vec_push(sch->ctx->arena, &sch->consumed, consumed);
 }
 
+void sched_note_bound(Schedule *sch, const Var *loop)
+{
+    Bound bound = {loop, sch->call_span};
+    vec_push(sch->ctx->arena, &sch->bound, bound);
+}
+
+Span schedule_bound_at(const Schedule *sch, const Var *loop)
+{
+    for (int i = 0; i < sch->bound.count; i++)
+        if (sch->bound.data[i].loop == loop)
+            return sch->bound.data[i].span;
+    return span_none();
+}
+
 void sched_rename_block(Schedule *sch, const Block *old_block, Block *new_block)
 {
     Renamed renamed = {old_block, new_block};

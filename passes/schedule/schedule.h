@@ -26,6 +26,12 @@ typedef struct {
     Block *new_block;
 } Renamed;
 
+/* A loop that a step bound to threads. */
+typedef struct {
+    const Var *loop;
+    Span span; /* the script line that bound it */
+} Bound;
+
 typedef struct Schedule {
     Context *ctx;
     const Module *module;
@@ -34,6 +40,7 @@ typedef struct Schedule {
     const char *primitive; /* its name */
     VEC(Consumed) consumed;
     VEC(Renamed) renamed;
+    VEC(Bound) bound;
     const Stmt *subject; /* of the running step: the loop or block that its first handle stands for, or NULL */
     bool refused_without_place; /* it was refused, and no note says yet where in the program */
     bool func_pinned; /* a handle was looked up in this step: all others must be of the same function */
@@ -96,6 +103,10 @@ void sched_replace(Schedule *sch, const Stmt *old_stmt, const Stmt *new_stmt);
 void sched_replace_func(Schedule *sch, const Func *func);
 /* Notes that handles of SYMBOL (Var or Block) are stale because the running primitive consumed it. */
 void sched_consume(Schedule *sch, const void *symbol);
+/* Notes that the running primitive bound LOOP to threads. */
+void sched_note_bound(Schedule *sch, const Var *loop);
+/* Where the script bound LOOP to threads; a span without a file when the program did. */
+Span schedule_bound_at(const Schedule *sch, const Var *loop);
 /* Notes that handles of OLD_BLOCK mean NEW_BLOCK from now on. */
 void sched_rename_block(Schedule *sch, const Block *old_block, Block *new_block);
 
