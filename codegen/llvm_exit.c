@@ -2,10 +2,36 @@
 #include "codegen/llvm_gen.h"
 #include "codegen/llvm_runtime.h"
 
+/* Frees the heap block at INDEX and those outside of it, then returns CODE. */
+static void leave_from(FuncGen *gen, int index, LLVMValueRef code)
+{
+    if (index < 0) {
+        LLVMBuildRet(gen->builder, code);
+        return;
+    }
+    HeapBlock *block = &gen->heap_blocks.data[index];
+    LLVMBasicBlockRef from = LLVMGetInsertBlock(gen->builder);
+    bool first = !block->cleanup;
+    if (first)
+        block->cleanup = emit_block(gen, "cleanup");
+    LLVMBuildBr(gen->builder, block->cleanup);
+    if (first) {
+        emit_at(gen, block->cleanup);
+        block->code = LLVMBuildPhi(gen->builder, gen->build->i32, "code");
+        emit_runtime_free(gen, block->memory);
+        leave_from(gen, index - 1, block->code);
+    }
+    LLVMAddIncoming(block->code, &code, &from, 1);
+}
+
+void emit_leave(FuncGen *gen, LLVMValueRef code)
+{
+    leave_from(gen, gen->heap_blocks.count - 1, code);
+}
+
 void emit_return(FuncGen *gen, LLVMValueRef code)
 {
-    emit_free_heap(gen, 0);
-    LLVMBuildRet(gen->builder, code);
+    emit_leave(gen, code);
     emit_at(gen, emit_block(gen, "unreachable"));
 }
 
@@ -24,8 +50,6 @@ void emit_fail_if(FuncGen *gen, LLVMValueRef failed, const char *message)
     LLVMBasicBlockRef fail = emit_block(gen, "fail"), go_on = emit_block(gen, "checked");
     mark_unlikely(gen, LLVMBuildCondBr(gen->builder, failed, fail, go_on));
     emit_at(gen, fail);
-    LLVMValueRef code = emit_runtime_error(gen, message);
-    emit_free_heap(gen, 0);
-    LLVMBuildRet(gen->builder, code);
+    emit_leave(gen, emit_runtime_error(gen, message));
     emit_at(gen, go_on);
 }

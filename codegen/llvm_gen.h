@@ -17,6 +17,14 @@ typedef struct LoopTargets {
     int heap_depth; /* heap blocks that are live outside of the loop */
 } LoopTargets;
 
+/* A live block of memory from tirc_alloc. The ways out of the function share the code that frees it: CLEANUP (NULL: not needed so far), which goes on to the cleanup of the heap
+   block outside of this one, or returns CODE, the code that each way brings. */
+typedef struct {
+    LLVMValueRef memory;
+    LLVMBasicBlockRef cleanup;
+    LLVMValueRef code;
+} HeapBlock;
+
 typedef struct {
     Context *ctx;
     LlvmBuild *build;
@@ -33,7 +41,7 @@ typedef struct {
     bool has_computed_pointers; /* a let binds a pointer: two data variables may then mean one memory */
     bool in_parallel_body;   /* the function is the outlined body of a parallel loop */
     int64_t stack_bytes;     /* taken by scratch buffers so far */
-    VEC(LLVMValueRef) heap_blocks; /* live blocks from tirc_alloc, innermost last */
+    VEC(HeapBlock) heap_blocks; /* innermost last */
     const LoopTargets *loop; /* innermost; NULL outside of loops */
     int *body_count;         /* outlined bodies of the exported function so far, for their names */
 } FuncGen;
@@ -152,7 +160,9 @@ void emit_allocate(FuncGen *gen, const Stmt *stmt);
 void emit_allocate_const(FuncGen *gen, const Stmt *stmt);
 /* Frees the heap blocks from DEPTH on, which stay live for code that follows. */
 void emit_free_heap(FuncGen *gen, int depth);
-/* Leaves the function with CODE (an i32): frees all heap blocks and returns. What follows goes into an unreachable block. */
+/* Leaves the function with CODE (an i32): frees all heap blocks and returns. Ends the current block. */
+void emit_leave(FuncGen *gen, LLVMValueRef code);
+/* The same in the middle of code: what follows goes into an unreachable block. */
 void emit_return(FuncGen *gen, LLVMValueRef code);
 /* Returns TIRC_ERROR_* CODE with MESSAGE in tirc_last_error when FAILED (i1); continues otherwise. */
 void emit_fail_if(FuncGen *gen, LLVMValueRef failed, const char *message);

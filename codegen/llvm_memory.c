@@ -50,7 +50,7 @@ static LLVMValueRef take_heap(FuncGen *gen, const Stmt *stmt)
 void emit_free_heap(FuncGen *gen, int depth)
 {
     for (int i = gen->heap_blocks.count - 1; i >= depth; i--)
-        emit_runtime_free(gen, gen->heap_blocks.data[i]);
+        emit_runtime_free(gen, gen->heap_blocks.data[i].memory);
 }
 
 static void emit_heap_scope(FuncGen *gen, const Stmt *stmt)
@@ -63,7 +63,7 @@ static void emit_heap_scope(FuncGen *gen, const Stmt *stmt)
     LLVMValueRef block = take_heap(gen, stmt);
     emit_fail_if(gen, LLVMBuildIsNull(gen->builder, block, ""), context_internf(gen->ctx, "%s: out of memory for '%s'", gen->symbol, stmt->as.allocate.var->name));
     gen_bind(gen, stmt->as.allocate.var, block);
-    vec_push(gen->ctx->arena, &gen->heap_blocks, block);
+    vec_push(gen->ctx->arena, &gen->heap_blocks, ((HeapBlock){.memory = block}));
     emit_stmt(gen, stmt->as.allocate.body);
     emit_free_heap(gen, gen->heap_blocks.count - 1);
     gen->heap_blocks.count--;

@@ -203,7 +203,6 @@ void emit_parallel_for(FuncGen *gen, const Stmt *stmt)
     LLVMBasicBlockRef leave = emit_block(gen, "failed"), go_on = emit_block(gen, "parallel.done");
     LLVMBuildCondBr(gen->builder, failed, leave, go_on);
     emit_at(gen, leave);
-    emit_free_heap(gen, 0);
-    LLVMBuildRet(gen->builder, code);
+    emit_leave(gen, code);
     emit_at(gen, go_on);
 }
