@@ -208,6 +208,10 @@ static void complete(Analyzer *an, const Iter *iter, IterDomain *info)
         return;
     }
     info->bound = int_set_intersect(an, info->bound, whole);
+    if (info->bound.empty) { /* no value at all: a loop of no iterations, where a set without ends would be one without limits */
+        const Expr *min = iter->domain.min;
+        info->domain = info->bound = (IntSet){min, op_add_int(ctx, min, -1), false};
+    }
     if (holds(an, info->domain, info->bound))
         info->domain = info->bound;
 }
