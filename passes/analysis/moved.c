@@ -183,6 +183,48 @@ static bool instances_are_among(Context *ctx, const Func *some_func, const Func 
     return within;
 }
 
+/* All points of the spatial domains of STMT, in the iterations of the loops around SCOPE; KEPT of them. */
+static isl_set *all_points(Context *ctx, const Frame *scope, const BlockStmt *stmt, int kept, const Map *sizes)
+{
+    AffineSpace space = affine_universe(ctx, kept + stmt->iter_count, sizes);
+    const AffineEnv *env = frame_env(ctx, scope, 0);
+    frame_assume(&space, scope, env);
+    for (int i = 0; i < stmt->iter_count; i++)
+        affine_assume_range(&space, env, kept + i, stmt->iters[i].domain);
+    return space.set;
+}
+
+/* SET without the dimensions of the iterators that are not spatial. */
+static isl_set *spatial_part(isl_set *set, const BlockStmt *stmt, int kept)
+{
+    for (int i = stmt->iter_count - 1; set && i >= 0; i--)
+        if (stmt->iters[i].kind != ITER_SPATIAL)
+            set = isl_set_project_out(set, isl_dim_set, (unsigned)(kept + i), 1);
+    return set;
+}
+
+bool dependence_serves_all_points(Context *ctx, const Func *func, const Block *block)
+{
+    AccessList accesses = access_collect(ctx, func);
+    Map sizes = func_sizes(ctx, func);
+    const BlockStmt *stmt = NULL;
+    const Frame *frame = block_frame(&accesses, block, &stmt);
+    bool exact = false;
+    isl_set *run = instances(ctx, &accesses, block, &sizes, &exact);
+    if (!run || !exact) {
+        isl_set_free(run);
+        return false;
+    }
+    int kept;
+    frame_loops(ctx, scope_frame(frame), &kept);
+    isl_set *points = spatial_part(all_points(ctx, scope_frame(frame), stmt, kept, &sizes), stmt, kept);
+    run = spatial_part(run, stmt, kept);
+    isl_bool served = points && run ? isl_set_is_subset(points, run) : isl_bool_false;
+    isl_set_free(points);
+    isl_set_free(run);
+    return served == isl_bool_true;
+}
+
 bool dependence_adds_instances(Context *ctx, const Func *before, const Func *after, const Block *block, Conflict *conflict)
 {
     const char *witness;

@@ -3,6 +3,7 @@
 
 #include "ir/print.h"
 #include "ir/walk.h"
+#include "passes/analysis/dependence.h"
 #include "passes/schedule/loops.h"
 #include "passes/schedule/scope.h"
 
@@ -13,8 +14,9 @@ static void note_block(Schedule *sch, const TreeNode *block)
 
 /* --- Affine bindings --- */
 
-/* The map of BLOCK's axes over the loops below TOP; the reason in RESULT->error when it has none. */
-static bool detect_bindings(Schedule *sch, const TreeNode *node, const TreeNode *top, IterMapResult *result)
+/* The map of BLOCK's axes over the loops below TOP; the reason in RESULT->error when it has none. With PREDICATED the block's predicate must leave a box; without, the map must be one to
+   one where the predicate is left aside. */
+static bool detect_bindings(Schedule *sch, const TreeNode *node, const TreeNode *top, bool predicated, IterMapResult *result)
 {
     const BlockStmt *block = node_block(node);
     int count, first = 0;
@@ -30,8 +32,8 @@ static bool detect_bindings(Schedule *sch, const TreeNode *node, const TreeNode 
         .binding_count = block->iter_count,
         .iters = loops_ranges(sch, loops + first, count - first),
         .iter_count = count - first,
-        .predicate = block->predicate,
-        .level = ITER_MAP_SURJECTIVE,
+        .predicate = predicated ? block->predicate : NULL,
+        .level = predicated ? ITER_MAP_SURJECTIVE : ITER_MAP_BIJECTIVE,
         .simplify_trivial = true,
     };
     if (!iter_map_detect(analyzer_new(sch->ctx), &query, result))
@@ -47,18 +49,35 @@ static bool detect_bindings(Schedule *sch, const TreeNode *node, const TreeNode 
 bool block_is_affine(Schedule *sch, const TreeNode *block, const TreeNode *top)
 {
     IterMapResult map;
-    return detect_bindings(sch, block, top, &map);
+    return detect_bindings(sch, block, top, true, &map) || detect_bindings(sch, block, top, false, &map);
+}
+
+static bool refuse_not_affine(Schedule *sch, const TreeNode *block, const IterMapResult *map)
+{
+    sched_refuse(sch, "the bindings of block '%s' must be affine in the loops around it and cover a box: %s", node_block(block)->block->name,
+                 map->error ? map->error : "they are not");
+    note_block(sch, block);
+    return false;
 }
 
 bool check_block_is_affine(Schedule *sch, const TreeNode *block, const TreeNode *top)
 {
     IterMapResult map;
-    if (detect_bindings(sch, block, NULL, &map) || (top && block_is_affine(sch, block, top)))
+    if (block_is_affine(sch, block, NULL) || (top && block_is_affine(sch, block, top)))
         return true;
-    sched_refuse(sch, "the bindings of block '%s' must be affine in the loops around it and cover a box: %s", node_block(block)->block->name,
-                 map.error ? map.error : "they are not");
-    note_block(sch, block);
-    return false;
+    detect_bindings(sch, block, NULL, true, &map);
+    return refuse_not_affine(sch, block, &map);
+}
+
+/* The bindings reach a box under the predicate; or each instance once, some of each spatial point: the point gets its init wherever the predicate stands. */
+static bool check_reduction_domain(Schedule *sch, const TreeNode *node)
+{
+    IterMapResult map, whole;
+    if (detect_bindings(sch, node, NULL, true, &map))
+        return true;
+    if (detect_bindings(sch, node, NULL, false, &whole) && dependence_serves_all_points(sch->ctx, schedule_func(sch), node_block(node)->block))
+        return true;
+    return refuse_not_affine(sch, node, &map);
 }
 
 /* --- Axes --- */
@@ -193,5 +212,5 @@ bool check_reduction_block(Schedule *sch, const TreeNode *node)
         note_block(sch, node);
         return false;
     }
-    return check_block_is_affine(sch, node, NULL) && check_block_axes(sch, node) && check_block_is_only_writer(sch, node) && check_outputs_not_reduced(sch, node);
+    return check_reduction_domain(sch, node) && check_block_axes(sch, node) && check_block_is_only_writer(sch, node) && check_outputs_not_reduced(sch, node);
 }
