@@ -168,7 +168,10 @@ static bool same_attr_value(Comparison *comparison, const char *what, const Attr
         return differ(comparison, arena_printf(comparison->ctx->arena, "%s: values of other kinds", what));
     switch (a->kind) {
     case ATTR_NONE: return true;
-    case ATTR_EXPR: return same_expr(comparison, what, a->expr, b->expr);
+    case ATTR_EXPR:
+        if (a->untyped != b->untyped)
+            return differ(comparison, arena_printf(comparison->ctx->arena, "%s: a number with a type and one without", what));
+        return same_expr(comparison, what, a->expr, b->expr);
     case ATTR_DICT: return same_attrs(comparison, what, (Attrs){a->entries, a->count}, (Attrs){b->entries, b->count});
     case ATTR_LIST:
         if (!same_count(comparison, what, a->count, b->count))

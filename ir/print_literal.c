@@ -58,7 +58,14 @@ void print_dtype(Printer *printer, DType dtype)
 void print_attr_value(Printer *printer, const AttrValue *value)
 {
     switch (value->kind) {
-    case ATTR_EXPR: print_expression(printer, value->expr); break;
+    case ATTR_EXPR:
+        if (value->untyped && value->expr->kind == EXPR_FLOAT)
+            print_real(printer, value->expr->value.real);
+        else if (value->untyped)
+            print_integer(printer, value->expr->dtype, value->expr->value.integer);
+        else
+            print_expression(printer, value->expr);
+        break;
     case ATTR_NONE: print_text(printer, "None"); break;
     case ATTR_DICT: print_attrs(printer, (Attrs){value->entries, value->count}, NULL); break;
     case ATTR_LIST:

@@ -1,6 +1,7 @@
 /* Construction of statements, functions and modules; see stmt.h. */
 #include "ir/stmt.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "support/bug.h"
@@ -41,6 +42,25 @@ const AttrValue *attr_expr(Context *ctx, const Expr *expr)
     AttrValue *value = ARENA_NEW(ctx->arena, AttrValue);
     *value = (AttrValue){.kind = ATTR_EXPR, .expr = expr};
     return value;
+}
+
+static const AttrValue *attr_untyped(Context *ctx, const Expr *number)
+{
+    AttrValue *value = ARENA_NEW(ctx->arena, AttrValue);
+    *value = (AttrValue){.kind = ATTR_EXPR, .expr = number, .untyped = true};
+    return value;
+}
+
+const AttrValue *attr_int(Context *ctx, int64_t value)
+{
+    if (dtype_holds(DTYPE_INT32, value))
+        return attr_expr(ctx, expr_int(ctx, DTYPE_INT32, value));
+    return attr_untyped(ctx, expr_int(ctx, DTYPE_INT64, value));
+}
+
+const AttrValue *attr_float(Context *ctx, double value)
+{
+    return isfinite(value) ? attr_untyped(ctx, expr_float(ctx, DTYPE_FLOAT64, value)) : attr_expr(ctx, expr_float(ctx, DTYPE_FLOAT32, value));
 }
 
 const Stmt *stmt_new(Context *ctx, const Stmt *template)

@@ -28,6 +28,7 @@ typedef struct {
 struct AttrValue {
     AttrKind kind;
     const Expr *expr;        /* ATTR_EXPR */
+    bool untyped;            /* ATTR_EXPR: a number of Python's, which prints without its type */
     const AttrValue **items; /* ATTR_LIST */
     Attr *entries;           /* ATTR_DICT */
     int count;
@@ -43,6 +44,9 @@ const AttrValue *attrs_get(Attrs attrs, const char *key);
 Attrs attrs_set(Context *ctx, Attrs attrs, Str key, const AttrValue *value);
 Attrs attrs_remove(Context *ctx, Attrs attrs, const char *key);
 const AttrValue *attr_expr(Context *ctx, const Expr *expr);
+/* Numbers of Python's: an int32 where the value fits, else an untyped int64; an untyped float64 (a float32 where it is no finite number). */
+const AttrValue *attr_int(Context *ctx, int64_t value);
+const AttrValue *attr_float(Context *ctx, double value);
 
 typedef enum { ITER_SPATIAL, ITER_REDUCE, ITER_SCAN, ITER_OPAQUE } IterKind;
 

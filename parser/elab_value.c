@@ -395,11 +395,14 @@ static const AttrValue *dict_to_attr(Elab *elab, const Value *value)
 
 const AttrValue *value_to_attr(Elab *elab, const Value *value)
 {
+    if (value->kind == VALUE_INT && !value->huge)
+        return attr_int(elab->ctx, value->as.integer);
     switch (value->kind) {
     case VALUE_NONE: return attr_new(elab, ATTR_NONE, 0);
     case VALUE_TUPLE:
     case VALUE_LIST: return list_to_attr(elab, value);
     case VALUE_DICT: return dict_to_attr(elab, value);
+    case VALUE_FLOAT: return attr_float(elab->ctx, value->as.real);
     case VALUE_DTYPE: return attr_expr(elab->ctx, expr_string(elab->ctx, dtype_name(elab->ctx, value->as.dtype)));
     case VALUE_TARGET: {
         /* A target has no form of its own in attributes: a dictionary with the single key "T.target" stands for it. */

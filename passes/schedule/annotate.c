@@ -13,8 +13,8 @@ static const AttrValue *attr_value(Schedule *sch, const Value *value)
     Context *ctx = sch->ctx;
     switch (value->kind) {
     case VALUE_BOOL: return attr_expr(ctx, expr_bool(ctx, value->as.boolean));
-    case VALUE_INT: return attr_expr(ctx, expr_int(ctx, dtype_holds(DTYPE_INT32, value->as.integer) ? DTYPE_INT32 : DTYPE_INT64, value->as.integer));
-    case VALUE_FLOAT: return attr_expr(ctx, expr_float(ctx, DTYPE_FLOAT32, value->as.real));
+    case VALUE_INT: return attr_int(ctx, value->as.integer);
+    case VALUE_FLOAT: return attr_float(ctx, value->as.real);
     case VALUE_STRING: return attr_expr(ctx, expr_string(ctx, value->as.text));
     case VALUE_EXPR: return attr_expr(ctx, value->as.expr);
     case VALUE_LIST: return attr_list(sch, value->as.list);
