@@ -37,8 +37,10 @@ bool dependence_crosses_threads(Context *ctx, const Func *func, const Var *kerne
 
 /* True when AFTER runs two accesses in another order than BEFORE that must keep it, or may for all that can be shown. Block instances are identified by their block symbol and
    their iterators' values, so AFTER must hold the same blocks with unchanged bodies, each instance run as often as in BEFORE. Only accesses below
-   OLD_PART in BEFORE and below NEW_PART in AFTER are compared: the rest of the program must be unchanged around them. */
-bool dependence_reordered(Context *ctx, const Func *before, const Stmt *old_part, const Func *after, const Stmt *new_part, Conflict *conflict);
+   OLD_PART in BEFORE and below NEW_PART in AFTER are compared: the rest of the program must be unchanged around them. INNERMOST, where not NULL: OLD_PART is a nest of loops,
+   each the whole body of the one before, down to the one over INNERMOST, whose body runs in AFTER for the same iterations; what such a body fills before it reads it, in a buffer
+   of the program's own, keeps no order between two of them. */
+bool dependence_reordered(Context *ctx, const Func *before, const Stmt *old_part, const Func *after, const Stmt *new_part, const Var *innermost, Conflict *conflict);
 
 /* BLOCK was moved in front of its consumers, below a loop around them, where an instance may run several times or not at all. True when that may change what a consumer
    reads: an input of BLOCK changes between its old and its new place, or in some iteration not all that is read was written before. */

@@ -20,10 +20,10 @@ bool refuse_conflict(Schedule *sch, const Conflict *conflict, const char *format
     return false;
 }
 
-bool check_order_is_kept(Schedule *sch, const Func *before, const Stmt *old_part, const Stmt *new_part)
+bool check_order_is_kept(Schedule *sch, const Func *before, const Stmt *old_part, const Stmt *new_part, const Var *innermost)
 {
     Conflict conflict;
-    if (!dependence_reordered(sch->ctx, before, old_part, schedule_func(sch), new_part, &conflict))
+    if (!dependence_reordered(sch->ctx, before, old_part, schedule_func(sch), new_part, innermost, &conflict))
         return true;
     return refuse_conflict(sch, &conflict, "the new order would change what the program computes");
 }

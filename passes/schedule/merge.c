@@ -186,5 +186,5 @@ bool primitive_merge(Schedule *sch, const Value *args, Value *result)
     const Func *before = schedule_func(sch);
     const Stmt *old_part = around->stmt;
     sched_replace(sch, merge.list->stmt, rebuilt_list(sch, &merge, merged_nest(sch, &merge, vars)));
-    return check_order_is_kept(sch, before, old_part, schedule_find_stmt(sch, old_part)->stmt);
+    return check_order_is_kept(sch, before, old_part, schedule_find_stmt(sch, old_part)->stmt, NULL);
 }

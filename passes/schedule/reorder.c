@@ -153,5 +153,5 @@ bool primitive_reorder(Schedule *sch, const Value *args, Value *result)
     for (int i = 0; i < reordering.chain_count; i++)
         stmt = stmt_with_body(sch->ctx, loop_at(&reordering, i, &next)->stmt, stmt);
     sched_replace(sch, top, stmt);
-    return check_order_is_kept(sch, before, top, stmt) && check_concurrent_loops_around(sch, schedule_find_loop(sch, innermost));
+    return check_order_is_kept(sch, before, top, stmt, node_loop(reordering.chain[0])->var) && check_concurrent_loops_around(sch, schedule_find_loop(sch, innermost));
 }
