@@ -219,16 +219,63 @@ const Expr *analyzer_simplify(Analyzer *an, const Expr *expr)
     return expr->kind == EXPR_INT ? expr : analyzer_simplify_canonical(an, expr);
 }
 
+/* EXPR is arithmetic on integers and variables alone that stays within its types: what is true of numbers is true of it. */
+static bool never_wraps(Analyzer *an, const Expr *expr)
+{
+    DType type = expr->dtype;
+    if (type.lanes != 1 || (type.code != DT_BOOL && !dtype_is_integer(type)))
+        return false;
+    if (expr->kind == EXPR_INT || expr->kind == EXPR_VAR)
+        return true;
+    if (!expr_is_binary(expr) && expr->kind != EXPR_NOT)
+        return false;
+    for (int i = 0; i < expr->arg_count; i++)
+        if (!never_wraps(an, expr->args[i]))
+            return false;
+    if (type.code == DT_BOOL)
+        return true;
+    IntBound bound = analyzer_bound(an, expr);
+    return bound.min != BOUND_NEG_INF && bound.max != BOUND_POS_INF && bound.min >= dtype_min_int(type) && bound.max <= dtype_max_int(type);
+}
+
+/* The second operand of if_then_else is evaluated only where the condition holds. (As the reference prints it: the third one does not learn of the condition.) */
+static const Expr *simplify_choice_indices(Analyzer *an, const Expr *choice)
+{
+    const Expr *condition = choice->args[0];
+    const Expr *args[3] = {analyzer_simplify_indices(an, condition), choice->args[1], analyzer_simplify_indices(an, choice->args[2])};
+    if (expr_is_int(args[0], 0))
+        return args[2];
+    if (expr_is_int(args[0], 1))
+        return analyzer_simplify_indices(an, args[1]);
+    AnalyzerScope scope = analyzer_enter(an);
+    if (never_wraps(an, condition))
+        analyzer_assume(an, args[0]);
+    args[1] = analyzer_simplify_indices(an, args[1]);
+    analyzer_leave(an, scope);
+    return expr_with_args(an->ctx, choice, args);
+}
+
+/* Argument INDEX of VALUE says where memory is. */
+static bool is_place(const Expr *value, int index)
+{
+    if (expr_is_call(value, OP_TVM_ACCESS_PTR))
+        return index == 2 || index == 3;
+    return value->kind == EXPR_LOAD && index < load_index_count(value);
+}
+
 const Expr *analyzer_simplify_indices(Analyzer *an, const Expr *value)
 {
     if (value->arg_count == 0)
         return value;
-    bool load = value->kind == EXPR_LOAD;
+    if (never_wraps(an, value))
+        return analyzer_simplify(an, value);
+    if (expr_is_call(value, OP_IF_THEN_ELSE))
+        return simplify_choice_indices(an, value);
     const Expr **args = ARENA_ARRAY(an->ctx->arena, const Expr *, value->arg_count);
-    for (int i = 0; i < value->arg_count; i++) {
-        bool index = load && i < load_index_count(value);
-        args[i] = index ? analyzer_simplify(an, value->args[i]) : analyzer_simplify_indices(an, value->args[i]);
-    }
+    for (int i = 0; i < value->arg_count; i++)
+        args[i] = is_place(value, i) ? analyzer_simplify(an, value->args[i]) : analyzer_simplify_indices(an, value->args[i]);
+    if (value->kind == EXPR_GT || value->kind == EXPR_GE)
+        return expr_binary(an->ctx, value->kind == EXPR_GT ? EXPR_LT : EXPR_LE, args[1], args[0]);
     return expr_with_args(an->ctx, value, args);
 }
 

@@ -145,6 +145,8 @@ static const Stmt *inner_block(Blockizing *b)
     b->inner.predicate = b->division.inner_predicate;
     const Stmt *stmt = substituted(b, stmt_block(b->sch->ctx, b->inner, b->block_stmt->span));
     b->inner = stmt->as.block;
+    b->inner.bindings = b->inner_bindings.data; /* as they were divided */
+    b->inner.predicate = b->division.inner_predicate;
     b->inner.init = NULL;
     if (block->init)
         add_update_reads(b);
