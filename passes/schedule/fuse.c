@@ -88,6 +88,7 @@ static Var *fused_var(Context *ctx, const Fusion *fusion)
 static Subst fused_values(Context *ctx, const Fusion *fusion, Var *fused)
 {
     Subst subst = {0};
+    Analyzer *an = analyzer_new(ctx);
     const Expr *lower = expr_int(ctx, fusion->dtype, 1), *index = expr_var(ctx, fused);
     for (int i = fusion->count - 1; i >= 0; i--) {
         const ForStmt *loop = fused_loop(fusion, i);
@@ -99,7 +100,7 @@ static Subst fused_values(Context *ctx, const Fusion *fusion, Var *fused)
             value = op_floordiv(ctx, index, lower);
         else
             value = op_floordiv(ctx, op_floormod(ctx, index, op_mul(ctx, lower, extent)), lower);
-        lower = empty_inside ? lower : op_mul(ctx, lower, extent);
+        lower = empty_inside ? lower : analyzer_simplify(an, op_mul(ctx, lower, extent));
         subst_var(ctx, &subst, loop->var, op_cast(ctx, loop->var->dtype, value));
     }
     return subst;
