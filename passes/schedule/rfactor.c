@@ -89,14 +89,20 @@ static bool check_loop(Factoring *f)
         sched_refuse(f->sch, "loop '%s' must be a plain serial loop", loop->var->name);
         return refuse_at(f, f->loop, "the loop");
     }
-    if (loop_is_used(block, loop->var, ITER_SPATIAL) || !loop_is_used(block, loop->var, ITER_REDUCE)) {
+    bool counts = loop_is_used(block, loop->var, ITER_REDUCE) || expr_is_int(loop->extent, 1);
+    if (loop_is_used(block, loop->var, ITER_SPATIAL) || !counts) {
         sched_refuse(f->sch, "loop '%s' must be bound to reduce axes of block '%s' only", loop->var->name, block->block->name);
         return refuse_at(f, f->loop, "the loop");
     }
     for (int i = 0; i < f->loop_count; i++) {
         const Var *var = node_loop(f->loops[i])->var;
-        if (loop_is_used(block, var, ITER_SPATIAL) && loop_is_used(block, var, ITER_REDUCE)) {
+        bool spatial = loop_is_used(block, var, ITER_SPATIAL), reduce = loop_is_used(block, var, ITER_REDUCE);
+        if (spatial && reduce) {
             sched_refuse(f->sch, "loop '%s' is bound to spatial and reduce axes of block '%s'", var->name, block->block->name);
+            return refuse_at(f, f->loops[i], "the loop");
+        }
+        if (!spatial && !reduce && !expr_is_int(node_loop(f->loops[i])->extent, 1)) {
+            sched_refuse(f->sch, "loop '%s' is bound to no axis of block '%s', which it repeats", var->name, block->block->name);
             return refuse_at(f, f->loops[i], "the loop");
         }
     }
@@ -367,14 +373,20 @@ static const Stmt *combining_body(Factoring *f, const Expr *lane)
     return rewrite_stmt(&rewriter, body);
 }
 
-/* The parts of the predicate that speak of loops that stay. */
+/* Whether the combination runs without LOOP: what is left of the reduction. */
+static bool loop_is_reduced_before(const Factoring *f, const TreeNode *loop)
+{
+    return loop != f->loop && loop_is_used(node_block(f->block), node_loop(loop)->var, ITER_REDUCE);
+}
+
+/* The parts of the predicate that speak of no reduction loop. */
 static const Expr *remaining_predicate(Factoring *f, const Expr *predicate)
 {
     Context *ctx = f->sch->ctx;
     if (predicate->kind == EXPR_AND)
         return op_and(ctx, remaining_predicate(f, predicate->args[0]), remaining_predicate(f, predicate->args[1]));
     for (int i = 0; i < f->loop_count; i++)
-        if (!loop_is_used(node_block(f->block), node_loop(f->loops[i])->var, ITER_SPATIAL) && expr_uses_var(predicate, node_loop(f->loops[i])->var))
+        if ((f->loops[i] == f->loop || loop_is_reduced_before(f, f->loops[i])) && expr_uses_var(predicate, node_loop(f->loops[i])->var))
             return expr_bool(ctx, true);
     return predicate;
 }
@@ -407,7 +419,7 @@ static const Stmt *combining_block(Factoring *f)
     Subst renaming = {0};
     for (int i = f->loop_count - 1; i >= 0; i--) {
         ForStmt loop = *node_loop(f->loops[i]);
-        if (f->loops[i] != f->loop && !loop_is_used(node_block(f->block), loop.var, ITER_SPATIAL))
+        if (loop_is_reduced_before(f, f->loops[i]))
             continue;
         Var *var = var_clone(ctx, loop.var, loop.var->name);
         subst_var(ctx, &renaming, loop.var, expr_var(ctx, var));
