@@ -14,8 +14,6 @@
    is then an update that reads what it writes. The order of instances does not change. */
 #include "passes/schedule/blockize.h"
 
-#include <string.h>
-
 #include "passes/arith/int_set.h"
 #include "passes/schedule/blockize_internal.h"
 #include "passes/schedule/loops.h"
@@ -23,21 +21,38 @@
 
 /* --- dividing --- */
 
+typedef VEC(VarRange) VarRangeList;
+
+/* The axes of the block around, where the bindings use them, run outside of the subtree as the loops there do. */
+static void add_axes_around(Blockizing *b, VarRangeList *iters)
+{
+    const BlockStmt *block = &b->block_stmt->as.block, *around = node_block(schedule_scope(b->sch, schedule_block(b->sch, block->block)));
+    for (int i = 0; i < around->iter_count; i++) {
+        bool used = false;
+        for (int k = 0; k < block->iter_count; k++)
+            used |= expr_uses_var(block->bindings[k], around->iters[i].var);
+        if (used)
+            vec_push(b->sch->ctx->arena, iters, ((VarRange){around->iters[i].var, around->iters[i].domain}));
+    }
+}
+
 static bool divide(Blockizing *b, const VarRange *outside, int outside_count)
 {
     const BlockStmt *block = &b->block_stmt->as.block;
     Arena *arena = b->sch->ctx->arena;
-    VarRange *iters = ARENA_ARRAY(arena, VarRange, outside_count + b->loop_count);
+    VarRangeList iters = {0};
     const Var **inner = ARENA_ARRAY(arena, const Var *, b->loop_count);
-    memcpy(iters, outside, sizeof *iters * (size_t)outside_count);
+    add_axes_around(b, &iters);
+    for (int i = 0; i < outside_count; i++)
+        vec_push(arena, &iters, outside[i]);
     for (int i = 0; i < b->loop_count; i++) {
         const ForStmt *loop = node_loop(b->loops[i]);
-        iters[outside_count + i] = (VarRange){loop->var, {loop->min, loop->extent}};
+        vec_push(arena, &iters, ((VarRange){loop->var, {loop->min, loop->extent}}));
         inner[i] = loop->var;
     }
-    for (int i = 0; i < outside_count + b->loop_count; i++)
-        analyzer_bind_range_opaque(b->an, iters[i].var, iters[i].range);
-    IterMapQuery query = {block->bindings, block->iter_count, iters, outside_count + b->loop_count, block->predicate, ITER_MAP_SURJECTIVE, !b->preserve_unit_iters};
+    for (int i = 0; i < iters.count; i++)
+        analyzer_bind_range_opaque(b->an, iters.data[i].var, iters.data[i].range);
+    IterMapQuery query = {block->bindings, block->iter_count, iters.data, iters.count, block->predicate, ITER_MAP_SURJECTIVE, !b->preserve_unit_iters};
     return iter_map_divide_subspace(b->an, &query, inner, b->loop_count, &b->division);
 }
 
