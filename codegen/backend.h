@@ -29,7 +29,6 @@ typedef struct {
     const char *const *extern_names; /* definitions of these names in imported LLVM IR stay visible to the linker */
     int extern_count;
     const char *source_name; /* as the object shall name its source; directories are cut off; NULL: none */
-    const char *import_dir;  /* relative paths of imported LLVM IR start here; NULL: the working directory */
 } CodegenOptions;
 /* -O2, this machine, PIC, contraction on, all else off. */
 CodegenOptions codegen_default_options(void);

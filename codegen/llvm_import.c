@@ -12,10 +12,12 @@ static bool is_text(const char *source)
     return strchr(source, '\n') || strchr(source, '{');
 }
 
-static const char *import_path(const LlvmBuild *build, const char *path)
+/* A relative PATH starts at the folder of the script or program that names it, at SPAN. */
+static const char *import_path(const LlvmBuild *build, const char *path, Span span)
 {
-    const char *dir = build->options->import_dir;
-    return *path == '/' || !dir || !*dir ? path : arena_printf(build->ctx->arena, "%s/%s", dir, path);
+    const SourceFile *file = source_file(build->ctx->sources, span.file);
+    const char *slash = file ? strrchr(file->name, '/') : NULL;
+    return *path == '/' || !slash ? path : arena_printf(build->ctx->arena, "%.*s/%s", (int)(slash - file->name), file->name, path);
 }
 
 static void record_import(LlvmBuild *build, const char *path)
@@ -36,7 +38,7 @@ static LLVMMemoryBufferRef open_source(LlvmBuild *build, const char *source, Spa
 {
     if (is_text(source))
         return LLVMCreateMemoryBufferWithMemoryRangeCopy(source, strlen(source), "pragma_import_llvm");
-    const char *path = import_path(build, source);
+    const char *path = import_path(build, source, span);
     LLVMMemoryBufferRef buffer;
     char *message;
     if (LLVMCreateMemoryBufferWithContentsOfFile(path, &buffer, &message)) {

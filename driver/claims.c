@@ -6,7 +6,7 @@
 
 typedef struct {
     Driver *driver;
-    const Func *func;
+    ClaimSet claims; /* of the function */
     bool compiles; /* the program becomes machine code */
 } ClaimWalk;
 
@@ -15,7 +15,7 @@ static bool check_block(Visitor *visitor, const Stmt *stmt)
     ClaimWalk *walk = visitor->data;
     Context *ctx = walk->driver->ctx;
     Conflict conflict;
-    if (stmt->kind == STMT_BLOCK && stmt->as.block.iter_count && dependence_check_claims(ctx, walk->func, stmt, &conflict) == CLAIM_REFUTED)
+    if (stmt->kind == STMT_BLOCK && stmt->as.block.iter_count && dependence_check_claims(&walk->claims, stmt, &conflict) == CLAIM_REFUTED)
         (walk->compiles ? diag_error : diag_warning)(ctx, stmt->span, "the axes of block '%s' claim more than holds: instances that differ in them depend on each other, since %s; T.axis.scan and T.axis.opaque claim nothing",
                      stmt->as.block.block->name, conflict.text);
     return true;
@@ -25,9 +25,9 @@ bool driver_check_claims(Driver *driver, const Module *module, bool compiles)
 {
     ClaimWalk walk = {.driver = driver, .compiles = compiles};
     for (int i = 0; i < module->func_count; i++) {
-        walk.func = module->funcs[i];
+        walk.claims = dependence_collect_claims(driver->ctx, module->funcs[i]);
         Visitor visitor = {.stmt = check_block, .data = &walk};
-        visit_stmt(&visitor, walk.func->body);
+        visit_stmt(&visitor, module->funcs[i]->body);
     }
     return !diag_error_count(driver->ctx);
 }

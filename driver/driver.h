@@ -6,6 +6,7 @@
 
 #include "codegen/backend.h"
 #include "driver/options.h"
+#include "driver/tirc.h"
 #include "passes/schedule/schedule.h"
 
 typedef struct {
@@ -13,14 +14,13 @@ typedef struct {
     double seconds;
 } PhaseTime;
 
-typedef struct {
+/* The state of a tirc_context. */
+typedef struct tirc_context {
     Context *ctx;
-    const Options *options;
+    Options options;
     FILE *out, *err;
-    const Module *source;    /* as parsed */
-    const Module *scheduled; /* after the script; SOURCE without one */
-    const Module *lowered;
-    TextList prerequisites; /* every file that was read, for -MD */
+    const tirc_program *program; /* the one that the command line is about */
+    TextList files; /* every file that was read, each once */
     VEC(PhaseTime) times;
     double last_time;
 } Driver;
@@ -28,11 +28,17 @@ typedef struct {
 /* Runs tirc as from the command line; the exit code (support/bug.h). */
 int driver_main(int argc, char **argv, FILE *out, FILE *err);
 
+struct tirc_program {
+    const Module *source; /* as read */
+    const Module *module; /* as scheduled; SOURCE without a script */
+};
+
 /* --- stages; false after diagnostics --- */
-bool driver_parse(Driver *driver);
-bool driver_schedule(Driver *driver);
 /* Lowers all functions of MODULE; NULL after diagnostics. REPORT: honour --print-after and --time-report. */
 const Module *driver_lower(Driver *driver, const Module *module, bool report);
+/* Lowers MODULE and generates code of the kinds in the bit set KINDS (1 << EMIT_OBJECT | ...). */
+bool driver_compile(Driver *driver, const Module *module, unsigned kinds, CodegenOutput *output);
+/* Writes the files that the command line asks for. */
 bool driver_emit(Driver *driver);
 /* What the command line says of code generation. */
 CodegenOptions driver_codegen_options(Driver *driver);
@@ -45,6 +51,9 @@ int driver_interpret(Driver *driver);
 int driver_check(Driver *driver);
 int driver_time(Driver *driver);
 
+/* A process image with the files of --load; NULL after a diagnostic. */
+struct Jit *driver_open_jit(Driver *driver);
+
 /* --- the step view --- */
 typedef struct {
     Driver *driver;
@@ -53,6 +62,12 @@ typedef struct {
 /* For ScriptOptions.after_step; DATA is a StepView. */
 void step_view_after(void *data, const Schedule *sch, Span call);
 
+/* Says on standard error what is done, where -v asks for it. */
+void driver_say(const Driver *driver, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Makes options that were set hold for the context. */
+void driver_use_options(Driver *driver);
+/* Adds SECONDS to what --time-report says of NAME. */
+void driver_add_time(Driver *driver, const char *name, double seconds);
 /* Notes that the time since the last note went into NAME. */
 void driver_note_time(Driver *driver, const char *name);
 /* An error that has no place in a text. Always false. */

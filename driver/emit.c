@@ -20,44 +20,72 @@ static const char *with_ending(Arena *arena, const char *path, const char *endin
 /* The name of the input without folders, with ENDING: where outputs go that -o does not name. */
 static const char *default_output(Driver *driver, const char *ending)
 {
-    const char *input = driver->options->inputs.data[0], *slash = strrchr(input, '/');
+    const char *input = driver->options.inputs.data[0], *slash = strrchr(input, '/');
     if (!strcmp(input, "-"))
         input = "out";
     return with_ending(driver->ctx->arena, slash ? slash + 1 : input, ending);
+}
+
+/* An output must not take the place of a file that was read, or of another output. */
+static bool is_free(Driver *driver, const OutputList *outputs, const char *path)
+{
+    for (int i = 0; i < driver->files.count; i++)
+        if (file_same(path, driver->files.data[i]))
+            return driver_error(driver, "the output '%s' would overwrite an input", path);
+    for (int i = 0; i < outputs->count; i++)
+        if (file_same(path, outputs->data[i].path))
+            return driver_error(driver, "two outputs are to be written to '%s'", path);
+    return true;
 }
 
 static bool add_output(Driver *driver, OutputList *outputs, const char *path, const char *data, size_t length)
 {
     OutputFile file;
     const char *reason;
+    if (!is_free(driver, outputs, path))
+        return false;
     if (!output_prepare(driver->ctx->arena, path, data, length, &file, &reason))
         return driver_error(driver, "cannot write '%s': %s", path, reason);
     vec_push(driver->ctx->arena, outputs, file);
     return true;
 }
 
+/* PATH as make reads it. */
+static void add_make_name(StrBuf *text, const char *path)
+{
+    for (const char *c = path; *c; c++)
+        strbuf_printf(text, "%s%c", *c == ' ' || *c == '#' ? "\\" : *c == '$' ? "$" : "", *c);
+}
+
 /* -MD: a make rule for TARGET over every file that was read. */
 static bool add_depfile(Driver *driver, OutputList *outputs, const char *target)
 {
-    const Options *options = driver->options;
-    Arena *arena = driver->ctx->arena;
-    StrBuf text = {.arena = arena};
-    strbuf_printf(&text, "%s:", options->depfile_target ? options->depfile_target : target);
-    for (int i = 0; i < driver->prerequisites.count; i++) {
+    const Options *options = &driver->options;
+    StrBuf text = {.arena = driver->ctx->arena};
+    if (!target || !strcmp(target, "-"))
+        target = default_output(driver, "o");
+    if (options->depfile_target)
+        strbuf_add(&text, options->depfile_target);
+    else
+        add_make_name(&text, target);
+    strbuf_add(&text, ":");
+    for (int i = 0; i < driver->files.count; i++) {
         strbuf_add(&text, " ");
-        for (const char *c = driver->prerequisites.data[i]; *c; c++)
-            strbuf_printf(&text, "%s%c", *c == ' ' || *c == '#' ? "\\" : *c == '$' ? "$" : "", *c);
+        add_make_name(&text, driver->files.data[i]);
     }
     strbuf_add(&text, "\n");
-    for (int i = 0; options->depfile_phony && i < driver->prerequisites.count; i++)
-        strbuf_printf(&text, "\n%s:\n", driver->prerequisites.data[i]);
-    const char *path = options->depfile_name ? options->depfile_name : with_ending(arena, target, "d");
+    for (int i = 0; options->depfile_phony && i < driver->files.count; i++) {
+        strbuf_add(&text, "\n");
+        add_make_name(&text, driver->files.data[i]);
+        strbuf_add(&text, ":\n");
+    }
+    const char *path = options->depfile_name ? options->depfile_name : with_ending(driver->ctx->arena, target, "d");
     return add_output(driver, outputs, path, strbuf_text(&text), text.length);
 }
 
 CodegenOptions driver_codegen_options(Driver *driver)
 {
-    const Options *options = driver->options;
+    const Options *options = &driver->options;
     CodegenOptions result = codegen_default_options();
     result.opt_level = options->opt_level;
     result.target = options->target;
@@ -70,32 +98,21 @@ CodegenOptions driver_codegen_options(Driver *driver)
     result.no_heap = options->no_heap;
     result.extern_names = options->externs.data;
     result.extern_count = options->externs.count;
-    result.source_name = options->inputs.data[0];
-    if (options->schedule && strrchr(options->schedule, '/'))
-        result.import_dir = arena_strndup(driver->ctx->arena, options->schedule, (size_t)(strrchr(options->schedule, '/') - options->schedule));
+    result.source_name = options->inputs.count ? options->inputs.data[0] : driver->files.count ? driver->files.data[0] : NULL;
     return result;
 }
 
 static bool emit_compiled(Driver *driver, unsigned kinds, OutputList *outputs, const char **first_path)
 {
-    const Module *lowered = driver_lower(driver, driver->scheduled, true);
-    if (!lowered)
-        return false;
-    CodegenOptions options = driver_codegen_options(driver);
     CodegenOutput output;
-    if (!backend_find(NULL)->compile(driver->ctx, lowered, &options, kinds, &output))
+    if (!driver_compile(driver, driver->program->module, kinds, &output))
         return false;
-    PhaseTime times[] = {{"set up code generation", output.times.setup}, {"translate", output.times.translate}, {"optimize", output.times.optimize}, {"emit", output.times.emit}};
-    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
-        vec_push(driver->ctx->base_arena, &driver->times, times[i]);
-    for (int i = 0; i < output.import_count; i++)
-        vec_push(driver->ctx->base_arena, &driver->prerequisites, output.imports[i]);
-    bool single = !(driver->options->emit & (driver->options->emit - 1));
+    bool single = !(driver->options.emit & (driver->options.emit - 1));
     for (int kind = 0; kind < EMIT_KIND_COUNT; kind++) {
         if (!(kinds & 1u << kind))
             continue;
         const char *ending = emit_kind_info((EmitKind)kind)->suffix;
-        const char *path = driver->options->output ? (single ? driver->options->output : with_ending(driver->ctx->arena, driver->options->output, ending)) : default_output(driver, ending);
+        const char *path = driver->options.output ? (single ? driver->options.output : with_ending(driver->ctx->arena, driver->options.output, ending)) : default_output(driver, ending);
         if (!*first_path)
             *first_path = path;
         if (!add_output(driver, outputs, path, output.bytes[kind].data, output.bytes[kind].length))
@@ -108,7 +125,7 @@ static bool emit_compiled(Driver *driver, unsigned kinds, OutputList *outputs, c
 static bool emit_text(Driver *driver, OutputList *outputs, const char *ending, const char *path, const char *text, const char **first_path)
 {
     if (!path)
-        path = driver->options->output ? with_ending(driver->ctx->arena, driver->options->output, ending) : default_output(driver, ending);
+        path = driver->options.output ? with_ending(driver->ctx->arena, driver->options.output, ending) : default_output(driver, ending);
     if (!*first_path)
         *first_path = path;
     return add_output(driver, outputs, path, text, strlen(text));
@@ -116,16 +133,16 @@ static bool emit_text(Driver *driver, OutputList *outputs, const char *ending, c
 
 static bool prepare_outputs(Driver *driver, OutputList *outputs)
 {
-    const Options *options = driver->options;
-    unsigned emit = options->emit ? options->emit : EMIT_BIT_OBJECT;
+    const Options *options = &driver->options;
+    unsigned emit = options->emit ? options->emit : options->output || !options_view(options) ? EMIT_BIT_OBJECT : 0;
     unsigned compiled = emit & (EMIT_BIT_OBJECT | EMIT_BIT_ASSEMBLY | EMIT_BIT_LLVM_IR | EMIT_BIT_BITCODE);
     const char *first_path = NULL, *only = emit & (emit - 1) ? NULL : options->output;
     if (compiled && !emit_compiled(driver, compiled, outputs, &first_path))
         return false;
-    if (emit & EMIT_BIT_TIR && !emit_text(driver, outputs, "scheduled.tir", only, print_module(driver->ctx, driver->scheduled), &first_path))
+    if (emit & EMIT_BIT_TIR && !emit_text(driver, outputs, "scheduled.tir", only, print_module(driver->ctx, driver->program->module), &first_path))
         return false;
     const char *header = options->header ? options->header : only;
-    if ((emit & EMIT_BIT_HEADER || options->header) && !emit_text(driver, outputs, "h", header, header_text(driver->ctx, driver->scheduled, header), &first_path))
+    if ((emit & EMIT_BIT_HEADER || options->header) && !emit_text(driver, outputs, "h", header, header_text(driver->ctx, driver->program->module, header), &first_path))
         return false;
     return !options->depfile || add_depfile(driver, outputs, first_path);
 }
@@ -140,6 +157,8 @@ bool driver_emit(Driver *driver)
             output_discard(&outputs.data[i]);
         else if (!output_commit(&outputs.data[i], &reason))
             ok = driver_error(driver, "cannot write '%s': %s", path, reason);
+        else
+            driver_say(driver, "wrote %s (%zu bytes)", strcmp(path, "-") ? path : "to standard output", outputs.data[i].length);
     }
     return ok;
 }

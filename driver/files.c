@@ -43,6 +43,16 @@ bool file_read(Arena *arena, const char *path, FileText *result, const char **re
     return got == 0;
 }
 
+bool file_same(const char *a, const char *b)
+{
+    struct stat status_a, status_b;
+    if (!strcmp(a, "-") || !strcmp(b, "-"))
+        return false;
+    if (stat(a, &status_a) || stat(b, &status_b))
+        return !strcmp(a, b);
+    return S_ISREG(status_a.st_mode) && status_a.st_dev == status_b.st_dev && status_a.st_ino == status_b.st_ino;
+}
+
 static bool write_all(int descriptor, const char *data, size_t length, const char **reason)
 {
     while (length) {
@@ -63,8 +73,12 @@ bool output_prepare(Arena *arena, const char *path, const char *data, size_t len
 {
     *file = (OutputFile){.path = path, .data = data, .length = length};
     struct stat status;
-    if (!strcmp(path, "-") || (!stat(path, &status) && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)))
+    if (!strcmp(path, "-"))
         return true;
+    if (!stat(path, &status) && !S_ISREG(status.st_mode)) {
+        *reason = strerror(EISDIR);
+        return !S_ISDIR(status.st_mode);
+    }
     char *temporary = arena_printf(arena, "%s.XXXXXX", path);
     int descriptor = mkostemp(temporary, O_CLOEXEC);
     if (descriptor < 0) {

@@ -15,6 +15,9 @@ typedef struct {
 /* Reads PATH ("-": standard input) whole. False with the reason in words when that fails or the file has more than 1 GiB. */
 bool file_read(Arena *arena, const char *path, FileText *result, const char **reason);
 
+/* True when both names are of one file. */
+bool file_same(const char *a, const char *b);
+
 /* A file that is written aside and put in its place only by output_commit. */
 typedef struct {
     const char *path, *temporary; /* temporary: NULL for standard output */

@@ -95,10 +95,20 @@ static void report_error(void *data, LLVMErrorRef error)
         jit->first_error = message;
 }
 
+/* ORC's text in our words, where it is about a function that nobody defines. */
+static const char *explain(Context *ctx, const char *message)
+{
+    static const char missing[] = "Symbols not found: [ ";
+    if (strncmp(message, missing, sizeof missing - 1))
+        return message;
+    const char *names = message + sizeof missing - 1;
+    return context_internf(ctx, "no definition of %.*s is known; --load=FILE brings one", (int)strcspn(names, " ]"), names);
+}
+
 static bool fail(Jit *jit, LLVMErrorRef error, const char *what)
 {
     const char *message = take_message(jit->ctx, error);
-    diag_error(jit->ctx, span_none(), "cannot %s: %s", what, jit->first_error ? jit->first_error : message);
+    diag_error(jit->ctx, span_none(), "cannot %s: %s", what, explain(jit->ctx, jit->first_error ? jit->first_error : message));
     jit->first_error = NULL;
     return false;
 }

@@ -8,22 +8,28 @@
 #include "driver/files.h"
 
 typedef struct {
-    Arena *arena;
-    FILE *err;
+    Context *ctx;
+    Arena *arena; /* the context's own */
     Options *options;
+    const char *name; /* of the option being read */
     bool only_inputs; /* after -- */
 } OptionReader;
 
-static bool usage(OptionReader *reader, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static bool usage(OptionReader *reader, const char *format, ...)
+static bool usage(Context *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static bool usage(Context *ctx, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    fputs("tirc: error: ", reader->err);
-    vfprintf(reader->err, format, args);
-    fputs("\n", reader->err);
+    diag_error(ctx, span_none(), "%s", arena_vprintf(ctx->base_arena, format, args));
     va_end(args);
     return false;
+}
+
+/* "; did you mean 'X'?" for the entry of NAMES that is close to WRONG, or "". */
+static const char *suggestion(Context *ctx, const char *wrong, const char *const *names, int count)
+{
+    const char *near = diag_closest(wrong, names, count);
+    return near ? arena_printf(ctx->base_arena, "; did you mean '%s'?", near) : "";
 }
 
 /* --- one reader for each kind of option --- */
@@ -54,12 +60,12 @@ static bool read_INT(OptionReader *reader, long *field, const char *text)
     char *end;
     errno = 0;
     *field = strtol(text, &end, 0);
-    return (*text && !*end && !errno) || usage(reader, "'%s' is not a number", text);
+    return (*text && !*end && !errno) || usage(reader->ctx, "%s takes a whole number, not '%s'", reader->name, text);
 }
 static bool read_LEVEL(OptionReader *reader, int *field, const char *text)
 {
     if (text[0] < '0' || text[0] > '3' || text[1])
-        return usage(reader, "the optimization level is 0, 1, 2 or 3, not '%s'", text);
+        return usage(reader->ctx, "the optimization level is 0, 1, 2 or 3, not '%s'", text);
     *field = text[0] - '0';
     return true;
 }
@@ -74,29 +80,34 @@ static bool read_IGNORED(OptionReader *reader, unsigned *field, const char *text
     (void)reader, (void)field, (void)text;
     return true;
 }
-static bool read_EMIT(OptionReader *reader, unsigned *field, const char *text)
+bool options_emit_kind(Context *ctx, const char *kind, unsigned *emit)
 {
     static const char *const kinds[] = {"obj", "asm", "llvm-ir", "bc", "tir", "header"};
+    enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
+    for (int i = 0; i < KIND_COUNT; i++)
+        if (!strcmp(kinds[i], kind)) {
+            *emit |= 1u << i;
+            return true;
+        }
+    return usage(ctx, "there is no output kind '%s': the kinds are obj, asm, llvm-ir, bc, tir and header%s", kind, suggestion(ctx, kind, kinds, KIND_COUNT));
+}
+static bool read_EMIT(OptionReader *reader, unsigned *field, const char *text)
+{
     char *copy = arena_strndup(reader->arena, text, strlen(text)), *rest;
-    for (char *kind = strtok_r(copy, ",", &rest); kind; kind = strtok_r(NULL, ",", &rest)) {
-        size_t i = 0;
-        while (i < sizeof kinds / sizeof *kinds && strcmp(kinds[i], kind))
-            i++;
-        if (i == sizeof kinds / sizeof *kinds)
-            return usage(reader, "--emit knows obj, asm, llvm-ir, bc, tir and header, not '%s'", kind);
-        *field |= 1u << i;
-    }
-    return *field || usage(reader, "--emit needs a kind");
+    for (char *kind = strtok_r(copy, ",", &rest); kind; kind = strtok_r(NULL, ",", &rest))
+        if (!options_emit_kind(reader->ctx, kind, field))
+            return false;
+    return *field || usage(reader->ctx, "--emit needs a kind: obj, asm, llvm-ir, bc, tir or header");
 }
 static bool read_SHOW(OptionReader *reader, ShowMode *field, const char *text)
 {
     *field = !text ? SHOW_RESULT : !strcmp(text, "steps") ? SHOW_STEPS : !strcmp(text, "diff") ? SHOW_DIFF : SHOW_NONE;
-    return *field != SHOW_NONE || usage(reader, "--show takes 'steps' or 'diff', not '%s'", text);
+    return *field != SHOW_NONE || usage(reader->ctx, "--show takes 'steps' or 'diff', not '%s'", text);
 }
 static bool read_CONTRACT(OptionReader *reader, bool *field, const char *text)
 {
     *field = !strcmp(text, "on") || !strcmp(text, "fast");
-    return *field || !strcmp(text, "off") || usage(reader, "--fp-contract is on or off, not '%s'", text);
+    return *field || !strcmp(text, "off") || usage(reader->ctx, "--fp-contract is on or off, not '%s'", text);
 }
 
 typedef struct {
@@ -146,6 +157,19 @@ static bool option_matches(const OptionInfo *info, const char *word, const char 
     return !*rest || glued;
 }
 
+static bool unknown_option(OptionReader *reader, const char *word)
+{
+    const char *names[2 * OPTION_COUNT];
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        names[2 * i] = option_infos[i].long_name ? arena_printf(reader->arena, "--%s", option_infos[i].long_name) : NULL;
+        names[2 * i + 1] = option_infos[i].short_name;
+    }
+    const char *name = arena_strndup(reader->arena, word, strcspn(word, "="));
+    const char *double_dash = word[1] == '-' ? name : arena_printf(reader->arena, "-%s", name);
+    const char *close = suggestion(reader->ctx, name, names, 2 * OPTION_COUNT);
+    return usage(reader->ctx, "unknown option '%s'%s", word, *close ? close : suggestion(reader->ctx, double_dash, names, 2 * OPTION_COUNT));
+}
+
 static bool read_word(OptionReader *reader, const char *word, const char *next, bool *used_next)
 {
     *used_next = false;
@@ -169,24 +193,18 @@ static bool read_word(OptionReader *reader, const char *word, const char *next, 
             best_value = value;
         }
     }
-    if (best < 0) {
-        const char *names[2 * OPTION_COUNT];
-        for (int i = 0; i < OPTION_COUNT; i++) {
-            names[2 * i] = option_infos[i].long_name ? arena_printf(reader->arena, "--%s", option_infos[i].long_name) : NULL;
-            names[2 * i + 1] = option_infos[i].short_name;
-        }
-        const char *near = diag_closest(word, names, 2 * OPTION_COUNT);
-        return usage(reader, "unknown option '%s'%s%s%s", word, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-    }
+    if (best < 0)
+        return unknown_option(reader, word);
     const OptionInfo *info = &option_infos[best];
     if (best_value && !info->argument)
-        return usage(reader, "'%s' takes no value", word);
+        return usage(reader->ctx, "'%s' takes no value", word);
     if (!best_value && info->argument && !optional_argument(info)) {
         if (!next)
-            return usage(reader, "'%s' needs a value: %s", word, info->argument);
+            return usage(reader->ctx, "'%s' needs a value: %s", word, info->argument);
         best_value = next;
         *used_next = true;
     }
+    reader->name = word[1] == '-' ? arena_printf(reader->arena, "--%s", info->long_name) : info->short_name;
     return option_read(reader, best, best_value);
 }
 
@@ -219,9 +237,9 @@ static bool expand_words(OptionReader *reader, const char *word, int depth, Word
     const char *reason;
     FileText file;
     if (depth > 8)
-        return usage(reader, "'%s': files of options are nested too deep", word);
+        return usage(reader->ctx, "'%s': files of options are nested too deep", word);
     if (!file_read(reader->arena, word + 1, &file, &reason))
-        return usage(reader, "cannot read '%s': %s", word + 1, reason);
+        return usage(reader->ctx, "cannot read '%s': %s", word + 1, reason);
     WordList inner = {0};
     split_words(reader->arena, file.text, &inner);
     for (int i = 0; i < inner.count; i++)
@@ -230,38 +248,59 @@ static bool expand_words(OptionReader *reader, const char *word, int depth, Word
     return true;
 }
 
-static bool options_consistent(OptionReader *reader)
+bool options_view(const Options *options)
 {
-    const Options *options = reader->options;
+    return options->show || options->print_after.count || options->interpret || options->check || options->time;
+}
+
+/* How many of the outputs of OPTIONS that are no text for people go to standard output. */
+static int count_standard_outputs(const Options *options)
+{
+    const char *const names[] = {options->output, options->header, options->depfile_name};
+    int count = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        count += names[i] && !strcmp(names[i], "-");
+    return count;
+}
+
+bool options_consistent(Context *ctx, const Options *options)
+{
     if (options->help || options->version)
         return true;
     if (!options->inputs.count)
-        return usage(reader, "no input file; try 'tirc --help'");
-    int stdins = options->schedule && !strcmp(options->schedule, "-");
+        return usage(ctx, "no input file; try 'tirc --help'");
+    int inputs = 0, outputs = count_standard_outputs(options);
+    for (int i = 0; i < options->schedules.count; i++)
+        inputs += !strcmp(options->schedules.data[i], "-");
     for (int i = 0; i < options->inputs.count; i++)
-        stdins += !strcmp(options->inputs.data[i], "-");
-    if (stdins > 1)
-        return usage(reader, "standard input can be read only once");
-    if (options->emit & (options->emit - 1) && options->output && !strcmp(options->output, "-"))
-        return usage(reader, "only one kind of output can go to standard output");
+        inputs += !strcmp(options->inputs.data[i], "-");
+    if (inputs > 1)
+        return usage(ctx, "standard input can be read only once");
+    bool several = options->emit & (options->emit - 1) && options->output && !strcmp(options->output, "-");
+    if (several || outputs > 1 || (outputs && options_view(options)))
+        return usage(ctx, "only one output can go to standard output");
     return true;
 }
 
-bool options_parse(Arena *arena, int argc, char **argv, FILE *err, Options *options)
+Options options_default(void)
 {
-    *options = (Options){.opt_level = 2, .seed = 1, .fp_contract = true, .pic = true};
-    OptionReader reader = {.arena = arena, .err = err, .options = options};
-    WordList words = {0};
-    for (int i = 1; i < argc; i++)
-        if (!expand_words(&reader, argv[i], 0, &words))
+    return (Options){.opt_level = 2, .seed = 1, .fp_contract = true, .pic = true};
+}
+
+bool options_parse(Context *ctx, const char *const *words, int count, Options *options)
+{
+    OptionReader reader = {.ctx = ctx, .arena = ctx->base_arena, .options = options};
+    WordList all = {0};
+    for (int i = 0; i < count; i++)
+        if (!expand_words(&reader, words[i], 0, &all))
             return false;
-    for (int i = 0; i < words.count; i++) {
+    for (int i = 0; i < all.count; i++) {
         bool used_next;
-        if (!read_word(&reader, words.data[i], i + 1 < words.count ? words.data[i + 1] : NULL, &used_next))
+        if (!read_word(&reader, all.data[i], i + 1 < all.count ? all.data[i + 1] : NULL, &used_next))
             return false;
         i += used_next;
     }
-    return options_consistent(&reader);
+    return true;
 }
 
 void options_help(FILE *out)

@@ -6,15 +6,13 @@
 
 #include "support/context.h"
 
-#define TIRC_VERSION "0.1.0"
-
 typedef VEC(const char *) TextList;
 typedef enum { SHOW_NONE, SHOW_RESULT, SHOW_STEPS, SHOW_DIFF } ShowMode;
 enum { EMIT_BIT_OBJECT = 1, EMIT_BIT_ASSEMBLY = 2, EMIT_BIT_LLVM_IR = 4, EMIT_BIT_BITCODE = 8, EMIT_BIT_TIR = 16, EMIT_BIT_HEADER = 32 };
 
 typedef struct {
-    TextList inputs;
-    const char *output, *schedule, *header, *target, *cpu, *features, *depfile_name, *depfile_target, *start_after, *func;
+    TextList inputs, schedules;
+    const char *output, *header, *target, *cpu, *features, *depfile_name, *depfile_target, *start_after, *func;
     TextList definitions, print_after, load, externs, dims;
     int opt_level;
     unsigned emit; /* EMIT_BIT_* as asked for; 0: not said */
@@ -24,8 +22,15 @@ typedef struct {
         bounds_check, pic, version, help;
 } Options;
 
-/* Reads the command line (ARGV[0] is the program); @file arguments are replaced by the words of the file. False after a message on ERR: usage error. */
-bool options_parse(Arena *arena, int argc, char **argv, FILE *err, Options *options);
+Options options_default(void);
+/* Reads WORDS of the command line into OPTIONS, beside what was set before; @file arguments are replaced by the words of the file. False after a diagnostic. */
+bool options_parse(Context *ctx, const char *const *words, int count, Options *options);
+/* Whether a whole command line makes sense. False after a diagnostic. */
+bool options_consistent(Context *ctx, const Options *options);
+/* The command line asks to see or run the program, so that no object is written unless it says so too. */
+bool options_view(const Options *options);
+/* Sets the EMIT_BIT_* of KIND, a name that --emit knows, in EMIT. False after a diagnostic. */
+bool options_emit_kind(Context *ctx, const char *kind, unsigned *emit);
 /* The text of --help. */
 void options_help(FILE *out);
 

@@ -1,92 +1,58 @@
 /* The pipeline, top to bottom: options, text to syntax trees to a program, the schedule script, then one of: show, interpret, check, time, emit. */
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "driver/driver.h"
-#include "driver/files.h"
 #include "ir/print.h"
-#include "parser/parser.h"
 #include "passes/lower/lower.h"
-#include "script/script.h"
 #include "support/bug.h"
+
+/* The inputs or scripts that the command line names. */
+static const tirc_text *named_texts(Driver *driver, const TextList *paths)
+{
+    tirc_text *texts = ARENA_ARRAY(driver->ctx->arena, tirc_text, paths->count);
+    for (int i = 0; i < paths->count; i++)
+        texts[i] = (tirc_text){.name = paths->data[i]};
+    return texts;
+}
+
+static bool read_program(Driver *driver)
+{
+    const Options *options = &driver->options;
+    driver->program = tirc_read(driver, named_texts(driver, &options->inputs), options->inputs.count);
+    if (driver->program && options->schedules.count)
+        driver->program = tirc_schedule(driver, driver->program, named_texts(driver, &options->schedules), options->schedules.count);
+    return driver->program != NULL;
+}
+
+/* What the command line asks for beside files: the first of these that fails ends the run. */
+static int run_program(Driver *driver)
+{
+    const Options *options = &driver->options;
+    int code = options->interpret ? driver_interpret(driver) : EXIT_OK;
+    if (code == EXIT_OK && options->check)
+        code = driver_check(driver);
+    if (code == EXIT_OK && options->time)
+        code = driver_time(driver);
+    return code;
+}
 
 static int driver_run(Driver *driver)
 {
-    const Options *options = driver->options;
-    bool wants_output = options->emit || options->output || options->header;
-    bool only_shown = (options->show || options->print_after.count) && !wants_output;
-    bool compiles = !options->interpret && (options->check || options->time || !only_shown);
-    if (!driver_parse(driver) || !driver_schedule(driver) || !driver_check_claims(driver, driver->source, compiles))
+    const Options *options = &driver->options;
+    bool writes = options->emit || options->output || options->header || !options_view(options);
+    bool compiles = options->check || options->time || options->emit || options->output || !options_view(options);
+    if (!read_program(driver) || !driver_check_claims(driver, driver->program->source, compiles))
         return EXIT_DIAGNOSED;
+    driver_note_time(driver, "check axis claims");
     if (options->show == SHOW_RESULT)
-        fputs(print_module(driver->ctx, driver->scheduled), driver->out);
-    if (options->interpret)
-        return driver_interpret(driver);
-    if (options->check || options->time) {
-        int code = options->check ? driver_check(driver) : EXIT_OK;
-        return code == EXIT_OK && options->time ? driver_time(driver) : code;
-    }
-    if (options->show && !wants_output)
-        return EXIT_OK;
-    if (options->print_after.count && !wants_output)
-        return driver_lower(driver, driver->scheduled, true) ? EXIT_OK : EXIT_DIAGNOSED;
-    return driver_emit(driver) ? EXIT_OK : EXIT_DIAGNOSED;
-}
-
-static uint32_t load_source(Driver *driver, const char *path)
-{
-    FileText file;
-    const char *reason;
-    if (!file_read(driver->ctx->base_arena, path, &file, &reason)) {
-        driver_error(driver, "cannot read '%s': %s", path, reason);
-        return 0;
-    }
-    if (strcmp(path, "-"))
-        vec_push(driver->ctx->base_arena, &driver->prerequisites, path);
-    return source_add(driver->ctx->sources, strcmp(path, "-") ? path : "<stdin>", file.text, file.length);
-}
-
-bool driver_parse(Driver *driver)
-{
-    int count = driver->options->inputs.count;
-    const AstNode **files = ARENA_ARRAY(driver->ctx->arena, const AstNode *, count);
-    for (int i = 0; i < count; i++) {
-        uint32_t source = load_source(driver, driver->options->inputs.data[i]);
-        if (!source)
-            return false;
-        files[i] = parse_python(driver->ctx, source);
-    }
-    driver_note_time(driver, "parse");
-    Module *module;
-    bool ok = elaborate(driver->ctx, files, count, &module) && !diag_error_count(driver->ctx);
-    driver_note_time(driver, "elaborate");
-    driver->source = driver->scheduled = ok ? module : NULL;
-    return ok;
-}
-
-bool driver_schedule(Driver *driver)
-{
-    const Options *options = driver->options;
-    if (!options->schedule)
-        return true;
-    uint32_t source = load_source(driver, options->schedule);
-    if (!source)
-        return false;
-    const AstNode *script = parse_python(driver->ctx, source);
-    if (diag_error_count(driver->ctx))
-        return false;
-    bool steps = options->show == SHOW_STEPS || options->show == SHOW_DIFF;
-    StepView view = {driver, steps ? print_module(driver->ctx, driver->source) : NULL};
-    ScriptOptions script_options = {.out = driver->out, .definitions = options->definitions.data, .definition_count = options->definitions.count};
-    if (steps) {
-        script_options.after_step = step_view_after;
-        script_options.data = &view;
-    }
-    driver->scheduled = script_run(driver->ctx, script, driver->source, &script_options);
-    driver_note_time(driver, "schedule");
-    return driver->scheduled && !diag_error_count(driver->ctx);
+        fputs(print_module(driver->ctx, driver->program->module), driver->out);
+    int code = run_program(driver);
+    if (code != EXIT_OK)
+        return code;
+    if (options->print_after.count && !writes && !driver_lower(driver, driver->program->module, true))
+        return EXIT_DIAGNOSED;
+    return !(writes || options->depfile) || driver_emit(driver) ? EXIT_OK : EXIT_DIAGNOSED;
 }
 
 typedef struct {
@@ -98,10 +64,9 @@ static void after_pass(void *data, const char *pass, const Func *func, double se
 {
     PassReport *report = data;
     Driver *driver = report->driver;
-    PhaseTime time = {pass, seconds};
-    vec_push(driver->ctx->base_arena, &driver->times, time);
-    for (int i = 0; report->report && i < driver->options->print_after.count; i++)
-        if (!strcmp(driver->options->print_after.data[i], pass) || !strcmp(driver->options->print_after.data[i], "all"))
+    driver_add_time(driver, pass, seconds);
+    for (int i = 0; report->report && i < driver->options.print_after.count; i++)
+        if (!strcmp(driver->options.print_after.data[i], pass) || !strcmp(driver->options.print_after.data[i], "all"))
             fprintf(driver->out, "# after %s\n%s", pass, print_func(driver->ctx, func));
 }
 
@@ -114,8 +79,8 @@ static bool check_pass_names(Driver *driver)
     for (int i = 0; i < count; i++)
         names[i] = passes[i].name;
     names[count] = "all";
-    for (int i = -1; i < driver->options->print_after.count; i++) {
-        const char *name = i < 0 ? driver->options->start_after : driver->options->print_after.data[i];
+    for (int i = -1; i < driver->options.print_after.count; i++) {
+        const char *name = i < 0 ? driver->options.start_after : driver->options.print_after.data[i];
         if (!name || lower_find_pass(name) >= 0 || (i >= 0 && !strcmp(name, "all")))
             continue;
         const char *near = diag_closest(name, names, count + 1);
@@ -129,8 +94,9 @@ const Module *driver_lower(Driver *driver, const Module *module, bool report)
     if (!check_pass_names(driver))
         return NULL;
     PassReport pass_report = {driver, report};
-    LowerOptions options = {driver->options->bounds_check, driver->options->start_after, after_pass, &pass_report};
+    LowerOptions options = {driver->options.bounds_check, driver->options.start_after, after_pass, &pass_report};
     bool ok = true;
+    int errors = diag_error_count(driver->ctx);
     const Module *lowered = module;
     for (int i = 0; i < module->func_count; i++) {
         const Func *func = lower_func(driver->ctx, module, module->funcs[i], &options);
@@ -138,27 +104,10 @@ const Module *driver_lower(Driver *driver, const Module *module, bool report)
         if (func)
             lowered = module_with_func(driver->ctx, lowered, i, func);
     }
-    driver->last_time = -1;
-    return ok && !diag_error_count(driver->ctx) ? lowered : NULL;
+    return ok && diag_error_count(driver->ctx) == errors ? lowered : NULL;
 }
 
-/* --- times, errors, start and end --- */
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-void driver_note_time(Driver *driver, const char *name)
-{
-    double time = now();
-    PhaseTime entry = {name, time - driver->last_time};
-    if (name && driver->last_time >= 0)
-        vec_push(driver->ctx->base_arena, &driver->times, entry);
-    driver->last_time = time;
-}
+/* --- start and end --- */
 
 static void print_times(Driver *driver)
 {
@@ -172,17 +121,8 @@ static void print_times(Driver *driver)
     fprintf(driver->err, "%10.3f  100.0%%  total\n", total * 1e3);
 }
 
-bool driver_error(Driver *driver, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    diag_error(driver->ctx, span_none(), "%s", arena_vprintf(driver->ctx->arena, format, args));
-    va_end(args);
-    return false;
-}
-
 /* Closing standard output tells of a full disk that buffered writes did not. */
-static int finish_output(Driver *driver, int code)
+static int finish(Driver *driver, int code)
 {
     diag_flush(driver->ctx, driver->err, isatty(fileno(driver->err)));
     if ((fflush(driver->out) || ferror(driver->out)) && code == EXIT_OK) {
@@ -194,29 +134,24 @@ static int finish_output(Driver *driver, int code)
 
 int driver_main(int argc, char **argv, FILE *out, FILE *err)
 {
-    Context *ctx = context_new();
-    Options options;
+    Driver *driver = tirc_context_new();
+    const Options *options = &driver->options;
+    driver->out = out;
+    driver->err = err;
     int code = EXIT_OK;
-    if (!options_parse(ctx->base_arena, argc, argv, err, &options)) {
+    if (!options_parse(driver->ctx, (const char *const *)argv + 1, argc - 1, &driver->options) || !options_consistent(driver->ctx, options))
         code = EXIT_USAGE;
-    } else if (options.help) {
+    else if (options->help)
         options_help(out);
-    } else if (options.version) {
+    else if (options->version)
         fprintf(out, "tirc %s\n", TIRC_VERSION);
-    } else {
-        ctx->warnings_are_errors = options.warnings_are_errors;
-        ctx->no_warnings = options.no_warnings;
-        Driver driver = {.ctx = ctx, .options = &options, .out = out, .err = err};
-        driver_note_time(&driver, NULL);
-        driver.last_time = now();
-        code = finish_output(&driver, driver_run(&driver));
-        if (options.time_report)
-            print_times(&driver);
-        context_free(ctx);
-        return code;
+    else {
+        driver_use_options(driver);
+        code = driver_run(driver);
     }
-    if (fflush(out) || ferror(out))
-        code = EXIT_DIAGNOSED;
-    context_free(ctx);
+    code = finish(driver, code);
+    if (options->time_report && code != EXIT_USAGE)
+        print_times(driver);
+    tirc_context_free(driver);
     return code;
 }

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "driver/driver.h"
+#include "driver/externs.h"
 #include "driver/flops.h"
 #include "driver/jit.h"
 #include "ir/argdata.h"
@@ -15,12 +16,12 @@
 /* The functions to run: the one that --func names, else all of the module. */
 static bool is_wanted(const Driver *driver, const Func *func)
 {
-    return !driver->options->func || !strcmp(driver->options->func, func->name);
+    return !driver->options.func || !strcmp(driver->options.func, func->name);
 }
 
 static bool check_wanted(Driver *driver, const Module *module)
 {
-    const char *wanted = driver->options->func;
+    const char *wanted = driver->options.func;
     if (!wanted || module_find(module, wanted))
         return module->func_count > 0 || driver_error(driver, "the program holds no function to run");
     const char **names = ARENA_ARRAY(driver->ctx->arena, const char *, module->func_count);
@@ -33,7 +34,7 @@ static bool check_wanted(Driver *driver, const Module *module)
 /* Random arguments by --seed and --dim NAME=SIZE. */
 static ArgData *new_arguments(Driver *driver, const Func *func)
 {
-    const TextList *dims = &driver->options->dims;
+    const TextList *dims = &driver->options.dims;
     ArgSize *sizes = ARENA_ARRAY(driver->ctx->arena, ArgSize, dims->count);
     for (int i = 0; i < dims->count; i++) {
         const char *equals = strchr(dims->data[i], '=');
@@ -45,26 +46,33 @@ static ArgData *new_arguments(Driver *driver, const Func *func)
         }
         sizes[i] = (ArgSize){arena_strndup(driver->ctx->arena, dims->data[i], (size_t)(equals - dims->data[i])), value};
     }
-    ArgOptions options = {(uint64_t)driver->options->seed, sizes, dims->count};
+    ArgOptions options = {(uint64_t)driver->options.seed, sizes, dims->count};
     return argdata_new(driver->ctx, func, &options);
 }
 
-/* Runs FUNC in the interpreter; false after a diagnostic. */
-static bool interpret(Driver *driver, const Func *func, const ArgData *data, bool checks)
+/* Runs FUNC of MODULE in the interpreter; false after a diagnostic. */
+static bool interpret(Driver *driver, const Module *module, const Func *func, const ArgData *data, bool checks)
 {
+    Externs *externs;
+    if (!externs_open(driver, module, func, &externs))
+        return false;
     InterpOptions options = {.checks = checks};
+    if (externs)
+        options.externs = (InterpExtern){externs_call, externs};
     InterpSymbol *symbols = ARENA_ARRAY(driver->ctx->arena, InterpSymbol, data->signature->dim_count);
     for (int i = 0; i < data->signature->dim_count; i++)
         symbols[i] = (InterpSymbol){data->signature->dims[i], data->dims[i]};
     options.symbols = symbols;
     options.symbol_count = data->signature->dim_count;
     InterpResult result;
-    return interp_run(driver->ctx, func, argdata_interp_args(data), &options, &result);
+    bool ok = interp_run(driver->ctx, func, argdata_interp_args(data), &options, &result);
+    externs_close(externs);
+    return ok;
 }
 
 int driver_interpret(Driver *driver)
 {
-    const Module *module = driver->scheduled;
+    const Module *module = driver->program->module;
     if (!check_wanted(driver, module))
         return EXIT_DIAGNOSED;
     bool ok = true;
@@ -75,9 +83,9 @@ int driver_interpret(Driver *driver)
         ArgData *data = new_arguments(driver, func);
         if (!data)
             return EXIT_DIAGNOSED;
-        bool fine = interpret(driver, func, data, true);
+        bool fine = interpret(driver, module, func, data, true);
         if (fine) {
-            fprintf(driver->out, "%s(seed %ld)\n", func->name, driver->options->seed);
+            fprintf(driver->out, "%s(seed %ld)\n", func->name, driver->options.seed);
             argdata_print(data, driver->out);
         }
         ok &= fine;
@@ -105,15 +113,23 @@ static bool uses_threads(const Stmt *stmt)
     return stmt_body(stmt) && uses_threads(stmt_body(stmt));
 }
 
+Jit *driver_open_jit(Driver *driver)
+{
+    Jit *jit = jit_open(driver->ctx);
+    for (int i = 0; jit && i < driver->options.load.count; i++)
+        if (!jit_load(jit, driver->options.load.data[i])) {
+            jit_close(jit);
+            return NULL;
+        }
+    return jit;
+}
+
 /* A process image with MODULE compiled; NULL after diagnostics. */
 static Jit *compile(Driver *driver, const Module *module)
 {
     const Module *lowered = driver_lower(driver, module, false);
-    Jit *jit = lowered ? jit_open(driver->ctx) : NULL;
-    bool ok = jit != NULL;
-    for (int i = 0; ok && i < driver->options->load.count; i++)
-        ok = jit_load(jit, driver->options->load.data[i]);
-    if (ok && jit_add_module(jit, lowered, driver_codegen_options(driver), NULL))
+    Jit *jit = lowered ? driver_open_jit(driver) : NULL;
+    if (jit && jit_add_module(jit, lowered, driver_codegen_options(driver), NULL))
         return jit;
     if (jit)
         jit_close(jit);
@@ -148,7 +164,7 @@ static bool call(Driver *driver, JitFunction function, const char *name, const A
 static bool run_function(Driver *driver, const Module *module, const Func *func, const ArgData *data, Jit **jit)
 {
     if (uses_threads(func->body))
-        return interpret(driver, func, data, false);
+        return interpret(driver, module, func, data, false);
     if (!*jit && !(*jit = compile(driver, module)))
         return false;
     JitFunction function = jit_find(*jit, func_signature(driver->ctx, func)->symbol);
@@ -163,21 +179,21 @@ static bool report_check(Driver *driver, const Func *func, const ArgData *expect
     ArgMismatch mismatch;
     const Param *damaged = argdata_damaged(actual);
     if (damaged)
-        return driver_error(driver, "%s: the scheduled program writes outside of '%s' (seed %ld)", func->name, damaged->buffer->name, driver->options->seed);
+        return driver_error(driver, "%s: the scheduled program writes outside of '%s' (seed %ld)", func->name, damaged->buffer->name, driver->options.seed);
     if (argdata_compare(expected, actual, length, &mismatch)) {
-        fprintf(driver->out, "%s: ok, scheduled and unscheduled agree (seed %ld", func->name, driver->options->seed);
+        fprintf(driver->out, "%s: ok, scheduled and unscheduled agree (seed %ld", func->name, driver->options.seed);
         if (length > 1)
             fprintf(driver->out, ", reductions of up to %" PRId64 " terms", length);
         fprintf(driver->out, ")\n");
         return true;
     }
     return driver_error(driver, "%s: %s is %.9g, unscheduled %.9g (bound %.3g); %" PRId64 " elements differ (seed %ld)", func->name, mismatch.element, mismatch.actual, mismatch.expected,
-                        mismatch.bound, mismatch.count, driver->options->seed);
+                        mismatch.bound, mismatch.count, driver->options.seed);
 }
 
 static bool check_function(Driver *driver, int index, const Module *const *compilable, Jit **jits)
 {
-    const Func *source = driver->source->funcs[index], *scheduled = driver->scheduled->funcs[index];
+    const Func *source = driver->program->source->funcs[index], *scheduled = driver->program->module->funcs[index];
     ArgData *expected = new_arguments(driver, source);
     if (!expected)
         return false;
@@ -204,10 +220,10 @@ static const Module *without_threads(Driver *driver, const Module *module)
 int driver_check(Driver *driver)
 {
     Jit *jits[2] = {NULL, NULL};
-    bool ok = check_wanted(driver, driver->source);
-    const Module *modules[] = {without_threads(driver, driver->source), without_threads(driver, driver->scheduled)};
-    for (int i = 0; ok && i < driver->source->func_count; i++)
-        if (is_wanted(driver, driver->source->funcs[i]))
+    bool ok = check_wanted(driver, driver->program->source);
+    const Module *modules[] = {without_threads(driver, driver->program->source), without_threads(driver, driver->program->module)};
+    for (int i = 0; ok && i < driver->program->source->func_count; i++)
+        if (is_wanted(driver, driver->program->source->funcs[i]))
             ok = check_function(driver, i, modules, jits);
     for (int m = 0; m < 2; m++)
         if (jits[m])
@@ -252,15 +268,15 @@ static bool time_function(Driver *driver, const Func *source, JitFunction functi
 
 int driver_time(Driver *driver)
 {
-    if (!check_wanted(driver, driver->scheduled))
+    if (!check_wanted(driver, driver->program->module))
         return EXIT_DIAGNOSED;
-    Jit *jit = compile(driver, driver->scheduled);
+    Jit *jit = compile(driver, driver->program->module);
     bool ok = jit != NULL;
-    for (int i = 0; ok && i < driver->scheduled->func_count; i++) {
-        if (!is_wanted(driver, driver->scheduled->funcs[i]))
+    for (int i = 0; ok && i < driver->program->module->func_count; i++) {
+        if (!is_wanted(driver, driver->program->module->funcs[i]))
             continue;
-        JitFunction function = jit_find(jit, func_signature(driver->ctx, driver->scheduled->funcs[i])->symbol);
-        ok = function && time_function(driver, driver->source->funcs[i], function);
+        JitFunction function = jit_find(jit, func_signature(driver->ctx, driver->program->module->funcs[i])->symbol);
+        ok = function && time_function(driver, driver->program->source->funcs[i], function);
     }
     if (jit)
         jit_close(jit);

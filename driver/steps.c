@@ -123,7 +123,7 @@ void step_view_after(void *data, const Schedule *sch, Span call)
         fprintf(driver->out, "%s# %s:%d: %.*s%s\n", color ? "\033[1m" : "", place.file->name, place.line, place.line_length - indent, place.line_text + indent,
                 color ? "\033[0m" : "");
     }
-    if (driver->options->show == SHOW_STEPS)
+    if (driver->options.show == SHOW_STEPS)
         fprintf(driver->out, "%s\n", after);
     else
         print_diff(driver->ctx->arena, driver->out, view->before, after, color);

@@ -215,7 +215,7 @@ static InterpValue call_extern(const EvalNode *node, Thread *thread)
     } else if (is_tmm16(node))
         result.as.integer = call_tmm16(node, thread);
     else
-        report_finding(thread, INTERP_UNSUPPORTED, node->source, node->source->span, "calls the function '%s', which is not known here", name);
+        report_finding(thread, INTERP_UNSUPPORTED, node->source, node->source->span, "calls the function '%s', which is not known here (--load=FILE brings its definition)", name);
     return result;
 }
 

@@ -7,6 +7,8 @@
 
 /* Parses source FILE. Always gives an AST_FILE; after errors (diagnosed in CTX) it holds the statements that could be understood. */
 const AstNode *parse_python(Context *ctx, uint32_t file);
+/* The statements of COUNT parsed FILES one after the other, as one AST_FILE. */
+const AstNode *parse_join(Context *ctx, const AstNode *const *files, int count);
 
 /* Gives the parsed FILES (COUNT of them) their meaning as one program. False after errors, those of parsing a file included; *MODULE is then unset. Warnings
    alone do not fail. */

@@ -3,6 +3,7 @@
 #include "passes/schedule/concurrency.h"
 #include "script/script_internal.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -204,20 +205,33 @@ Flow script_run_body(Script *script, AstList body)
     return FLOW_NEXT;
 }
 
-/* -D NAME=VALUE: an integer or float if it reads as one, else a string. */
+/* TEXT as an integer or float if it reads as one in Python, else as a string; false when it is an integer of more than 64 bits. */
+static bool definition_value(Script *script, const char *text, Value *value)
+{
+    const char *digits = text + (*text == '-' || *text == '+');
+    bool hexadecimal = digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X');
+    char *end;
+    errno = 0;
+    *value = (Value){.kind = VALUE_INT, .as.integer = strtoll(text, &end, hexadecimal ? 16 : 10)};
+    bool number = (*digits >= '0' && *digits <= '9') || *digits == '.';
+    if (number && !*end && end != text)
+        return !errno;
+    *value = (Value){.kind = VALUE_FLOAT, .as.real = strtod(text, &end)};
+    if (!number || *end || end == text)
+        *value = (Value){.kind = VALUE_STRING, .as.text = context_intern(script->ctx, text)};
+    return true;
+}
+
+/* -D NAME=VALUE; a NAME alone is 1. */
 static bool define(Script *script, const char *definition)
 {
     const char *equals = strchr(definition, '=');
-    const char *text = equals ? equals + 1 : "1";
     Str name = context_internf(script->ctx, "%.*s", (int)(equals ? equals - definition : (long)strlen(definition)), definition);
     if (!*name || strspn(name, "0123456789_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") != strlen(name) || (*name >= '0' && *name <= '9'))
         return script_error(script, span_none(), "-D %s: '%s' is not a name", definition, name);
-    char *end;
-    Value value = {.kind = VALUE_INT, .as.integer = strtoll(text, &end, 0)};
-    if (*end || end == text)
-        value = (Value){.kind = VALUE_FLOAT, .as.real = strtod(text, &end)};
-    if (*end || end == text)
-        value = (Value){.kind = VALUE_STRING, .as.text = context_intern(script->ctx, text)};
+    Value value;
+    if (!definition_value(script, equals ? equals + 1 : "1", &value))
+        return script_error(script, span_none(), "-D %s: the number does not fit in 64 bits", definition);
     script_set(script, name, value);
     return true;
 }

@@ -6,7 +6,7 @@
 
 #include "support/context.h"
 
-enum { MOST_ERRORS = 20, LONGEST_LINE = 160 };
+enum { MOST_ERRORS = 20, LONGEST_LINE = 160, LONGEST_TEXT = 4000 };
 
 static void diag_add(Context *ctx, Severity severity, Span span, const char *format, va_list args)
 {
@@ -70,18 +70,55 @@ const char *diag_first_error(const Context *ctx, DiagMark mark)
     return NULL;
 }
 
-/* The source line and a caret under the span, cut to a window around the caret where the line is very long. Bytes that are not printable show as '?'
-   so that junk never reaches the terminal; UTF-8 passes. */
+/* The number of bytes of the UTF-8 character at TEXT, of which LENGTH bytes are there; 0 when they are none. */
+static int utf8_length(const char *text, int length)
+{
+    unsigned char first = (unsigned char)*text;
+    int count = first < 0x80 ? 1 : first >= 0xc2 && first < 0xe0 ? 2 : first >= 0xe0 && first < 0xf0 ? 3 : first >= 0xf0 && first < 0xf5 ? 4 : 0;
+    for (int i = 1; i < count; i++)
+        if (i >= length || ((unsigned char)text[i] & 0xc0) != 0x80)
+            return 0;
+    return count;
+}
+
+/* Bytes that are not printable show as '?', so that junk never reaches the terminal; UTF-8 passes. */
+static void print_clean(FILE *out, const char *text, int length)
+{
+    for (int i = 0; i < length;) {
+        int count = utf8_length(text + i, length - i);
+        unsigned char byte = (unsigned char)text[i];
+        if (count <= 1)
+            fputc(byte == '\t' ? ' ' : count == 0 || byte < 32 || byte == 127 ? '?' : byte, out);
+        else
+            fwrite(text + i, 1, (size_t)count, out);
+        i += count ? count : 1;
+    }
+}
+
+/* A message may have several lines, and hold a name of any length. */
+static void print_text(FILE *out, const char *text)
+{
+    int length = (int)strnlen(text, LONGEST_TEXT + 1), shown = length < LONGEST_TEXT ? length : LONGEST_TEXT;
+    for (int at = 0, end; at < shown; at = end) {
+        const char *newline = memchr(text + at, '\n', (size_t)(shown - at));
+        end = newline ? (int)(newline - text) : shown;
+        print_clean(out, text + at, end - at);
+        if (newline) {
+            fputc('\n', out);
+            end++;
+        }
+    }
+    fputs(length > LONGEST_TEXT ? "...\n" : "\n", out);
+}
+
+/* The source line and a caret under the span, cut to a window around the caret where the line is very long. */
 static void print_source_line(FILE *out, const Place *place, Span span)
 {
     int first = place->column - 1 > LONGEST_LINE / 2 ? place->column - 1 - LONGEST_LINE / 2 : 0;
     int last = place->line_length < first + LONGEST_LINE ? place->line_length : first + LONGEST_LINE;
     int width = (int)(span.end - span.begin);
     fputs("    ", out);
-    for (int i = first; i < last; i++) {
-        unsigned char byte = (unsigned char)place->line_text[i];
-        fputc(byte == '\t' ? ' ' : byte < 32 || byte == 127 ? '?' : byte, out);
-    }
+    print_clean(out, place->line_text + first, last - first);
     fprintf(out, "\n    ");
     for (int i = first; i < place->column - 1; i++)
         if (i >= place->line_length || ((unsigned char)place->line_text[i] & 0xc0) != 0x80)
@@ -103,8 +140,8 @@ static void print_diagnostic(const Context *ctx, FILE *out, const Diagnostic *di
         fprintf(out, "%s:%d:%d: ", place.file->name, place.line, place.column);
     else
         fputs("tirc: ", out);
-    fprintf(out, "%s%s:%s %s\n", color ? colors[diagnostic->severity] : "", names[diagnostic->severity], color ? "\033[0m" : "",
-            diagnostic->text);
+    fprintf(out, "%s%s:%s ", color ? colors[diagnostic->severity] : "", names[diagnostic->severity], color ? "\033[0m" : "");
+    print_text(out, diagnostic->text);
     if (placed)
         print_source_line(out, &place, diagnostic->span);
 }
@@ -116,6 +153,11 @@ void diag_flush(Context *ctx, FILE *out, bool color)
     if (ctx->error_count > MOST_ERRORS && ctx->flushed_diagnostics < ctx->diagnostics.count)
         fprintf(out, "tirc: note: %d more errors are not shown\n", ctx->error_count - MOST_ERRORS);
     ctx->flushed_diagnostics = ctx->diagnostics.count;
+}
+
+void diag_clear(Context *ctx)
+{
+    ctx->diagnostics.count = ctx->flushed_diagnostics = ctx->error_count = 0;
 }
 
 /* Edit distance with adjacent transpositions, given up beyond LIMIT. */

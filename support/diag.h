@@ -22,6 +22,9 @@ int diag_error_count(const Context *ctx);
 /* Prints the diagnostics not yet printed: "file:line:col: error: text", the source line, a caret under the span. COLOR: with ANSI colours. */
 void diag_flush(Context *ctx, FILE *out, bool color);
 
+/* Forgets all diagnostics, printed or not, and with them that there were errors. */
+void diag_clear(Context *ctx);
+
 /* Trials: what is diagnosed between diag_mark and diag_rollback is forgotten, as when a step is only tried. Nothing may be flushed in between. */
 typedef struct {
     int count, errors;

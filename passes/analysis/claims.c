@@ -6,18 +6,10 @@ typedef struct {
     Context *ctx;
     const Func *func;
     const BlockStmt *block;
-    Map sizes;
+    const Map *sizes;
     ClaimVerdict verdict;
     Conflict *conflict;
 } ClaimCheck;
-
-static bool inside_block(const Access *access, const Stmt *block_stmt)
-{
-    for (const Frame *frame = access->frame; frame; frame = frame->outer)
-        if (frame->kind == FRAME_BLOCK && frame->stmt == block_stmt)
-            return true;
-    return false;
-}
 
 /* Every spatial iterator is an index of the common point, so instances that differ in one touch different elements. */
 static bool spatial_names_point(const ClaimCheck *check, const Access *a, const Access *b)
@@ -76,7 +68,7 @@ static bool write_same_value(const ClaimCheck *check, const Access *a, const Acc
 static void check_pair(ClaimCheck *check, const Access *a, const Access *b, bool spatial)
 {
     Pair pair = pair_new(check->ctx, a, b);
-    pair_build(&pair, &check->sizes, 0);
+    pair_build(&pair, check->sizes, 0);
     AffineSpace *agreed = &pair.space;
     const BlockStmt *block = check->block;
     for (int i = 0; !spatial && i < block->iter_count; i++)
@@ -116,19 +108,42 @@ static bool has_reduce_iter(const BlockStmt *block)
     return false;
 }
 
-ClaimVerdict dependence_check_claims(Context *ctx, const Func *func, const Stmt *block_stmt, Conflict *conflict)
+/* The place in the list of the accesses inside one block, which follow one another. */
+typedef struct {
+    int first, end;
+} AccessRange;
+
+ClaimSet dependence_collect_claims(Context *ctx, const Func *func)
+{
+    ClaimSet set = {.ctx = ctx, .func = func, .accesses = access_collect(ctx, func), .sizes = func_sizes(ctx, func)};
+    for (int i = 0; i < set.accesses.count; i++)
+        for (const Frame *frame = set.accesses.data[i].frame; frame; frame = frame->outer) {
+            if (frame->kind != FRAME_BLOCK)
+                continue;
+            AccessRange *range = map_get(&set.ranges, frame->stmt);
+            if (!range) {
+                range = ARENA_NEW(ctx->arena, AccessRange);
+                range->first = i;
+                map_set(ctx->arena, &set.ranges, frame->stmt, range);
+            }
+            range->end = i + 1;
+        }
+    return set;
+}
+
+ClaimVerdict dependence_check_claims(const ClaimSet *set, const Stmt *block_stmt, Conflict *conflict)
 {
     const BlockStmt *block = &block_stmt->as.block;
-    ClaimCheck check = {ctx, func, block, func_sizes(ctx, func), CLAIM_SHOWN, conflict};
-    AccessList accesses = access_collect(ctx, func);
+    const AccessRange *range = map_get(&set->ranges, block_stmt);
+    ClaimCheck check = {set->ctx, set->func, block, &set->sizes, CLAIM_SHOWN, conflict};
     bool reduces = has_reduce_iter(block);
-    for (int i = 0; i < accesses.count && check.verdict != CLAIM_REFUTED; i++) {
-        const Access *a = &accesses.data[i];
-        if (!inside_block(a, block_stmt) || is_local_scratch(block, a))
+    for (int i = range ? range->first : 0; range && i < range->end && check.verdict != CLAIM_REFUTED; i++) {
+        const Access *a = &set->accesses.data[i];
+        if (is_local_scratch(block, a))
             continue;
-        for (int j = 0; j < accesses.count && check.verdict != CLAIM_REFUTED; j++) {
-            const Access *b = &accesses.data[j];
-            if (!inside_block(b, block_stmt) || pair_is_harmless(a, b, false))
+        for (int j = range->first; j < range->end && check.verdict != CLAIM_REFUTED; j++) {
+            const Access *b = &set->accesses.data[j];
+            if (pair_is_harmless(a, b, false))
                 continue;
             if (!spatial_names_point(&check, a, b))
                 check_pair(&check, a, b, true);

@@ -67,8 +67,16 @@ bool dependence_is_private(Context *ctx, const AccessList *accesses, const Map *
 
 /* The claims that a block's axis kinds make (design: axis kinds are claims). */
 typedef enum { CLAIM_SHOWN, CLAIM_REFUTED, CLAIM_UNKNOWN } ClaimVerdict;
-/* Whether different instances of BLOCK_STMT that differ in a spatial iterator touch nothing in common, and those that differ in reduce iterators only commute. CONFLICT
-   tells of the instances that refute it or of what is unknown. */
-ClaimVerdict dependence_check_claims(Context *ctx, const Func *func, const Stmt *block_stmt, Conflict *conflict);
+/* What the claims of a function's blocks are checked against, collected once for all of them. */
+typedef struct {
+    Context *ctx;
+    const Func *func;
+    AccessList accesses;
+    Map sizes, ranges;
+} ClaimSet;
+ClaimSet dependence_collect_claims(Context *ctx, const Func *func);
+/* Whether different instances of BLOCK_STMT, a block of the set's function, that differ in a spatial iterator touch nothing in common, and those that differ in reduce iterators
+   only commute. CONFLICT tells of the instances that refute it or of what is unknown. */
+ClaimVerdict dependence_check_claims(const ClaimSet *set, const Stmt *block_stmt, Conflict *conflict);
 
 #endif

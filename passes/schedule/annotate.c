@@ -15,7 +15,7 @@ static const AttrValue *attr_value(Schedule *sch, const Value *value)
     case VALUE_BOOL: return attr_expr(ctx, expr_bool(ctx, value->as.boolean));
     case VALUE_INT: return attr_int(ctx, value->as.integer);
     case VALUE_FLOAT: return attr_float(ctx, value->as.real);
-    case VALUE_STRING: return attr_expr(ctx, expr_string(ctx, value->as.text));
+    case VALUE_STRING: return attr_expr(ctx, expr_with_span(ctx, expr_string(ctx, value->as.text), sch->call_span)); /* names files relative to the script */
     case VALUE_EXPR: return attr_expr(ctx, value->as.expr);
     case VALUE_LIST: return attr_list(sch, value->as.list);
     case VALUE_DICT: return attr_dict(sch, value->as.list);

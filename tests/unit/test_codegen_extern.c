@@ -294,8 +294,7 @@ static void test_import_file(void **state)
     fputs(twice_ir, file);
     fclose(file);
     CodegenOptions options = codegen_default_options();
-    options.import_dir = dir;
-    const Func *func = importing_func(ctx, "f", "twice.ll", "twice");
+    const Func *func = importing_func(ctx, "f", path, "twice");
     CodegenOutput out;
     require_ok(ctx, backend_find(NULL)->compile(ctx, module_of(ctx, &func, 1), &options, 1u << EMIT_OBJECT, &out));
     assert_int_equal(out.import_count, 1);

@@ -445,7 +445,7 @@ static void test_unknown_function(void **state)
                 "def main(B: T.Buffer((4,), \"int32\")):\n"
                 "    if B[0] %s 100:\n"
                 "        T.evaluate(T.call_extern(\"int32\", \"foo\", 1))\n",
-                ">", "<", INTERP_UNSUPPORTED, "error: function 'main' calls the function 'foo', which is not known here");
+                ">", "<", INTERP_UNSUPPORTED, "error: function 'main' calls the function 'foo', which is not known here (--load=FILE brings its definition)");
 }
 
 static void test_step_limit(void **state)

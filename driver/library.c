@@ -1,0 +1,253 @@
+/* The interface of libtirc (tirc.h): from texts to programs, through schedule scripts, to bytes. Nothing here writes files. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "driver/driver.h"
+#include "driver/files.h"
+#include "ir/print.h"
+#include "parser/parser.h"
+#include "script/script.h"
+#include "support/bug.h"
+
+/* --- Contexts --- */
+
+tirc_context *tirc_context_new(void)
+{
+    Driver *driver = xmalloc(sizeof *driver);
+    *driver = (Driver){.ctx = context_new(), .options = options_default(), .out = stdout, .err = stderr};
+    driver_note_time(driver, NULL);
+    return driver;
+}
+
+void tirc_context_free(tirc_context *context)
+{
+    if (!context)
+        return;
+    context_free(context->ctx);
+    free(context);
+}
+
+int tirc_set_options(tirc_context *context, const char *const *words, int count)
+{
+    Options *options = &context->options;
+    const char **copies = ARENA_ARRAY(context->ctx->base_arena, const char *, count);
+    for (int i = 0; i < count; i++)
+        copies[i] = arena_strndup(context->ctx->base_arena, words[i], strlen(words[i]));
+    if (!options_parse(context->ctx, copies, count, options))
+        return -1;
+    if (options->inputs.count) {
+        driver_error(context, "'%s' is no option; inputs are given to tirc_read", options->inputs.data[0]);
+        options->inputs.count = 0;
+        return -1;
+    }
+    driver_use_options(context);
+    return 0;
+}
+
+void driver_use_options(Driver *driver)
+{
+    driver->ctx->warnings_are_errors = driver->options.warnings_are_errors;
+    driver->ctx->no_warnings = driver->options.no_warnings;
+}
+
+void tirc_set_output(tirc_context *context, FILE *output)
+{
+    context->out = output;
+}
+
+/* --- Texts and programs --- */
+
+static void add_file(Driver *driver, const char *path)
+{
+    for (int i = 0; i < driver->files.count; i++)
+        if (!strcmp(driver->files.data[i], path))
+            return;
+    const char *copy = arena_strndup(driver->ctx->base_arena, path, strlen(path));
+    vec_push(driver->ctx->base_arena, &driver->files, copy);
+}
+
+/* The number of TEXT among the sources of the context; 0 after a diagnostic. */
+static uint32_t load_text(Driver *driver, const tirc_text *text)
+{
+    Context *ctx = driver->ctx;
+    if (text->text)
+        return source_add(ctx->sources, text->name, text->text, text->length);
+    FileText file;
+    const char *reason;
+    if (!file_read(ctx->base_arena, text->name, &file, &reason)) {
+        driver_error(driver, "cannot read '%s': %s", text->name, reason);
+        return 0;
+    }
+    bool standard = !strcmp(text->name, "-");
+    if (!standard)
+        add_file(driver, text->name);
+    driver_say(driver, "read %s (%zu bytes)", standard ? "standard input" : text->name, file.length);
+    return source_add(ctx->sources, standard ? "<stdin>" : text->name, file.text, file.length);
+}
+
+/* Reads and parses COUNT texts; NULL after a diagnostic. */
+static const AstNode **parse_texts(Driver *driver, const tirc_text *texts, int count)
+{
+    const AstNode **trees = ARENA_ARRAY(driver->ctx->arena, const AstNode *, count);
+    for (int i = 0; i < count; i++) {
+        uint32_t source = load_text(driver, &texts[i]);
+        if (!source)
+            return NULL;
+        trees[i] = parse_python(driver->ctx, source);
+    }
+    return trees;
+}
+
+static const tirc_program *new_program(Driver *driver, const Module *source, const Module *module)
+{
+    tirc_program *program = ARENA_NEW(driver->ctx->base_arena, tirc_program);
+    *program = (tirc_program){source, module};
+    return program;
+}
+
+const tirc_program *tirc_read(tirc_context *context, const tirc_text *texts, int count)
+{
+    const AstNode **trees = parse_texts(context, texts, count);
+    if (!trees)
+        return NULL;
+    driver_note_time(context, "parse");
+    Module *module;
+    bool ok = elaborate(context->ctx, trees, count, &module) && !diag_error_count(context->ctx);
+    driver_note_time(context, "elaborate");
+    return ok ? new_program(context, module, module) : NULL;
+}
+
+const tirc_program *tirc_schedule(tirc_context *context, const tirc_program *program, const tirc_text *scripts, int count)
+{
+    Context *ctx = context->ctx;
+    const Options *options = &context->options;
+    const AstNode **trees = parse_texts(context, scripts, count);
+    if (!trees || diag_error_count(ctx))
+        return NULL;
+    bool steps = options->show == SHOW_STEPS || options->show == SHOW_DIFF;
+    StepView view = {context, steps ? print_module(ctx, program->module) : NULL};
+    ScriptOptions script_options = {.out = context->out, .definitions = options->definitions.data, .definition_count = options->definitions.count};
+    if (steps) {
+        script_options.after_step = step_view_after;
+        script_options.data = &view;
+    }
+    const Module *module = script_run(ctx, parse_join(ctx, trees, count), program->module, &script_options);
+    driver_note_time(context, "schedule");
+    return module && !diag_error_count(ctx) ? new_program(context, program->source, module) : NULL;
+}
+
+/* --- Bytes --- */
+
+bool driver_compile(Driver *driver, const Module *module, unsigned kinds, CodegenOutput *output)
+{
+    const Module *lowered = driver_lower(driver, module, true);
+    CodegenOptions options = driver_codegen_options(driver);
+    if (!lowered || !backend_find(NULL)->compile(driver->ctx, lowered, &options, kinds, output))
+        return false;
+    PhaseTime times[] = {{"set up code generation", output->times.setup}, {"translate", output->times.translate}, {"optimize", output->times.optimize}, {"emit", output->times.emit}};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        driver_add_time(driver, times[i].name, times[i].seconds);
+    for (int i = 0; i < output->import_count; i++)
+        add_file(driver, output->imports[i]);
+    return true;
+}
+
+/* Of what tirc_emit gives, all but machine code. */
+static const char *emit_text(Driver *driver, const Module *module, unsigned emit, size_t *length)
+{
+    const char *text = emit == EMIT_BIT_TIR ? print_module(driver->ctx, module) : header_text(driver->ctx, module, NULL);
+    *length = strlen(text);
+    return text;
+}
+
+const char *tirc_emit(tirc_context *context, const tirc_program *program, const char *kind, size_t *length)
+{
+    unsigned emit = 0;
+    size_t unused;
+    length = length ? length : &unused;
+    if (!options_emit_kind(context->ctx, kind, &emit))
+        return NULL;
+    if (emit == EMIT_BIT_TIR || emit == EMIT_BIT_HEADER)
+        return emit_text(context, program->module, emit, length);
+    CodegenOutput output;
+    if (!driver_check_claims(context, program->source, true) || !driver_compile(context, program->module, emit, &output))
+        return NULL;
+    for (int i = 0; i < EMIT_KIND_COUNT; i++)
+        if (emit == 1u << i) {
+            *length = output.bytes[i].length;
+            return output.bytes[i].data;
+        }
+    return NULL;
+}
+
+/* --- What was said, and what was read --- */
+
+const char *tirc_diagnostics(tirc_context *context)
+{
+    char *text = NULL;
+    size_t length = 0;
+    FILE *stream = open_memstream(&text, &length);
+    if (!stream)
+        return "";
+    diag_flush(context->ctx, stream, false);
+    diag_clear(context->ctx);
+    fclose(stream);
+    const char *copy = arena_strndup(context->ctx->base_arena, text, length);
+    free(text);
+    return copy;
+}
+
+const char *tirc_file(const tirc_context *context, int index)
+{
+    return index >= 0 && index < context->files.count ? context->files.data[index] : NULL;
+}
+
+/* --- Shared with the command --- */
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+void driver_add_time(Driver *driver, const char *name, double seconds)
+{
+    for (int i = 0; i < driver->times.count; i++)
+        if (!strcmp(driver->times.data[i].name, name)) {
+            driver->times.data[i].seconds += seconds;
+            return;
+        }
+    PhaseTime entry = {name, seconds};
+    vec_push(driver->ctx->base_arena, &driver->times, entry);
+}
+
+void driver_note_time(Driver *driver, const char *name)
+{
+    double time = now();
+    if (name)
+        driver_add_time(driver, name, time - driver->last_time);
+    driver->last_time = time;
+}
+
+bool driver_error(Driver *driver, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    diag_error(driver->ctx, span_none(), "%s", arena_vprintf(driver->ctx->arena, format, args));
+    va_end(args);
+    return false;
+}
+
+void driver_say(const Driver *driver, const char *format, ...)
+{
+    if (!driver->options.verbose)
+        return;
+    va_list args;
+    va_start(args, format);
+    fputs("tirc: ", driver->err);
+    vfprintf(driver->err, format, args);
+    fputs("\n", driver->err);
+    va_end(args);
+}
