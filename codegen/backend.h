@@ -62,7 +62,8 @@ const Backend *backend_find(const char *name);
 /* The name of the entry point that options.entry_points adds for the function exported as SYMBOL. */
 Str codegen_entry_symbol(Context *ctx, Str symbol);
 
-/* The C header that declares the exported functions of MODULE (any stage), in ctx->arena. HEADER_NAME (the output file, or NULL) gives the include guard. */
-const char *header_text(Context *ctx, const Module *module, const char *header_name);
+/* The C header that declares the exported functions of MODULE (any stage), in ctx->arena. SOURCE: the same before it was scheduled, or NULL; it tells better which outputs are inputs
+   too. HEADER_NAME (the output file, or NULL) gives the include guard. */
+const char *header_text(Context *ctx, const Module *module, const Module *source, const char *header_name);
 
 #endif

@@ -197,9 +197,19 @@ static void add_comment(FuncHeader *header)
     strbuf_add(header->out, "   Returns 0, or another code with a message in tirc_last_error(). */\n");
 }
 
-static void add_func(Context *ctx, StrBuf *out, const Func *func)
+/* The signature of FUNC. A schedule keeps what a function computes, so what does not matter in SOURCE (may be NULL) does not matter here. */
+static const Signature *header_signature(Context *ctx, const Func *func, const Func *source)
 {
-    FuncHeader header = {.ctx = ctx, .func = func, .signature = func_signature(ctx, func), .out = out};
+    const Signature *signature = func_signature(ctx, func);
+    const Signature *before = source && source != func && source->param_count == func->param_count ? func_signature(ctx, source) : signature;
+    for (int i = 0; i < func->param_count; i++)
+        signature->read[i] &= before->read[i];
+    return signature;
+}
+
+static void add_func(Context *ctx, StrBuf *out, const Func *func, const Func *source)
+{
+    FuncHeader header = {.ctx = ctx, .func = func, .signature = header_signature(ctx, func, source), .out = out};
     choose_names(&header);
     add_comment(&header);
     if (is_identifier(header.signature->symbol))
@@ -222,7 +232,7 @@ static const char *include_guard(Context *ctx, const char *header_name)
     return guard;
 }
 
-const char *header_text(Context *ctx, const Module *module, const char *header_name)
+const char *header_text(Context *ctx, const Module *module, const Module *source, const char *header_name)
 {
     StrBuf out = {.arena = ctx->arena};
     const char *guard = include_guard(ctx, header_name);
@@ -235,7 +245,7 @@ const char *header_text(Context *ctx, const Module *module, const char *header_n
                   guard, guard);
     for (int i = 0; i < module->func_count; i++)
         if (!module->funcs[i]->is_private)
-            add_func(ctx, &out, module->funcs[i]);
+            add_func(ctx, &out, module->funcs[i], source ? module_find(source, module->funcs[i]->name) : NULL);
     strbuf_add(&out, "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
     return strbuf_text(&out);
 }

@@ -142,7 +142,7 @@ static bool prepare_outputs(Driver *driver, OutputList *outputs)
     if (emit & EMIT_BIT_TIR && !emit_text(driver, outputs, "scheduled.tir", only, print_module(driver->ctx, driver->program->module), &first_path))
         return false;
     const char *header = options->header ? options->header : only;
-    if ((emit & EMIT_BIT_HEADER || options->header) && !emit_text(driver, outputs, "h", header, header_text(driver->ctx, driver->program->module, header), &first_path))
+    if ((emit & EMIT_BIT_HEADER || options->header) && !emit_text(driver, outputs, "h", header, header_text(driver->ctx, driver->program->module, driver->program->source, header), &first_path))
         return false;
     return !options->depfile || add_depfile(driver, outputs, first_path);
 }

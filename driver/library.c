@@ -154,9 +154,9 @@ bool driver_compile(Driver *driver, const Module *module, unsigned kinds, Codege
 }
 
 /* Of what tirc_emit gives, all but machine code. */
-static const char *emit_text(Driver *driver, const Module *module, unsigned emit, size_t *length)
+static const char *emit_text(Driver *driver, const tirc_program *program, unsigned emit, size_t *length)
 {
-    const char *text = emit == EMIT_BIT_TIR ? print_module(driver->ctx, module) : header_text(driver->ctx, module, NULL);
+    const char *text = emit == EMIT_BIT_TIR ? print_module(driver->ctx, program->module) : header_text(driver->ctx, program->module, program->source, NULL);
     *length = strlen(text);
     return text;
 }
@@ -169,7 +169,7 @@ const char *tirc_emit(tirc_context *context, const tirc_program *program, const 
     if (!options_emit_kind(context->ctx, kind, &emit))
         return NULL;
     if (emit == EMIT_BIT_TIR || emit == EMIT_BIT_HEADER)
-        return emit_text(context, program->module, emit, length);
+        return emit_text(context, program, emit, length);
     CodegenOutput output;
     if (!driver_check_claims(context, program->source, true) || !driver_compile(context, program->module, emit, &output))
         return NULL;

@@ -106,6 +106,9 @@ const Signature *func_signature(Context *ctx, const Func *func)
             map_set(ctx->arena, &finder.params, func->params[i].buffer->data, (void *)(i + 1));
     Visitor visitor = {.expr = find_in_expr, .stmt = find_in_stmt, .data = &finder};
     visit_stmt(&visitor, func->body);
+    for (int i = 0; i < func->param_count; i++)
+        if (signature->read[i] && signature->written[i] && func->params[i].buffer && func_overwrites(ctx, func, func->params[i].buffer))
+            signature->read[i] = false;
     collect_dims(ctx, func, signature);
     return signature;
 }

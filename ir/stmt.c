@@ -211,6 +211,14 @@ const Func *func_with_body(Context *ctx, const Func *func, const Stmt *body)
     return copy;
 }
 
+bool func_is_argument(const Func *func, const Var *data)
+{
+    for (int i = 0; i < func->param_count; i++)
+        if (func->params[i].buffer && func->params[i].buffer->data == data)
+            return true;
+    return false;
+}
+
 const Func *module_find(const Module *module, const char *name)
 {
     for (int i = 0; i < module->func_count; i++)

@@ -251,6 +251,8 @@ typedef struct Module {
 } Module;
 
 const Func *func_with_body(Context *ctx, const Func *func, const Stmt *body);
+/* True when DATA is the memory of a buffer parameter of FUNC. */
+bool func_is_argument(const Func *func, const Var *data);
 /* The function called NAME, or NULL. */
 const Func *module_find(const Module *module, const char *name);
 /* MODULE with the function at INDEX replaced. */

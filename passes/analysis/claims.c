@@ -42,14 +42,6 @@ static bool of_kind(const Iter *iter, bool spatial)
     return (iter->kind == ITER_SPATIAL) == spatial && (spatial || iter->kind == ITER_REDUCE);
 }
 
-static bool is_parameter(const ClaimCheck *check, const Access *access)
-{
-    for (int i = 0; i < check->func->param_count; i++)
-        if (check->func->params[i].buffer && check->func->params[i].buffer->data == access->data)
-            return true;
-    return false;
-}
-
 static bool uses_iterator(const ClaimCheck *check, const Expr *value)
 {
     for (int i = 0; i < check->block->iter_count; i++)
@@ -82,7 +74,7 @@ static void check_pair(ClaimCheck *check, const Access *a, const Access *b, bool
         Conflict conflict;
         if (pair_conflicts(&pair, differ, &conflict)) {
             /* an update that is not recognized may commute all the same, scratch may be private, and an opaque call may do less than is declared */
-            bool certain = conflict.witnessed && spatial && is_parameter(check, a) && a->stmt->kind == STMT_STORE && b->stmt->kind == STMT_STORE && !write_same_value(check, a, b);
+            bool certain = conflict.witnessed && spatial && func_is_argument(check->func, a->data) && a->stmt->kind == STMT_STORE && b->stmt->kind == STMT_STORE && !write_same_value(check, a, b);
             check->verdict = certain ? CLAIM_REFUTED : CLAIM_UNKNOWN;
             *check->conflict = conflict;
         }

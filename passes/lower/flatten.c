@@ -5,11 +5,12 @@
 
    Strides and offsets become part of the index; a buffer of no dimensions has one element. The parameters keep their declarations, which are the
    interface; what is accessed is a flat buffer over the same memory. Indices are in int64 unless the buffer is known to be small enough for int32.
-   T.realize becomes an allocation of the whole buffer. Axis separators mean nothing here. */
+   T.realize becomes an allocation of the whole buffer; the memory of a parameter is there already. Axis separators mean nothing here. */
 #include "passes/lower/state.h"
 
 typedef struct {
     Context *ctx;
+    const Func *func;
     Map flat; /* Buffer -> Buffer of one dimension over the same memory */
 } Flattener;
 
@@ -89,6 +90,8 @@ static const Stmt *flatten_in_stmt(Rewriter *rewriter, const Stmt *stmt)
     switch (stmt->kind) {
     case STMT_DECL_BUFFER: return flatten_declaration(rewriter, stmt);
     case STMT_REALIZE:
+        if (func_is_argument(((Flattener *)rewriter->data)->func, stmt->as.realize.region.buffer->data))
+            return rewrite_stmt(rewriter, stmt->as.realize.body);
         return rewrite_stmt(rewriter, stmt_allocate_buffer(ctx, stmt->as.realize.region.buffer, (Attrs){0}, stmt->as.realize.body, stmt->span));
     case STMT_STORE: {
         const Stmt *result = rewrite_stmt_children(rewriter, stmt);
@@ -112,7 +115,7 @@ static const Stmt *flatten_in_stmt(Rewriter *rewriter, const Stmt *stmt)
 
 const Func *lower_flatten(LowerState *state, const Func *func)
 {
-    Flattener flattener = {.ctx = state->ctx};
+    Flattener flattener = {.ctx = state->ctx, .func = func};
     Rewriter rewriter = {.ctx = state->ctx, .expr = flatten_in_expr, .stmt = flatten_in_stmt, .data = &flattener};
     const Stmt *body = rewrite_stmt(&rewriter, func->body);
     for (int i = func->param_count - 1; i >= 0; i--) {

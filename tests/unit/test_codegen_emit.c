@@ -268,7 +268,7 @@ static void test_header_and_interface(void **state)
     (void)state;
     Context *ctx = context_new();
     const Module *module = interface_module(ctx);
-    const char *header = header_text(ctx, module, "out/api.h");
+    const char *header = header_text(ctx, module, NULL, "out/api.h");
     write_file("api.h", header, strlen(header));
     write_file("main.c", c_program, strlen(c_program));
     write_file("main.cpp", "#include \"api.h\"\n", strlen("#include \"api.h\"\n"));
@@ -297,7 +297,7 @@ static void test_header_text(void **state)
     b->strides = arena_copy(ctx->arena, &stride, sizeof stride);
     a->data_alignment = 32;
     maker_scalar(&maker, "alpha", DTYPE_FLOAT32);
-    const char *header = header_text(ctx, module_of(ctx, (const Func *[]){maker_func(&maker, store_at(ctx, b, int32(ctx, 0), load_at(ctx, a, int32(ctx, 0))))}, 1), "my-kernel.h");
+    const char *header = header_text(ctx, module_of(ctx, (const Func *[]){maker_func(&maker, store_at(ctx, b, int32(ctx, 0), load_at(ctx, a, int32(ctx, 0))))}, 1), NULL, "my-kernel.h");
     assert_non_null(strstr(header, "#ifndef MY_KERNEL_H\n#define MY_KERNEL_H\n"));
     assert_non_null(strstr(header, "     A: float32[n], read, aligned to 32 bytes\n"));
     assert_non_null(strstr(header, "     B: float32[n], written, strides in elements [s]\n"));
