@@ -163,6 +163,13 @@ static isl_pw_aff *affine_choice(const AffineSpace *space, const AffineEnv *env,
     return isl_pw_aff_cond(isl_set_indicator_function(condition), a, b);
 }
 
+/* A cast that keeps the value of every index. A negative one would come out large as an unsigned number. */
+static bool cast_keeps_value(const Expr *expr)
+{
+    DType from = expr->args[0]->dtype, to = expr->dtype;
+    return dtype_is_integer(to) && dtype_is_integer(from) && to.bits >= 32 && !(to.code == DT_UINT && from.code != DT_UINT);
+}
+
 static isl_pw_aff *affine_at(const AffineSpace *space, const AffineEnv *env, const Expr *expr, int depth)
 {
     if (!space->set || depth > DEEPEST_EXPR || expr->dtype.lanes != 1)
@@ -170,9 +177,9 @@ static isl_pw_aff *affine_at(const AffineSpace *space, const AffineEnv *env, con
     switch ((ExprKind)expr->kind) {
     case EXPR_INT: return constant(space, expr->value.integer);
     case EXPR_VAR: return dtype_is_integer(expr->dtype) || expr->dtype.code == DT_BOOL ? affine_var(space, env, expr, depth) : NULL;
-    case EXPR_CAST: return dtype_is_integer(expr->dtype) && dtype_is_integer(expr->args[0]->dtype) && expr->dtype.bits >= 32 ? affine_at(space, env, expr->args[0], depth + 1) : NULL;
+    case EXPR_CAST: return cast_keeps_value(expr) ? affine_at(space, env, expr->args[0], depth + 1) : NULL;
+    case EXPR_SUB: return expr->dtype.code == DT_INT ? affine_binary(space, env, expr, depth) : NULL; /* an unsigned difference may wrap */
     case EXPR_ADD:
-    case EXPR_SUB:
     case EXPR_MUL:
     case EXPR_DIV:
     case EXPR_MOD:

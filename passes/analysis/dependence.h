@@ -54,6 +54,9 @@ bool dependence_adds_instances(Context *ctx, const Func *before, const Func *aft
 /* True when in each iteration of the loops around its scope BLOCK runs for every point of its spatial iterators' domains, for some values of the others. */
 bool dependence_serves_all_points(Context *ctx, const Func *func, const Block *block);
 
+/* The same for every point of all its iterators' domains; CONFLICT names one otherwise. */
+bool dependence_runs_over_domain(Context *ctx, const Func *func, const Block *block, Conflict *conflict);
+
 /* CONSUMER is to run where PRODUCER, which stores one element in each instance, stores the element that CONSUMER reads. True when some instance of CONSUMER, or possibly some, has
    no such place: the loops that both share agreeing, its element is not written. Elements that a choice in CONSUMER may leave unread count too. */
 bool dependence_leaves_instances(Context *ctx, const Func *func, const Block *producer, const Block *consumer, Conflict *conflict);

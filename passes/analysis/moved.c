@@ -203,26 +203,60 @@ static isl_set *spatial_part(isl_set *set, const BlockStmt *stmt, int kept)
     return set;
 }
 
-bool dependence_serves_all_points(Context *ctx, const Func *func, const Block *block)
+/* BLOCK runs for all points of its domain; with SPATIAL those of its spatial iterators' domains, for some values of the others. Otherwise *LACKING are points for which it does not run, owned
+   by the caller; NULL when not even that is known. */
+static bool runs_for_all(Context *ctx, const Func *func, const Block *block, bool spatial, isl_set **lacking)
 {
+    *lacking = NULL;
     AccessList accesses = access_collect(ctx, func);
     Map sizes = func_sizes(ctx, func);
     const BlockStmt *stmt = NULL;
     const Frame *frame = block_frame(&accesses, block, &stmt);
-    bool exact = false;
+    if (!frame || runs_over_domain(frame, stmt))
+        return frame != NULL;
+    bool exact;
     isl_set *run = instances(ctx, &accesses, block, &sizes, &exact);
-    if (!run || !exact) {
-        isl_set_free(run);
-        return false;
-    }
     int kept;
     frame_loops(ctx, scope_frame(frame), &kept);
-    isl_set *points = spatial_part(all_points(ctx, scope_frame(frame), stmt, kept, &sizes), stmt, kept);
-    run = spatial_part(run, stmt, kept);
-    isl_bool served = points && run ? isl_set_is_subset(points, run) : isl_bool_false;
-    isl_set_free(points);
-    isl_set_free(run);
-    return served == isl_bool_true;
+    isl_set *points = all_points(ctx, scope_frame(frame), stmt, kept, &sizes);
+    if (spatial) {
+        points = spatial_part(points, stmt, kept);
+        run = spatial_part(run, stmt, kept);
+    }
+    isl_set *missing = points && run ? isl_set_subtract(points, run) : NULL;
+    bool served = exact && missing && isl_set_is_empty(missing) == isl_bool_true;
+    if (served || !exact)
+        isl_set_free(missing);
+    else
+        *lacking = missing;
+    return served;
+}
+
+bool dependence_serves_all_points(Context *ctx, const Func *func, const Block *block)
+{
+    isl_set *lacking;
+    bool all = runs_for_all(ctx, func, block, true, &lacking);
+    isl_set_free(lacking);
+    return all;
+}
+
+bool dependence_runs_over_domain(Context *ctx, const Func *func, const Block *block, Conflict *conflict)
+{
+    isl_set *lacking;
+    if (runs_for_all(ctx, func, block, false, &lacking))
+        return true;
+    AccessList accesses = access_collect(ctx, func);
+    Map sizes = func_sizes(ctx, func);
+    const BlockStmt *stmt = NULL;
+    int kept = 0;
+    const Frame *frame = block_frame(&accesses, block, &stmt);
+    if (frame)
+        frame_loops(ctx, scope_frame(frame), &kept);
+    const char *witness = lacking ? instance_text(ctx, stmt, kept, lacking, &sizes) : NULL;
+    const char *text = witness ? arena_printf(ctx->arena, "'%s' does not run for %s", block->name, witness)
+                               : arena_printf(ctx->arena, "that '%s' runs for all values of its axes cannot be shown", block->name);
+    *conflict = (Conflict){.witnessed = witness != NULL, .text = text};
+    return false;
 }
 
 bool dependence_adds_instances(Context *ctx, const Func *before, const Func *after, const Block *block, Conflict *conflict)

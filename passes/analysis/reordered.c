@@ -20,6 +20,8 @@ typedef struct {
     Context *ctx;
     Map sizes;
     ImageList images;
+    Map allocated; /* data variables of the buffers that the program allocates */
+    Map scratch;   /* of those asked for: data variable -> the check when each instance of the block has the buffer to itself, else NULL */
 } OrderCheck;
 
 static bool below(const Access *access, const Stmt *part)
@@ -238,11 +240,38 @@ static bool keep_order(const Image *a, const Image *b)
     return a->keeps_loops && b->keeps_loops && access_precedes(a->old_access, b->old_access) == access_precedes(a->new_access, b->new_access);
 }
 
+/* A and B belong to one block, which fills the scratch buffer that they touch anew in each of its instances: what one left there is nothing to another. */
+static bool is_scratch_of_instance(OrderCheck *check, const AccessList *accesses, const Access *a, const Access *b)
+{
+    if (!a->data || a->block != b->block || !map_has(&check->allocated, a->data))
+        return false;
+    if (!map_has(&check->scratch, a->data)) {
+        int count;
+        const Frame *block = a->frame;
+        while (block && block->kind != FRAME_BLOCK)
+            block = block->outer;
+        const Frame **loops = frame_loops(check->ctx, block, &count);
+        bool is_private = count && dependence_is_private(check->ctx, accesses, &check->sizes, a->data, loops[count - 1]->var);
+        map_set(check->ctx->arena, &check->scratch, a->data, is_private ? check : NULL);
+    }
+    return map_get(&check->scratch, a->data) != NULL;
+}
+
+static bool collect_allocation(Visitor *visitor, const Stmt *stmt)
+{
+    OrderCheck *check = visitor->data;
+    for (int i = 0; stmt->kind == STMT_BLOCK && i < stmt->as.block.alloc_count; i++)
+        map_set(check->ctx->arena, &check->allocated, stmt->as.block.allocs[i]->data, check);
+    return true;
+}
+
 bool order_changes(Context *ctx, const OrderQuestion *question, Conflict *conflict)
 {
     const Func *before = question->before, *after = question->after;
     const Stmt *old_part = question->old_part, *new_part = question->new_part;
     OrderCheck check = {.ctx = ctx, .sizes = func_sizes(ctx, before)};
+    Visitor visitor = {.stmt = collect_allocation, .data = &check};
+    visit_stmt(&visitor, before->body);
     AccessList old_accesses = access_collect(ctx, before), new_accesses = access_collect(ctx, after);
     Map old_blocks = group_by_block(ctx, &old_accesses, old_part, old_part == before->body), new_blocks = group_by_block(ctx, &new_accesses, new_part, new_part == after->body);
     if (!find_images(&check, &old_blocks, &new_blocks)) {
@@ -255,7 +284,7 @@ bool order_changes(Context *ctx, const OrderQuestion *question, Conflict *confli
             if (pair_is_harmless(a->old_access, b->old_access, true) || (question->wanted && !question->wanted(question->data, a->old_access, b->old_access)) ||
                 keep_order(a, b) || only_own_element(&check, a->old_access, b->old_access))
                 continue;
-            if (order_is_lost(&check, a, b, conflict))
+            if (order_is_lost(&check, a, b, conflict) && !is_scratch_of_instance(&check, &old_accesses, a->old_access, b->old_access))
                 return true;
         }
     return false;

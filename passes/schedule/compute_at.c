@@ -76,6 +76,16 @@ static Analyzer *loop_analyzer(Move *move)
     return an;
 }
 
+/* Instances that no region tells apart come to run in the order of the iterators: no two of them may write one element. */
+static bool check_claims(Move *move)
+{
+    Conflict conflict;
+    Schedule *sch = move->sch;
+    if (!move->ordered || dependence_check_claims(sch->ctx, schedule_func(sch), move->block->stmt, &conflict) == CLAIM_SHOWN)
+        return true;
+    return refuse_conflict(sch, &conflict, "block '%s' would run over all of axis '%s', and its instances may not run in another order", block_name(move->block), move->ordered->var->name);
+}
+
 /* What keeps the moved block from being as right as before; false after a refusal. */
 static bool check_moved(Move *move, const Func *before, const Func *after)
 {
@@ -98,6 +108,8 @@ static bool run_move(Move *move)
     Analyzer *an = loop_analyzer(move);
     const TreeNode *scope = schedule_scope(sch, move->block);
     const IterDomain *domains = move_solve_domains(move, an);
+    if (!check_claims(move))
+        return false;
     const Stmt *scope_stmt = scope->stmt, *rebuilt = move_rebuild_scope(move, scope, move_build_nest(move, an, domains));
     if (!rebuilt)
         return false;

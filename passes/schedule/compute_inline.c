@@ -214,12 +214,14 @@ static bool check_reverse(Reverse *reverse)
     return reverse->indices != NULL && reverse->index_count >= 0;
 }
 
-/* Each instance of the consumer finds an instance of the producer to run in. */
+/* Each instance of the consumer finds an instance of the producer to run in, and each of its axes' values that it will find there is one that it ran for. */
 static bool check_no_instance_is_lost(Reverse *reverse)
 {
     Schedule *sch = reverse->sch;
     Conflict conflict;
     const Block *producer = node_block(reverse->producer)->block, *consumer = node_block(reverse->consumer)->block;
+    if (!dependence_runs_over_domain(sch->ctx, schedule_func(sch), consumer, &conflict))
+        return refuse_conflict(sch, &conflict, "instances of block '%s' would be added", consumer->name);
     if (!dependence_leaves_instances(sch->ctx, schedule_func(sch), producer, consumer, &conflict))
         return true;
     return refuse_conflict(sch, &conflict, "instances of block '%s' would be lost", consumer->name);

@@ -13,6 +13,7 @@ typedef struct {
     int64_t index;
     const TreeNode **partners; /* compute_at: the consumers, reverse: the producers; all below the loop */
     int partner_count;
+    const Iter *ordered; /* a spatial iterator of a producer whose instances run in another order than before and that the partners say nothing of, or NULL */
     int position; /* among the statements of the loop's body */
 } Move;
 
@@ -28,6 +29,8 @@ bool move_find_position(Move *move);
 IterDomain *move_solve_domains(Move *move, Analyzer *an);
 /* The block below new loops ax0, ax1, ... over DOMAINS; iterators with one value get no loop unless unit loops are preserved. */
 const Stmt *move_build_nest(Move *move, Analyzer *an, const IterDomain *domains);
+/* VAR is bound by a loop or let that stays around the block, or is a size. */
+bool move_keeps_meaning(Move *move, const Var *var);
 /* What the block's predicate says of its instances beyond their domains, for the bindings of MOVED, which is the block with new ones. Conjuncts that cannot be said in terms of iterators
    and of loops around the target loop are left out. */
 const Expr *move_bound_predicate(Move *move, const BlockStmt *moved);

@@ -216,6 +216,34 @@ static void complete(Analyzer *an, const Iter *iter, IterDomain *info)
         info->domain = info->bound;
 }
 
+static bool find_changed_var(Visitor *visitor, const Expr *expr)
+{
+    if (expr->kind == EXPR_VAR && !move_keeps_meaning(visitor->data, expr->value.var))
+        visitor->data = NULL;
+    return visitor->data != NULL;
+}
+
+/* Every variable of EXPR means at the new place what it means at the old one. */
+static bool keeps_meaning(Move *move, const Expr *expr)
+{
+    Visitor visitor = {.expr = find_changed_var, .data = move};
+    visit_expr(&visitor, expr);
+    return visitor.data != NULL;
+}
+
+/* An iterator that the regions say nothing of keeps its value where the loops of its binding stay around the block; otherwise it runs over all of its domain. */
+static void keep_binding(Move *move, const BlockStmt *block, int i, IterDomain *info)
+{
+    if (info->has_domain || expr_is_int(block->iters[i].domain.extent, 1))
+        return;
+    if (keeps_meaning(move, block->bindings[i])) {
+        IntSet point = int_set_point(block->bindings[i]);
+        *info = (IterDomain){point, point, true, true};
+    } else if (!move->reverse && block->iters[i].kind == ITER_SPATIAL) {
+        move->ordered = &block->iters[i];
+    }
+}
+
 IterDomain *move_solve_domains(Move *move, Analyzer *an)
 {
     Context *ctx = move->sch->ctx;
@@ -231,8 +259,10 @@ IterDomain *move_solve_domains(Move *move, Analyzer *an)
         for (int d = 0; d < buffer->ndim; d++)
             solve_dimension(an, block, own[r].ranges[d], needed[d], buffer->shape[d], infos);
     }
-    for (int i = 0; i < block->iter_count; i++)
+    for (int i = 0; i < block->iter_count; i++) {
+        keep_binding(move, block, i, &infos[i]);
         complete(an, &block->iters[i], &infos[i]);
+    }
     return infos;
 }
 

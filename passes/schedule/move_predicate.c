@@ -30,8 +30,7 @@ static const Expr *solved_for(Context *ctx, const Expr *binding, const Expr *var
     return NULL;
 }
 
-/* VAR is bound by a loop or let that stays around the block, or is a size. */
-static bool means_the_same_there(Move *move, const Var *var)
+bool move_keeps_meaning(Move *move, const Var *var)
 {
     Schedule *sch = move->sch;
     for (const TreeNode *node = schedule_parent(sch, move->block); node; node = schedule_parent(sch, node)) {
@@ -52,7 +51,7 @@ static const Expr *translate(Rewriter *rewriter, const Expr *expr)
         if (value && expr->kind != EXPR_INT)
             return op_cast(rewriter->ctx, expr->dtype, value);
     }
-    if (expr->kind == EXPR_LOAD || expr->kind == EXPR_CALL || (expr->kind == EXPR_VAR && !means_the_same_there(translation->move, expr->value.var)))
+    if (expr->kind == EXPR_LOAD || expr->kind == EXPR_CALL || (expr->kind == EXPR_VAR && !move_keeps_meaning(translation->move, expr->value.var)))
         translation->failed = true;
     return rewrite_expr_children(rewriter, expr);
 }
