@@ -172,7 +172,7 @@ static void make_buffers(Factoring *f)
         const Expr **shape = ARENA_ARRAY(ctx->arena, const Expr *, target->ndim + 1);
         for (int d = 0; d <= target->ndim; d++)
             shape[d] = d == f->axis ? node_loop(f->loop)->extent : target->shape[d - (d > f->axis)];
-        f->partial[t] = buffer_new(ctx, context_internf(ctx, "%s_rf", target->name), target->dtype, target->ndim + 1, shape, target->scope, f->sch->call_span);
+        f->partial[t] = buffer_new(ctx, context_internf(ctx, "%s.rf", target->name), target->dtype, target->ndim + 1, shape, target->scope, f->sch->call_span);
     }
 }
 
