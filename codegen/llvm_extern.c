@@ -2,7 +2,7 @@
 
    A C function is called with the C types of its arguments and gives the stated type. What it is known to do: call_extern touches memory only through its pointer arguments (and
    state of its own), call_pure_extern only reads through them; neither unwinds. A function with a definition in the LLVM module is judged by that instead,
-   and called with exactly its types. */
+   and called with exactly its types; as with a prototype in C, an integer argument may be wider than its parameter (strides and offsets are, where a program's indices are 64-bit). */
 #include <string.h>
 
 #include "codegen/llvm_gen.h"
@@ -27,7 +27,13 @@ static LLVMTypeRef function_type(FuncGen *gen, const ExternCall *callee)
     return LLVMFunctionType(llvm_abi_type(gen->build, callee->result), types, (unsigned)callee->arg_count, false);
 }
 
-/* True when the function that the module defines under the name has exactly TYPE; a void call may ignore a result. */
+static bool is_wider_integer(LLVMTypeRef argument, LLVMTypeRef parameter)
+{
+    return LLVMGetTypeKind(argument) == LLVMIntegerTypeKind && LLVMGetTypeKind(parameter) == LLVMIntegerTypeKind &&
+           LLVMGetIntTypeWidth(argument) > LLVMGetIntTypeWidth(parameter);
+}
+
+/* True when the function that the module defines under the name has TYPE, but for narrower integer parameters; a void call may ignore a result. */
 static bool definition_fits(FuncGen *gen, const ExternCall *callee, LLVMValueRef function, LLVMTypeRef type)
 {
     LLVMTypeRef defined = LLVMGlobalGetValueType(function);
@@ -37,8 +43,9 @@ static bool definition_fits(FuncGen *gen, const ExternCall *callee, LLVMValueRef
     LLVMTypeRef *a = ARENA_ARRAY(gen->ctx->arena, LLVMTypeRef, count + 1), *b = ARENA_ARRAY(gen->ctx->arena, LLVMTypeRef, count + 1);
     LLVMGetParamTypes(type, a);
     LLVMGetParamTypes(defined, b);
-    if (count && memcmp(a, b, sizeof *a * count))
-        return false;
+    for (unsigned i = 0; i < count; i++)
+        if (a[i] != b[i] && !is_wider_integer(a[i], b[i]))
+            return false;
     return callee->result.code == DT_VOID || LLVMGetReturnType(defined) == LLVMGetReturnType(type);
 }
 
@@ -95,6 +102,11 @@ static LLVMValueRef call_scalars(FuncGen *gen, LLVMValueRef *args, void *data)
     LLVMValueRef *passed = ARENA_ARRAY(gen->ctx->arena, LLVMValueRef, callee->arg_count);
     for (int i = 0; i < callee->arg_count; i++)
         passed[i] = emit_to_abi(gen, args[i], callee->arg_types[i]);
+    LLVMTypeRef *parameters = ARENA_ARRAY(gen->ctx->arena, LLVMTypeRef, callee->arg_count);
+    LLVMGetParamTypes(type, parameters);
+    for (int i = 0; i < callee->arg_count; i++)
+        if (is_wider_integer(LLVMTypeOf(passed[i]), parameters[i]))
+            passed[i] = LLVMBuildTrunc(gen->builder, passed[i], parameters[i], "");
     LLVMValueRef call = LLVMBuildCall2(gen->builder, type, function, passed, (unsigned)callee->arg_count, "");
     mark_call(gen, callee, function, call);
     return callee->result.code == DT_VOID ? NULL : emit_from_abi(gen, call, callee->result);

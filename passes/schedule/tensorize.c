@@ -7,14 +7,15 @@
 
 #include "ir/walk.h"
 #include "passes/schedule/blockize.h"
+#include "passes/schedule/index_width.h"
 #include "passes/schedule/match.h"
 #include "passes/schedule/query.h"
 #include "passes/schedule/scope.h"
 
 /* --- a fresh copy of the implementation --- */
 
-/* The implementation's root block with fresh symbols; VIEWS gets its parameter buffers, in the order of the parameters. */
-static const BlockStmt *fresh_implementation(Context *ctx, const Func *implementation, Buffer **views, Span span)
+/* The implementation's root block with fresh symbols and its indices in INDEX_TYPE; VIEWS gets its parameter buffers, in the order of the parameters. */
+static const BlockStmt *fresh_implementation(Context *ctx, const Func *implementation, DType index_type, Buffer **views, Span span)
 {
     Subst subst = {0};
     for (int i = 0; i < implementation->param_count; i++) {
@@ -37,7 +38,25 @@ static const BlockStmt *fresh_implementation(Context *ctx, const Func *implement
         if (views[i])
             views[i]->span = span;
     }
+    body = index_width_set(ctx, body, views, implementation->param_count, index_type);
     return &clone_fresh(ctx, body)->as.block;
+}
+
+static void widest_index(const Region *regions, int count, DType *type)
+{
+    for (int i = 0; i < count; i++)
+        for (int d = 0; d < regions[i].buffer->ndim; d++)
+            if (regions[i].ranges[d].min->dtype.bits > type->bits)
+                *type = regions[i].ranges[d].min->dtype;
+}
+
+/* The widest type in which BLOCK says where it reads and writes. */
+static DType index_type_of(const BlockStmt *block)
+{
+    DType type = DTYPE_INT32;
+    widest_index(block->reads, block->read_count, &type);
+    widest_index(block->writes, block->write_count, &type);
+    return type;
 }
 
 /* --- the views --- */
@@ -127,7 +146,7 @@ static bool tensorize_block(Schedule *sch, const TreeNode *node, const TensorInt
     if (!match_description(&matcher, &block, intrin->description))
         return refuse_mismatch(sch, &matcher, intrin);
     Buffer **views = ARENA_ARRAY(sch->ctx->arena, Buffer *, intrin->implementation->param_count);
-    const BlockStmt *root = fresh_implementation(sch->ctx, intrin->implementation, views, sch->call_span);
+    const BlockStmt *root = fresh_implementation(sch->ctx, intrin->implementation, index_type_of(&block), views, sch->call_span);
     if (!add_views(sch, &matcher, intrin, root, views, &block))
         return false;
     block.init = root->init;
