@@ -254,3 +254,20 @@ JitArg jit_arg_real(DType dtype, double value)
         interp_write_real(dtype, &arg.bits16, dtype_round_float(dtype, value));
     return arg;
 }
+
+const JitArg *jit_arguments(Context *ctx, const ArgData *data)
+{
+    int count = data->func->param_count;
+    JitArg *args = ARENA_ARRAY(ctx->arena, JitArg, count + data->signature->dim_count);
+    for (int i = 0; i < count; i++) {
+        const InterpArg *arg = &data->items[i].arg;
+        DType type = arg->scalar.dtype;
+        if (data->items[i].param->buffer || type.code == DT_HANDLE)
+            args[i].pointer = arg->data;
+        else
+            args[i] = dtype_is_float(type) ? jit_arg_real(type, arg->scalar.as.real) : jit_arg_integer(type, arg->scalar.as.integer);
+    }
+    for (int i = 0; i < data->signature->dim_count; i++)
+        args[count + i].integer = data->dims[i];
+    return args;
+}

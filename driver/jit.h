@@ -3,6 +3,7 @@
 #define TIRC_DRIVER_JIT_H
 
 #include "codegen/backend.h"
+#include "ir/argdata.h"
 
 typedef struct Jit Jit;
 
@@ -32,5 +33,7 @@ JitFunction jit_find(Jit *jit, Str symbol);
 /* VALUE as an argument of scalar type DTYPE. */
 JitArg jit_arg_integer(DType dtype, int64_t value);
 JitArg jit_arg_real(DType dtype, double value);
+/* The arguments for a call of DATA's function, in ctx->arena. Pointers refer to DATA's memory. */
+const JitArg *jit_arguments(Context *ctx, const ArgData *data);
 
 #endif

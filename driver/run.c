@@ -136,27 +136,10 @@ static Jit *compile(Driver *driver, const Module *module)
     return NULL;
 }
 
-static const JitArg *jit_arguments(Driver *driver, const ArgData *data)
-{
-    int count = data->func->param_count;
-    JitArg *args = ARENA_ARRAY(driver->ctx->arena, JitArg, count + data->signature->dim_count);
-    for (int i = 0; i < count; i++) {
-        const InterpArg *arg = &data->items[i].arg;
-        DType type = arg->scalar.dtype;
-        if (data->items[i].param->buffer || type.code == DT_HANDLE)
-            args[i].pointer = arg->data;
-        else
-            args[i] = dtype_is_float(type) ? jit_arg_real(type, arg->scalar.as.real) : jit_arg_integer(type, arg->scalar.as.integer);
-    }
-    for (int i = 0; i < data->signature->dim_count; i++)
-        args[count + i].integer = data->dims[i];
-    return args;
-}
-
 /* Calls the compiled function; false after a diagnostic with its message. */
 static bool call(Driver *driver, JitFunction function, const char *name, const ArgData *data)
 {
-    int code = function(jit_arguments(driver, data));
+    int code = function(jit_arguments(driver->ctx, data));
     return code == 0 || driver_error(driver, "%s returned error code %d: %s", name, code, tirc_last_error());
 }
 

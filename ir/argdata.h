@@ -61,6 +61,8 @@ typedef struct {
     double expected, actual, bound;
     int64_t count; /* elements beyond the bound, in all parameters */
 } ArgMismatch;
+/* As the length: values must be the same to the bit (but NaN equals NaN). */
+enum { ARGDATA_EXACT = -1 };
 /* Compares all written parameters of the same function; false with the first mismatch. NaN equals NaN, an infinity itself. */
 bool argdata_compare(const ArgData *expected, const ArgData *actual, int64_t length, ArgMismatch *mismatch);
 

@@ -44,6 +44,7 @@ typedef struct {
     const ArgData *data;
     const ArgItem *expected, *actual;
     double bound; /* relative */
+    bool exact;   /* zeros of different sign differ */
     ArgMismatch *mismatch;
 } Comparison;
 
@@ -71,7 +72,8 @@ static void compare_lane(const Comparison *comparison, const int64_t *at, const 
     }
     double a = interp_read_real(t, expected), b = interp_read_real(t, actual);
     double bound = comparison->bound * fmax(1, fmax(fabs(a), fabs(b)));
-    if (!values_agree(a, b, bound))
+    bool sign_differs = comparison->exact && !isnan(a) && signbit(a) != signbit(b);
+    if (sign_differs || !values_agree(a, b, bound))
         note_mismatch(comparison, at, a, b, bound);
 }
 
@@ -96,7 +98,8 @@ bool argdata_compare(const ArgData *expected, const ArgData *actual, int64_t len
         const ArgItem *item = &expected->items[i];
         if (!item->output)
             continue;
-        Comparison comparison = {expected, item, &actual->items[i], argdata_bound(item->param->buffer->dtype, length), mismatch};
+        bool exact = length == ARGDATA_EXACT;
+        Comparison comparison = {expected, item, &actual->items[i], exact ? 0 : argdata_bound(item->param->buffer->dtype, length), exact, mismatch};
         compare_item(&comparison);
     }
     return mismatch->count == 0;

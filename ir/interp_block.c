@@ -34,14 +34,16 @@ static void instance_begin(Thread *thread, const BlockInfo *block)
     frame->digest = 0;
     frame->first_buffer = NULL;
     frame->rerun_reported = false;
-    frame->digesting = instances->count < MOST_INSTANCES;
+    /* inside of an init that runs early, the block around is no instance of its own yet */
+    bool known = !block->parent || thread->frames[block->parent->index].instance >= 0;
+    frame->digesting = known && instances->count < MOST_INSTANCES;
     frame->instance = -1;
     if (!frame->digesting)
         return;
     int64_t key[instances->width];
     int count = 0;
     key[count++] = block->parent ? thread->frames[block->parent->index].instance : 0;
-    key[count++] = thread->index;
+    key[count++] = thread->launch ? thread->launch->block_index * thread->launch->thread_count + thread->index : thread->index;
     for (int i = 0; i < block->iter_count; i++)
         key[count++] = thread->slots[block->iters[i].slot].integer;
     for (int i = 0; i < block->identity_count; i++)

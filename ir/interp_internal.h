@@ -140,6 +140,7 @@ typedef struct {
     int thread_count;
     uint32_t serial;
     uint64_t block;          /* a different number for each thread block that is ever run */
+    int64_t block_index;     /* of the running block among those of the launch */
     uint64_t barrier;        /* time of the last explicit barrier */
     uint64_t shared_barrier; /* time of the last one, implied ones included */
 } Launch;

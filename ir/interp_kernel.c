@@ -101,6 +101,7 @@ static void run_thread_block(Run *run, const Thread *host, Launch *launch, Execu
     const Iteration *iteration = new_iteration(run, host->iteration, blocks, block);
     Execution *threads = new_execution(run, CONCURRENT_THREADS, launch);
     launch->block = ++run->launched_blocks;
+    launch->block_index = block;
     launch->barrier = launch->shared_barrier = ++run->time;
     for (int i = 0; i < launch->thread_count; i++) {
         Thread *thread = &launch->threads[i];

@@ -35,6 +35,7 @@ typedef struct {
     bool write;
     Block *group;       /* of an access to the target of a recognized reduction: its block. Accesses of one group commute. Else NULL */
     bool initialized;   /* the group's block has an init, which runs before any update */
+    bool asked;         /* the program need not make it: its elements may lie out of bounds */
     bool fence;         /* an opaque effect without declared regions: conflicts with everything */
     int order;          /* among accesses of one statement: what is read comes before what is written */
     Block *block;       /* the innermost block around, or NULL */

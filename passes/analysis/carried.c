@@ -42,7 +42,7 @@ static isl_set *touched_elements(Context *ctx, const Access *access, int count, 
     pair_build(&pair, sizes, 0);
     pair_assume_equal(&pair, &pair.space, pair.count_a);
     *exact = !pair.space.approximate;
-    for (int i = 0; i < access->buffer->ndim; i++) { /* no program touches elements out of bounds */
+    for (int i = 0; !access->asked && i < access->buffer->ndim; i++) { /* no program touches elements out of bounds */
         Range whole = {expr_int(ctx, access->buffer->shape[i]->dtype, 0), access->buffer->shape[i]};
         affine_assume_range(&pair.space, NULL, pair.element + i, whole);
     }
@@ -256,6 +256,19 @@ static void prefer_update(Context *ctx, const AccessList *accesses, const Map *s
         }
 }
 
+/* True when a buffer in storage SCOPE exists once for each iteration of a loop run in MODE, not once for all. */
+static bool scope_is_private(const char *scope, RunMode mode)
+{
+    bool shared = !strncmp(scope, "shared", 6), global = !strncmp(scope, "global", 6) || !*scope;
+    return mode != RUN_AT_ONCE && !global && (mode == RUN_AS_BLOCKS || !shared);
+}
+
+/* Scratch that each iteration fills before it reads it: parallel iterations and blocks get memory of their own, threads only in scopes that say so. */
+static bool is_private_scratch(Context *ctx, const AccessList *accesses, const Map *sizes, const Access *access, const Var *var, RunMode mode)
+{
+    return (mode != RUN_AS_THREADS || scope_is_private(access->buffer->scope, mode)) && dependence_is_private(ctx, accesses, sizes, access->data, var);
+}
+
 bool dependence_carried(Context *ctx, const Func *func, const Var *var, RunMode mode, Conflict *conflict)
 {
     AccessList accesses = access_collect(ctx, func);
@@ -279,7 +292,7 @@ bool dependence_carried(Context *ctx, const Func *func, const Var *var, RunMode 
                 continue;
             bool scratch = a->data && map_has(&allocations.data, a->data);
             if (scratch && !map_has(&private_data, a->data))
-                map_set(ctx->arena, &private_data, a->data, dependence_is_private(ctx, &accesses, &sizes, a->data, var) ? &allocations : NULL);
+                map_set(ctx->arena, &private_data, a->data, is_private_scratch(ctx, &accesses, &sizes, a, var, mode) ? &allocations : NULL);
             if (scratch && map_get(&private_data, a->data))
                 continue;
             if (a->group && a->group == b->group && a->write && b->write)
@@ -292,13 +305,6 @@ bool dependence_carried(Context *ctx, const Func *func, const Var *var, RunMode 
 }
 
 /* --- memory that ends with its threads --- */
-
-/* True when a buffer in storage SCOPE exists once for each iteration of a loop run in MODE, not once for all. */
-static bool scope_is_private(const char *scope, RunMode mode)
-{
-    bool shared = !strncmp(scope, "shared", 6), global = !strncmp(scope, "global", 6) || !*scope;
-    return mode != RUN_AT_ONCE && !global && (mode == RUN_AS_BLOCKS || !shared);
-}
 
 static bool all_within(const AccessList *accesses, const Var *data, const Var *var)
 {

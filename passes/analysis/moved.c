@@ -270,15 +270,21 @@ bool dependence_adds_instances(Context *ctx, const Func *before, const Func *aft
     return true;
 }
 
-bool dependence_moved_consumer(Context *ctx, const Func *before, const Func *after, const Block *block, Conflict *conflict)
+bool dependence_loses_instances(Context *ctx, const Func *before, const Func *after, const Block *block, Conflict *conflict)
 {
     const char *witness;
-    if (!instances_are_among(ctx, before, after, block, &witness)) {
-        const char *text = witness ? arena_printf(ctx->arena, "'%s' would no longer run for %s", block->name, witness)
-                                   : arena_printf(ctx->arena, "that every instance of '%s' still runs cannot be shown", block->name);
-        *conflict = (Conflict){.witnessed = witness != NULL, .text = text};
+    if (instances_are_among(ctx, before, after, block, &witness))
+        return false;
+    const char *text = witness ? arena_printf(ctx->arena, "'%s' would no longer run for %s", block->name, witness)
+                               : arena_printf(ctx->arena, "that every instance of '%s' still runs cannot be shown", block->name);
+    *conflict = (Conflict){.witnessed = witness != NULL, .text = text};
+    return true;
+}
+
+bool dependence_moved_consumer(Context *ctx, const Func *before, const Func *after, const Block *block, Conflict *conflict)
+{
+    if (dependence_loses_instances(ctx, before, after, block, conflict))
         return true;
-    }
     OrderQuestion question = {before, after, before->body, after->body, is_of_moved, (void *)block};
     return order_changes(ctx, &question, conflict);
 }
@@ -297,6 +303,7 @@ bool dependence_leaves_instances(Context *ctx, const Func *func, const Block *pr
         if (!write)
             continue;
         read.frame = frame; /* the instance runs whether or not a choice in it asks for the element */
+        read.asked = true;
         if (!read.whole && !write->whole && access_covers(ctx, write, &read, &sizes))
             continue;
         const char *point = access_uncovered(ctx, write, &read, &sizes);

@@ -227,6 +227,11 @@ static const Stmt *widen_loop(Rewriter *rewriter, const Stmt *stmt)
         loop.var = widen_var(widener, loop.var);
     }
     loop.body = rewrite_stmt(rewriter, loop.body);
+    if (wide) { /* the shapes of buffers declared below are left */
+        Subst subst = {0};
+        subst_var(rewriter->ctx, &subst, stmt->as.loop.var, expr_cast(rewriter->ctx, stmt->as.loop.var->dtype, expr_var(rewriter->ctx, loop.var)));
+        loop.body = subst_stmt(rewriter->ctx, &subst, loop.body);
+    }
     bool same = loop.min == stmt->as.loop.min && loop.extent == stmt->as.loop.extent && loop.body == stmt->as.loop.body;
     return same ? stmt : stmt_for(rewriter->ctx, loop, stmt->span);
 }

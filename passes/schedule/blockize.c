@@ -63,7 +63,16 @@ static Iter derived_iter(Context *ctx, const Iter *iter, const char *suffix, con
     return (Iter){var, {expr_int(ctx, type, 0), op_cast(ctx, type, extent)}, iter->kind, iter->span};
 }
 
-/* iter == outer * inner_extent + inner; a part of extent 1 adds nothing. */
+/* Where the inner part of a binding starts: its value in the first iteration of the inner loops. */
+static const Expr *start_of_inner(Blockizing *b, const DividedBinding *part)
+{
+    Subst first = {0};
+    for (int i = 0; i < b->loop_count; i++)
+        subst_var(b->sch->ctx, &first, node_loop(b->loops[i])->var, node_loop(b->loops[i])->min);
+    return analyzer_simplify(b->an, subst_expr(b->sch->ctx, &first, part->inner));
+}
+
+/* iter == outer * inner_extent + inner + start; a part of extent 1 adds nothing. */
 static void derive_iter(Blockizing *b, int index)
 {
     Context *ctx = b->sch->ctx;
@@ -73,16 +82,17 @@ static void derive_iter(Blockizing *b, int index)
     vec_push(ctx->arena, &b->outer_iters, outer);
     vec_push(ctx->arena, &b->outer_bindings, op_cast(ctx, iter->var->dtype, part->outer));
     bool unit_outer = expr_is_int(part->outer_extent, 1), unit_inner = expr_is_int(part->inner_extent, 1);
-    const Expr *zero = expr_int(ctx, iter->var->dtype, 0), *outer_var = expr_var(ctx, outer.var);
+    const Expr *zero = expr_int(ctx, iter->var->dtype, 0), *outer_var = expr_var(ctx, outer.var), *start = op_cast(ctx, iter->var->dtype, start_of_inner(b, part));
     if (unit_inner) {
-        subst_var(ctx, &b->subst, iter->var, unit_outer && !b->preserve_unit_iters ? zero : outer_var);
+        subst_var(ctx, &b->subst, iter->var, op_add(ctx, unit_outer && !b->preserve_unit_iters ? zero : outer_var, start));
         return;
     }
     Iter inner = derived_iter(ctx, iter, "_i", part->inner_extent);
     vec_push(ctx->arena, &b->inner_iters, inner);
-    vec_push(ctx->arena, &b->inner_bindings, op_cast(ctx, iter->var->dtype, part->inner));
-    const Expr *base = unit_outer ? zero : op_mul(ctx, outer_var, op_cast(ctx, iter->var->dtype, part->inner_extent));
-    subst_var(ctx, &b->subst, iter->var, op_add(ctx, base, expr_var(ctx, inner.var)));
+    const Expr *binding = op_cast(ctx, iter->var->dtype, part->inner);
+    vec_push(ctx->arena, &b->inner_bindings, expr_is_int(start, 0) ? binding : analyzer_simplify(b->an, op_sub(ctx, binding, start)));
+    const Expr *outer_part = unit_outer ? zero : op_mul(ctx, outer_var, op_cast(ctx, iter->var->dtype, part->inner_extent));
+    subst_var(ctx, &b->subst, iter->var, op_add(ctx, op_add(ctx, outer_part, expr_var(ctx, inner.var)), start));
 }
 
 static const Expr *simplify_expr(Rewriter *rewriter, const Expr *expr)
@@ -270,17 +280,22 @@ static void unite_region(Schedule *sch, Analyzer *an, RegionVec *all, Region reg
     vec_push(sch->ctx->arena, all, region);
 }
 
-static Domain iter_domain(Context *ctx, const IterList *iters)
+/* The inner iterators, and the inner loops, which the regions of a block without axes mention themselves. */
+static Domain inner_domain(const Blockizing *b)
 {
-    VarRange *ranges = ARENA_ARRAY(ctx->arena, VarRange, iters->count);
+    Context *ctx = b->sch->ctx;
+    const IterList *iters = &b->inner_iters;
+    VarRange *ranges = ARENA_ARRAY(ctx->arena, VarRange, iters->count + b->loop_count);
     for (int i = 0; i < iters->count; i++)
         ranges[i] = (VarRange){iters->data[i].var, iters->data[i].domain};
-    return domain_from_ranges(ctx, ranges, iters->count);
+    for (int i = 0; i < b->loop_count; i++)
+        ranges[iters->count + i] = (VarRange){node_loop(b->loops[i])->var, {node_loop(b->loops[i])->min, node_loop(b->loops[i])->extent}};
+    return domain_from_ranges(ctx, ranges, iters->count + b->loop_count);
 }
 
 void blockize_add_regions(Blockizing *b, RegionVec *reads, RegionVec *writes)
 {
-    Domain domain = iter_domain(b->sch->ctx, &b->inner_iters);
+    Domain domain = inner_domain(b);
     const BlockStmt *block = &b->block_stmt->as.block;
     for (int i = 0; i < block->read_count; i++)
         unite_region(b->sch, b->an, reads, relaxed_region(b->sch, b->an, &domain, b->reads[i]));
@@ -344,7 +359,7 @@ Block *blockize_loop(Schedule *sch, const TreeNode *loop, bool preserve_unit_ite
         return NULL;
     b.block_stmt = block_node->stmt;
     int outside_count;
-    VarRange *outside = loops_ranges_around(sch, loop, &outside_count);
+    VarRange *outside = loops_ranges_outside(sch, loop, &outside_count);
     if (!blockize_prepare(&b, outside, outside_count)) {
         refuse_division(&b, node_loop(loop)->var->name);
         return NULL;

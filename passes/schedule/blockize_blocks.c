@@ -98,7 +98,7 @@ static bool divide_all(BlockGroup *group, bool preserve_unit_iters)
     Schedule *sch = group->sch;
     Analyzer *an = analyzer_new(sch->ctx);
     int outside_count;
-    VarRange *outside = loops_ranges_around(sch, group->sequence, &outside_count);
+    VarRange *outside = loops_ranges_outside(sch, group->sequence, &outside_count);
     group->parts = ARENA_ARRAY(sch->ctx->arena, Blockizing, group->count);
     for (int i = 0; i < group->count; i++) {
         Blockizing *part = &group->parts[i];

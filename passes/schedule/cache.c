@@ -265,7 +265,7 @@ bool check_users_can_redirect(Schedule *sch, const CachePlan *plan)
         if (search.view)
             sched_refuse(sch, "block '%s' views '%s' through '%s', which says that it lies in \"%s\", not in \"%s\"", block_name(plan->users[i]), plan->buffer->name,
                          search.view->name, search.view->scope, plan->storage);
-        else if (search.pointer && !plan->whole)
+        else if (search.pointer && plan->part)
             sched_refuse(sch, "block '%s' uses the address of '%s', of which the copy would hold just a part", block_name(plan->users[i]), plan->buffer->name);
         else
             continue;

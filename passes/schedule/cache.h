@@ -23,7 +23,8 @@ typedef struct {
 
     /* what it copies */
     Region region;     /* of the buffer, in terms of what is around the anchor */
-    bool whole;        /* the cache has the shape of the buffer; else just that of the region, and indices are shifted */
+    bool *whole;       /* for each dimension: the cache has the buffer's extent; else just that of the region, and indices are shifted */
+    bool part;         /* some dimension is not whole */
     bool *guarded;     /* for each dimension: the region may leave the buffer, so that a guard keeps the copy inside */
     bool any_guarded;
     const Expr *condition; /* a further guard: the copy runs only where it holds; NULL: everywhere */

@@ -13,7 +13,7 @@ typedef struct {
 /* INDEX of dimension DIM of the buffer as an index of the cache. */
 static const Expr *shifted(const Redirection *redirection, const Expr *index, int dim)
 {
-    if (redirection->plan->whole)
+    if (redirection->plan->whole[dim])
         return index;
     Context *ctx = analyzer_context(redirection->an);
     return analyzer_simplify(redirection->an, op_sub(ctx, index, redirection->plan->region.ranges[dim].min));
@@ -103,11 +103,11 @@ static CopyIndices make_axes(Schedule *sch, const CachePlan *plan, BlockStmt *co
         DType dtype = range.extent->dtype;
         loops[d] = var_new(ctx, context_internf(ctx, "ax%d", d), dtype, sch->call_span);
         Var *iter = var_new(ctx, context_internf(ctx, "v%d", d), dtype, sch->call_span);
-        const Expr *extent = plan->whole ? plan->buffer->shape[d] : range.extent;
+        const Expr *extent = plan->whole[d] ? plan->buffer->shape[d] : range.extent;
         copy->iters[d] = (Iter){iter, {expr_int(ctx, extent->dtype, 0), extent}, ITER_SPATIAL, sch->call_span};
-        copy->bindings[d] = plan->whole ? op_add(ctx, range.min, expr_var(ctx, loops[d])) : expr_var(ctx, loops[d]);
+        copy->bindings[d] = plan->whole[d] ? op_add(ctx, range.min, expr_var(ctx, loops[d])) : expr_var(ctx, loops[d]);
         indices.cache_indices[d] = expr_var(ctx, iter);
-        indices.buffer_indices[d] = plan->whole ? indices.cache_indices[d] : op_add(ctx, range.min, indices.cache_indices[d]);
+        indices.buffer_indices[d] = plan->whole[d] ? indices.cache_indices[d] : op_add(ctx, range.min, indices.cache_indices[d]);
     }
     return indices;
 }

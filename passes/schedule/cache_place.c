@@ -84,22 +84,34 @@ static bool is_all_of_buffer(Schedule *sch, const Region *region)
     return true;
 }
 
+/* EXPR mentions a loop around the scope, which only the scope's block, having no axes, lets through: blocks in it must not mention it. */
+static bool uses_loop_around_scope(Schedule *sch, const CachePlan *plan, const Expr *expr)
+{
+    for (const TreeNode *up = schedule_parent(sch, plan->scope); up; up = schedule_parent(sch, up))
+        if (up->stmt->kind == STMT_FOR && expr_uses_var(expr, node_loop(up)->var))
+            return true;
+    return false;
+}
+
 /* Settles the shape of the cache: that of the region where the copy stands directly in the scope. */
 static void make_cache(Schedule *sch, CachePlan *plan)
 {
     Buffer *cache = storage_copy(sch->ctx, plan->buffer, plan->storage);
-    plan->whole = around_anchor(sch, plan) != plan->scope || is_all_of_buffer(sch, &plan->region);
+    bool whole = around_anchor(sch, plan) != plan->scope || is_all_of_buffer(sch, &plan->region);
+    plan->whole = ARENA_ARRAY(sch->ctx->arena, bool, cache->ndim);
+    for (int d = 0; d < cache->ndim; d++) {
+        plan->whole[d] = whole || uses_loop_around_scope(sch, plan, plan->region.ranges[d].min);
+        plan->part |= !plan->whole[d];
+    }
     if (cache->strides || !expr_is_int(cache->elem_offset, 0)) {
         /* the memory is the cache's own, so it is compact whatever the layout of the buffer */
         cache->strides = NULL;
         cache->elem_offset = expr_int(sch->ctx, buffer_index_dtype(cache), 0);
         cache->offset_factor = 0;
     }
-    if (!plan->whole) {
-        cache->shape = ARENA_ARRAY(sch->ctx->arena, const Expr *, cache->ndim);
-        for (int d = 0; d < cache->ndim; d++)
-            cache->shape[d] = plan->region.ranges[d].extent;
-    }
+    cache->shape = ARENA_ARRAY(sch->ctx->arena, const Expr *, cache->ndim);
+    for (int d = 0; d < cache->ndim; d++)
+        cache->shape[d] = plan->whole[d] ? plan->buffer->shape[d] : plan->region.ranges[d].extent;
     plan->cache = cache;
     find_guards(sch, plan);
 }

@@ -95,7 +95,9 @@ bool primitive_cache_write(Schedule *sch, const Value *args, Value *result)
         ok = check_user_is_served(sch, &plan, plan.users[i]);
     if (!ok)
         return false;
+    const Block *writer = node_block(plan.writer)->block;
     Block *copy = cache_apply(sch, &plan, false);
     *result = value_block(copy);
-    return check_concurrent_loops_around(sch, schedule_find_block(sch, copy));
+    /* what the writer wrote and nobody read may be read by the copy now */
+    return check_concurrent_loops_around(sch, schedule_find_block(sch, copy)) && check_concurrent_loops_around(sch, schedule_find_block(sch, writer));
 }

@@ -81,7 +81,10 @@ static bool check_claims(Move *move)
 {
     Conflict conflict;
     Schedule *sch = move->sch;
-    if (!move->ordered || dependence_check_claims(sch->ctx, schedule_func(sch), move->block->stmt, &conflict) == CLAIM_SHOWN)
+    if (!move->ordered)
+        return true;
+    ClaimSet claims = dependence_collect_claims(sch->ctx, schedule_func(sch));
+    if (dependence_check_claims(&claims, move->block->stmt, &conflict) == CLAIM_SHOWN)
         return true;
     return refuse_conflict(sch, &conflict, "block '%s' would run over all of axis '%s', and its instances may not run in another order", block_name(move->block), move->ordered->var->name);
 }
@@ -93,6 +96,7 @@ static bool check_moved(Move *move, const Func *before, const Func *after)
     const Block *block = node_block(move->block)->block;
     Schedule *sch = move->sch;
     bool broken = dependence_adds_instances(sch->ctx, before, after, block, &conflict) ||
+                  (move->reverse && !move->partner_count && dependence_loses_instances(sch->ctx, before, after, block, &conflict)) ||
                   (move->reverse && move->partner_count ? dependence_moved_consumer(sch->ctx, before, after, block, &conflict) : dependence_moved_producer(sch->ctx, before, after, block, &conflict));
     if (!broken)
         return true;

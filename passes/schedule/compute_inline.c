@@ -257,7 +257,7 @@ static bool check_nothing_between(Reverse *reverse)
 }
 
 /* The consumer's instance for each value that the producer stores: where it would not exist, a guard in terms of the producer's loops. NULL after a refusal. */
-static const Expr *coverage_guard(Reverse *reverse, const Subst *solved, const BlockStmt *producer)
+static const Expr *coverage_guard(Reverse *reverse, Subst *solved, const BlockStmt *producer)
 {
     Context *ctx = reverse->sch->ctx;
     Analyzer *an = analyzer_new(ctx);
@@ -267,16 +267,19 @@ static const Expr *coverage_guard(Reverse *reverse, const Subst *solved, const B
     for (int i = 0; i < producer->iter_count; i++)
         subst_var(ctx, &bindings, producer->iters[i].var, producer->bindings[i]);
     const BlockStmt *consumer = node_block(reverse->consumer);
-    const Expr *guard = expr_bool(ctx, true);
+    ConditionList conditions = {0};
     for (int i = 0; i < consumer->iter_count; i++) {
         const Expr *value = map_get(&solved->vars, consumer->iters[i].var);
         Range domain = consumer->iters[i].domain;
-        const Expr *limits[] = {op_compare(ctx, EXPR_GE, value, op_cast(ctx, value->dtype, domain.min)),
-                                op_compare(ctx, EXPR_LT, value, op_cast(ctx, value->dtype, op_add(ctx, domain.min, domain.extent)))};
-        for (int l = 0; l < 2; l++)
-            if (!analyzer_prove_symbolic(an, limits[l]))
-                guard = op_and(ctx, guard, subst_expr(ctx, &bindings, limits[l]));
+        vec_push(ctx->arena, &conditions, op_compare(ctx, EXPR_GE, value, op_cast(ctx, value->dtype, domain.min)));
+        vec_push(ctx->arena, &conditions, op_compare(ctx, EXPR_LT, value, op_cast(ctx, value->dtype, op_add(ctx, domain.min, domain.extent))));
     }
+    for (int d = 0; d < reverse->index_count; d++) /* an index without axes is met by some values only */
+        vec_push(ctx->arena, &conditions, op_compare(ctx, EXPR_EQ, subst_expr(ctx, solved, reverse->indices[d]), producer->body->as.store.indices[d]));
+    const Expr *guard = expr_bool(ctx, true);
+    for (int i = 0; i < conditions.count; i++)
+        if (!analyzer_prove_symbolic(an, conditions.data[i]))
+            guard = op_and(ctx, guard, subst_expr(ctx, &bindings, conditions.data[i]));
     return analyzer_simplify(analyzer_new(ctx), guard);
 }
 

@@ -26,6 +26,19 @@ VarRange *loops_ranges_around(Schedule *sch, const TreeNode *node, int *count)
     return loops_ranges(sch, loops, *count);
 }
 
+VarRange *loops_ranges_outside(Schedule *sch, const TreeNode *node, int *count)
+{
+    VEC(const TreeNode *) loops = {0}; /* innermost first */
+    for (const TreeNode *up = schedule_parent(sch, node); up && (up->stmt->kind != STMT_BLOCK || !node_block(up)->iter_count); up = schedule_parent(sch, up))
+        if (up->stmt->kind == STMT_FOR)
+            vec_push(sch->ctx->arena, &loops, up);
+    VarRange *ranges = ARENA_ARRAY(sch->ctx->arena, VarRange, loops.count);
+    for (int i = 0; i < loops.count; i++)
+        ranges[i] = loop_range(loops.data[loops.count - 1 - i]->stmt);
+    *count = loops.count;
+    return ranges;
+}
+
 /* Symbolic dimensions of parameters are sizes. */
 static void learn_sizes(Analyzer *an, const Func *func)
 {

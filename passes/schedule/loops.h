@@ -7,6 +7,8 @@
 
 /* The domains of the loops around NODE up to its scope, outermost first; *COUNT of them. */
 VarRange *loops_ranges_around(Schedule *sch, const TreeNode *node, int *count);
+/* The same, and beyond a scope without axes, such as loop_partition makes, those around it too: what bindings at NODE may mention. */
+VarRange *loops_ranges_outside(Schedule *sch, const TreeNode *node, int *count);
 /* The domains of the COUNT loops. */
 VarRange *loops_ranges(Schedule *sch, const TreeNode *const *loops, int count);
 /* An analyzer that knows all that holds at NODE: the domains of all loops and block iterators around it, the predicates of the blocks, and sizes as >= 0. For proofs;

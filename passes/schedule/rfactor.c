@@ -379,16 +379,21 @@ static bool loop_is_reduced_before(const Factoring *f, const TreeNode *loop)
     return loop != f->loop && loop_is_used(node_block(f->block), node_loop(loop)->var, ITER_REDUCE);
 }
 
-/* The parts of the predicate that speak of no reduction loop. */
+/* The parts of the predicate that speak of no reduction loop. A loop of one iteration says what it says. */
 static const Expr *remaining_predicate(Factoring *f, const Expr *predicate)
 {
     Context *ctx = f->sch->ctx;
     if (predicate->kind == EXPR_AND)
         return op_and(ctx, remaining_predicate(f, predicate->args[0]), remaining_predicate(f, predicate->args[1]));
-    for (int i = 0; i < f->loop_count; i++)
-        if ((f->loops[i] == f->loop || loop_is_reduced_before(f, f->loops[i])) && expr_uses_var(predicate, node_loop(f->loops[i])->var))
+    for (int i = 0; i < f->loop_count; i++) {
+        const ForStmt *loop = node_loop(f->loops[i]);
+        bool reduced = loop_is_reduced_before(f, f->loops[i]);
+        if (reduced && expr_is_int(loop->extent, 1))
+            predicate = subst_one(ctx, predicate, loop->var, loop->min);
+        else if ((reduced || f->loops[i] == f->loop) && expr_uses_var(predicate, loop->var))
             return expr_bool(ctx, true);
-    return predicate;
+    }
+    return analyzer_simplify(analyzer_new(ctx), predicate);
 }
 
 static const Stmt *combining_block(Factoring *f)

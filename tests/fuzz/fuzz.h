@@ -2,6 +2,7 @@
 #ifndef TIRC_TESTS_FUZZ_H
 #define TIRC_TESTS_FUZZ_H
 
+#include "ir/argdata.h"
 #include "passes/schedule/schedule.h"
 #include "support/strbuf.h"
 
@@ -13,9 +14,43 @@ uint64_t random_next(Random *random);
 int random_below(Random *random, int count);
 bool random_chance(Random *random, int percent);
 
-/* The text of a random program, in ARENA. */
+/* The text of a random program, in ARENA; its first function is the one to schedule. */
 const char *random_program(Random *random, Arena *arena);
-/* One line of a script for MODULE, in ctx->arena, and the name of the primitive that it calls. */
+/* One step of a script for MODULE, of one or more lines, in ctx->arena, and the name of the primitive that it is about. */
 const char *random_step(Random *random, Context *ctx, const Module *module, const char **primitive);
+
+enum { MOST_STEPS = 24, MOST_SETS = 3 };
+
+/* A program on its way through a schedule. */
+typedef struct {
+    Context *ctx;
+    const Module *source, *current;
+    int set_count; /* sizes that the program is run at: one where they are constant */
+    ArgData *inputs[MOST_SETS], *expected[MOST_SETS]; /* expected: after the unscheduled program ran */
+    int64_t length;      /* how many float values go into a result */
+    bool reduces_floats, reordered; /* reordered: an accepted step may have changed the order of a float reduction */
+    const char *failure; /* what is wrong, or NULL */
+} Trial;
+/* Parses PROGRAM and runs it unscheduled at sizes and on data chosen by SEED. False when that fails. Ends with trial_end, also then. */
+bool trial_begin(Trial *trial, const char *program, uint64_t seed);
+/* Runs a step and checks what comes of it; *ACCEPTED tells whether it was accepted. False when something is wrong. */
+bool trial_step(Trial *trial, const char *step, bool *accepted);
+/* Compiles what the steps made and compares its results; a program with threads must be refused. False when something is wrong. */
+bool trial_compile(Trial *trial);
+void trial_end(Trial *trial);
+
+/* A program with the steps that make it fail. */
+typedef struct {
+    const char *program;
+    const char *steps[MOST_STEPS];
+    int step_count;
+    uint64_t seed;
+} Finding;
+/* What is wrong with FINDING when it is run in a process of its own (which may crash or hang), in ARENA; NULL: nothing. */
+const char *finding_replay(Arena *arena, const Finding *finding);
+/* Drops steps and statements and makes numbers smaller, as long as the same thing is wrong. Returns what is wrong with the result. */
+const char *finding_shrink(Arena *arena, Finding *finding);
+/* Writes FOLDER/fuzz-SEED.tir, .sched, .args and .out: a case that fails until the cause is repaired. */
+void finding_write(const Finding *finding, const char *folder);
 
 #endif

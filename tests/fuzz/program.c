@@ -1,156 +1,141 @@
-/* Random programs: a chain of one to six blocks over a few buffers of one shape family; elementwise, stencils, reductions, scans, gathers, guards, lets; several types, constant and symbolic
-   sizes. Every index stays in bounds. */
-#include "fuzz.h"
+/* Random programs: a chain of one to six blocks or pairs of blocks over tensors of one to three dimensions, of one or several types, of constant and symbolic sizes. Inputs and
+   outputs may be declared with strides and offsets, and some intermediate results are outputs as well. */
+#include <stdlib.h>
 
-uint64_t random_next(Random *random)
+#include "writer.h"
+
+static const char *pick(Random *random, const char *const *choices, int count)
 {
-    uint64_t z = random->state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
+    return choices[random_below(random, count)];
 }
 
-int random_below(Random *random, int count)
+static void choose_types(Writer *w)
 {
-    return (int)(random_next(random) % (uint64_t)count);
+    static const char *const types[] = {"float32", "float32", "float32", "float32", "float32", "int32", "int32", "int32", "int8",    "int16",
+                                        "int64",   "uint8",   "uint16",  "uint32",  "uint64",  "float16", "bfloat16", "float64", "float64", "bool"};
+    w->type = pick(w->random, types, sizeof types / sizeof *types);
+    w->mixed_types = random_chance(w->random, 20);
+    w->scalar = random_chance(w->random, 15) && strcmp(w->type, "bool");
 }
 
-bool random_chance(Random *random, int percent)
+/* Three dimensions get smaller sizes, so that programs stay quick to interpret. */
+static void choose_extents(Writer *w)
 {
-    return random_below(random, 100) < percent;
-}
-
-typedef struct {
-    Random *random;
-    Arena *arena;
-    StrBuf text;
-    const char *rows, *columns; /* extents: numbers, or n and m */
-    bool symbolic, integer;
-    int blocks; /* block t computes buffer Bt from B0, the input, and the ones before; the last is the output */
-} Writer;
-
-static const char *const int_sizes[] = {"0", "1", "2", "3", "5", "7", "8", "12", "16", "17"};
-
-static void line(Writer *w, int indent, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static void line(Writer *w, int indent, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    strbuf_printf(&w->text, "%*s%s\n", indent * 4, "", arena_vprintf(w->arena, format, args));
-    va_end(args);
-}
-
-static const char *pick(Writer *w, const char *const *choices, int count)
-{
-    return choices[random_below(w->random, count)];
-}
-
-static const char *source(Writer *w, int limit)
-{
-    return arena_printf(w->arena, "B%d", random_below(w->random, limit));
-}
-
-/* An expression over elements at (R, C) of earlier buffers. */
-static const char *value(Writer *w, int limit, const char *r, const char *c)
-{
-    static const char *const float_forms[] = {"%s[%s, %s] * 2.0 + 1.0", "%s[%s, %s] - 0.5", "T.max(%s[%s, %s], 0.0)", "T.sigmoid(%s[%s, %s])", "T.Select(%s[%s, %s] > 0.0, 1.0, 2.0)"};
-    static const char *const int_forms[] = {"%s[%s, %s] * 3 + 1", "%s[%s, %s] - 7", "T.max(%s[%s, %s], 0)", "%s[%s, %s] // 3", "T.Select(%s[%s, %s] %% 2 == 0, 1, 2)"};
-    const char *form = pick(w, w->integer ? int_forms : float_forms, 5);
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    const char *first = arena_printf(w->arena, form, source(w, limit), r, c);
-#pragma GCC diagnostic pop
-    return random_chance(w->random, 30) ? arena_printf(w->arena, "%s + %s[%s, %s]", first, source(w, limit), r, c) : first;
-}
-
-static void open_block(Writer *w, int target, const char *loops, const char *extents, const char *kinds, const char *iters)
-{
-    line(w, 1, "for %s in T.grid(%s):", loops, extents);
-    line(w, 2, "with T.block(\"blk%d\"):", target);
-    line(w, 3, "%s = T.axis.remap(\"%s\", [%s])", iters, kinds, loops);
-}
-
-static void elementwise(Writer *w, int t)
-{
-    bool transposed = random_chance(w->random, 25);
-    open_block(w, t, transposed ? "j, i" : "i, j", arena_printf(w->arena, transposed ? "%s, %s" : "%s, %s", transposed ? w->columns : w->rows, transposed ? w->rows : w->columns), "SS",
-               transposed ? "vj, vi" : "vi, vj");
-    if (random_chance(w->random, 25)) {
-        line(w, 3, "x: T.%s = %s", w->integer ? "int32" : "float32", value(w, t, "vi", "vj"));
-        line(w, 3, "B%d[vi, vj] = x * x", t);
-    } else {
-        line(w, 3, "B%d[vi, vj] = %s", t, value(w, t, "vi", "vj"));
+    static const char *const sizes[] = {"1", "2", "3", "4", "5", "7", "8", "8", "12", "13", "16", "17", "0"}, *const symbols[] = {"n", "m", "h"};
+    w->own_dims = random_chance(w->random, 15) ? 1 : random_chance(w->random, 75) ? 2 : 3;
+    w->symbolic = random_chance(w->random, 25);
+    w->index_type = w->symbolic && random_chance(w->random, 40) ? "int64" : "int32";
+    int largest = w->own_dims == 3 ? 6 : w->own_dims == 2 ? 11 : 12;
+    for (int i = 0; i < w->own_dims; i++) {
+        bool symbol = w->symbolic && (i == 0 || random_chance(w->random, 50));
+        const char *size = random_chance(w->random, 2) ? "0" : sizes[random_below(w->random, largest)];
+        writer_extent(w, symbol ? symbols[i] : size, symbol ? -1 : atoi(size));
     }
 }
 
-/* Neighbours where they exist. */
-static void stencil(Writer *w, int t)
+static const char *shape_text(Writer *w, const Tensor *tensor)
 {
-    const char *from = source(w, t), *zero = w->integer ? "0" : "0.0";
-    open_block(w, t, "i, j", arena_printf(w->arena, "%s, %s", w->rows, w->columns), "SS", "vi, vj");
-    line(w, 3, "B%d[vi, vj] = %s[vi, vj] + T.if_then_else(vi > 0, %s[vi - 1, vj], %s) + T.if_then_else(vj < %s - 1, %s[vi, vj + 1], %s)", t, from, from, zero, w->columns, from, zero);
+    const char *shape = "";
+    for (int i = 0; i < tensor->rank; i++)
+        shape = write_text(w, i ? "%s, %s" : "%s%s", shape, w->extents[tensor->dims[i]].text);
+    return tensor->rank == 1 ? write_text(w, "(%s,)", shape) : write_text(w, "(%s)", shape);
 }
 
-static void reduction(Writer *w, int t)
+/* Strides of its own, an offset, or neither; *VARS gets the variables to declare. */
+static const char *layout_text(Writer *w, const Tensor *tensor, const char **vars)
 {
-    static const char *const kinds[] = {"sum", "max", "weighted"};
-    const char *kind = pick(w, kinds, 3), *from = source(w, t);
-    open_block(w, t, "i, j, k", arena_printf(w->arena, "%s, %s, %s", w->rows, w->columns, w->columns), "SSR", "vi, vj, vk");
-    line(w, 3, "with T.init():");
-    line(w, 4, "B%d[vi, vj] = %s", t, kind[0] == 'm' ? (w->integer ? "-1000000" : "T.min_value(\"float32\")") : w->integer ? "0" : "0.0");
-    if (kind[0] == 's')
-        line(w, 3, "B%d[vi, vj] = B%d[vi, vj] + %s[vi, vk]", t, t, from);
-    else if (kind[0] == 'm')
-        line(w, 3, "B%d[vi, vj] = T.max(B%d[vi, vj], %s[vi, vk])", t, t, from);
-    else
-        line(w, 3, "B%d[vi, vj] = B%d[vi, vj] + %s[vi, vk] * %s[vi, vj]", t, t, from, source(w, t));
-}
-
-/* Each row continues the one before: rows are in order, columns are free. */
-static void scan(Writer *w, int t)
-{
-    open_block(w, t, "i, j", arena_printf(w->arena, "%s, %s", w->rows, w->columns), "SS", "vi, vj");
-    line(w, 3, "B%d[vi, vj] = %s[vi, vj] + T.if_then_else(vi > 0, B%d[vi - 1, vj], %s)", t, source(w, t), t, w->integer ? "1" : "1.0");
-}
-
-static void gather(Writer *w, int t)
-{
-    if (w->columns[0] == '0' || w->rows[0] == '0') { /* an index would be certainly out of bounds */
-        elementwise(w, t);
-        return;
+    if (tensor->rank == 2 && random_chance(w->random, 10)) {
+        int size = w->extents[tensor->dims[1]].size;
+        if (size >= 0 && random_chance(w->random, 50))
+            return write_text(w, ", strides=[%d, 1]", size + 3);
+        *vars = write_text(w, "s%s", tensor->name);
+        return write_text(w, ", strides=[%s, 1]", *vars);
     }
-    open_block(w, t, "i, j", arena_printf(w->arena, "%s, %s", w->rows, w->columns), "SS", "vi, vj");
-    line(w, 3, "B%d[vi, vj] = %s[%s - 1 - vi, (vj * 3 + vi) %% T.max(%s, 1)]", t, source(w, t), w->rows, w->columns);
+    if (random_chance(w->random, 5)) {
+        *vars = write_text(w, "o%s", tensor->name);
+        return write_text(w, ", elem_offset=%s", *vars);
+    }
+    return random_chance(w->random, 3) ? ", elem_offset=4" : "";
 }
 
-static void reversed(Writer *w, int t)
+static void write_declarations(Writer *w, StrBuf *text)
 {
-    open_block(w, t, "i, j", arena_printf(w->arena, "%s, %s", w->rows, w->columns), "SS", "vi, vj");
-    line(w, 3, "B%d[vi, %s - 1 - vj] = %s", t, w->columns, value(w, t, "vi", "vj"));
+    for (int i = 0; i < w->own_dims; i++)
+        if (w->extents[i].size < 0)
+            strbuf_printf(text, "    %s = T.%s()\n", w->extents[i].text, w->index_type);
+    for (int i = 0; i < w->tensor_count; i++) {
+        const Tensor *tensor = &w->tensors[i];
+        const char *vars = NULL, *layout = tensor->param ? layout_text(w, tensor, &vars) : "";
+        if (vars)
+            strbuf_printf(text, "    %s = T.%s()\n", vars, w->index_type);
+        if (tensor->param)
+            strbuf_printf(text, "    %s = T.match_buffer(p%s, %s, \"%s\"%s)\n", tensor->name, tensor->name, shape_text(w, tensor), tensor->type, layout);
+    }
+    for (int i = 0; i < w->tensor_count; i++)
+        if (!w->tensors[i].param)
+            strbuf_printf(text, "    %s = T.alloc_buffer(%s, \"%s\")\n", w->tensors[i].name, shape_text(w, &w->tensors[i]), w->tensors[i].type);
 }
 
-static void (*const makers[])(Writer *w, int t) = {elementwise, elementwise, elementwise, stencil, reduction, reduction, scan, gather, reversed};
+static void write_function(Writer *w, StrBuf *text)
+{
+    strbuf_add(text, "@T.prim_func\ndef main(");
+    for (int i = 0, count = 0; i < w->tensor_count; i++)
+        if (w->tensors[i].param)
+            strbuf_printf(text, "%sp%s: T.handle", count++ ? ", " : "", w->tensors[i].name);
+    strbuf_printf(text, "%s):\n", w->scalar ? write_text(w, ", alpha: T.%s", w->type) : "");
+    write_declarations(w, text);
+    strbuf_add(text, strbuf_text(&w->body));
+}
+
+/* The last result, and now and then one before. */
+static void choose_outputs(Writer *w)
+{
+    int last = w->tensor_count - 1;
+    while (!w->tensors[last].written)
+        last--;
+    for (int i = 1; i < w->tensor_count; i++)
+        w->tensors[i].param |= i == last || (w->tensors[i].written && random_chance(w->random, 8));
+}
 
 const char *random_program(Random *random, Arena *arena)
 {
-    Writer w = {.random = random, .arena = arena, .text = {.arena = arena}};
-    w.symbolic = random_chance(random, 20);
-    w.integer = random_chance(random, 35);
-    w.rows = w.symbolic ? "n" : pick(&w, int_sizes, 10);
-    w.columns = w.symbolic && random_chance(random, 50) ? "m" : pick(&w, int_sizes, 10);
-    w.blocks = 1 + random_below(random, random_chance(random, 70) ? 3 : 6);
-    const char *type = w.integer ? "int32" : "float32";
-    line(&w, 0, "@T.prim_func");
-    line(&w, 0, "def main(b0: T.handle, out: T.handle):");
-    if (w.symbolic)
-        line(&w, 1, "n = T.int32()");
-    if (w.columns[0] == 'm')
-        line(&w, 1, "m = T.int32()");
-    line(&w, 1, "B0 = T.match_buffer(b0, (%s, %s), \"%s\")", w.rows, w.columns, type);
-    line(&w, 1, "B%d = T.match_buffer(out, (%s, %s), \"%s\")", w.blocks, w.rows, w.columns, type);
-    for (int t = 1; t < w.blocks; t++)
-        line(&w, 1, "B%d = T.alloc_buffer((%s, %s), \"%s\")", t, w.rows, w.columns, type);
-    for (int t = 1; t <= w.blocks; t++)
-        makers[random_below(random, sizeof makers / sizeof *makers)](&w, t);
-    return strbuf_text(&w.text);
+    Writer w = {.random = random, .arena = arena, .body = {.arena = arena}};
+    choose_types(&w);
+    choose_extents(&w);
+    static const int all[MOST_RANK] = {0, 1, 2}; /* the first input defines every size */
+    Tensor *input = writer_tensor(&w, w.type, all, w.own_dims);
+    input->param = input->written = true;
+    if (random_chance(random, 25)) {
+        input = writer_target(&w);
+        input->param = input->written = true;
+    }
+    int wanted = 1 + random_below(random, random_chance(random, 70) ? 3 : 6);
+    while (w.block_count < wanted)
+        random_blocks(&w);
+    choose_outputs(&w);
+    StrBuf text = {.arena = arena};
+    write_function(&w, &text);
+    if (strcmp(w.type, "bool") && random_chance(random, 40))
+        writer_intrinsics(&w, &text);
+    return strbuf_text(&text);
+}
+
+void writer_intrinsics(Writer *w, StrBuf *text)
+{
+    for (int part = 0; part < 2; part++)
+        strbuf_printf(text,
+                      "\n@T.prim_func\ndef copy4_%s(a: T.handle, b: T.handle):\n    A = T.match_buffer(a, (4,), \"%s\", offset_factor=1)\n"
+                      "    B = T.match_buffer(b, (4,), \"%s\", offset_factor=1)\n    with T.block(\"root\"):\n        T.reads(A[0:4])\n        T.writes(B[0:4])\n%s",
+                      part ? "implementation" : "description", w->type, w->type,
+                      part ? "        for i in T.vectorized(4):\n            B[i] = A[i]\n"
+                           : "        for i in range(4):\n            with T.block(\"\"):\n                vi = T.axis.spatial(4, i)\n                B[vi] = A[vi]\n");
+    for (int part = 0; part < 2; part++)
+        strbuf_printf(text,
+                      "\n@T.prim_func\ndef sum2_%s(a: T.handle, c: T.handle):\n    A = T.match_buffer(a, (2,), \"%s\", offset_factor=1)\n"
+                      "    C = T.match_buffer(c, (1,), \"%s\", offset_factor=1)\n    with T.block(\"root\"):\n        T.reads(C[0], A[0:2])\n        T.writes(C[0])\n%s",
+                      part ? "implementation" : "description", w->type, w->type,
+                      part ? "        C[0] = C[0] + A[0] + A[1]\n"
+                           : "        for k in range(2):\n            with T.block(\"\"):\n                vk = T.axis.reduce(2, k)\n                C[0] = C[0] + A[vk]\n");
+    strbuf_add(text, "\ntvm.tir.TensorIntrin.register(\"copy4\", copy4_description, copy4_implementation)\n"
+                     "tvm.tir.TensorIntrin.register(\"sum2\", sum2_description, sum2_implementation)\n");
 }

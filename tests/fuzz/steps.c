@@ -1,185 +1,344 @@
-/* Random schedule steps: a primitive with random arguments, written as a line of a script. Most are meaningful, some are not: refusals are tested too. */
-#include "fuzz.h"
-
-typedef struct {
-    Random *random;
-    Context *ctx;
-    Schedule *sch;
-    const TreeNode **blocks;
-    int block_count;
-} Chooser;
-
-static const char *text(Chooser *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static const char *text(Chooser *c, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    const char *result = arena_vprintf(c->ctx->arena, format, args);
-    va_end(args);
-    return result;
-}
-
-static const char *name_of(const TreeNode *block)
-{
-    return node_block(block)->block->name;
-}
-
-static const TreeNode *any_block(Chooser *c)
-{
-    return c->blocks[random_below(c->random, c->block_count)];
-}
-
-static int loop_count(Chooser *c, const TreeNode *block)
-{
-    int count;
-    schedule_loops_around(c->sch, block, &count);
-    return count;
-}
-
-/* A loop around BLOCK; the block's first where there is none (which is then refused). */
-static const char *loop_of(Chooser *c, const TreeNode *block)
-{
-    int count = loop_count(c, block);
-    return text(c, "sch.get_loops(\"%s\")[%d]", name_of(block), count ? random_below(c->random, count) : 0);
-}
-
-static const char *any_loop(Chooser *c)
-{
-    return loop_of(c, any_block(c));
-}
+/* Random schedule steps: a primitive with random arguments, written as lines of a script. Most make sense, some do not: refusals are tested too. A writer returns NULL where the program
+   offers nothing that the primitive could mostly do; another primitive is drawn then. */
+#include "steps.h"
+#include "ir/walk.h"
 
 static int factor(Chooser *c)
 {
-    static const int factors[] = {1, 2, 3, 4, 5, 8, 10, 16};
-    return factors[random_below(c->random, 8)];
+    static const int factors[] = {1, 2, 2, 3, 4, 4, 5, 8, 10, 16};
+    return factors[random_below(c->random, 10)];
 }
 
+static const char *random_loop_text(Chooser *c)
+{
+    return loop_text(c, any_loop(c));
+}
+
+/* PRIMITIVE(LOOP ARGUMENTS), now and then on a loop that an earlier line consumed. */
+static const char *on_loop(Chooser *c, const char *primitive, const TreeNode *loop, const char *arguments, int stale_percent)
+{
+    const char *text = loop_text(c, loop);
+    if (!random_chance(c->random, stale_percent))
+        return step_text(c, "sch.%s(%s%s)", primitive, text, arguments);
+    const char *consumer = random_chance(c->random, 50) ? "split(loop, [None, 2])" : "fuse(loop)";
+    return step_text(c, "loop = %s\nsch.%s\nsch.%s(loop%s)", text, random_chance(c->random, 80) ? consumer : "split(loop, [1, None])", primitive, arguments);
+}
+
+/* --- Loops --- */
 static const char *split(Chooser *c)
 {
-    switch (random_below(c->random, 4)) {
-    case 0: return text(c, "sch.split(%s, [%d, None])", any_loop(c), factor(c));
-    case 1: return text(c, "sch.split(%s, [None, %d, %d])", any_loop(c), factor(c), factor(c));
-    default: return text(c, "sch.split(%s, [None, %d])", any_loop(c), factor(c));
+    const char *factors;
+    switch (random_below(c->random, 5)) {
+    case 0: factors = step_text(c, ", [%d, None]", factor(c)); break;
+    case 1: factors = step_text(c, ", [None, %d, %d]", factor(c), factor(c)); break;
+    case 2: factors = step_text(c, ", [%d, %d]", factor(c), factor(c)); break;
+    case 3: factors = step_text(c, ", [%d, None], preserve_unit_iters=False", factor(c)); break;
+    default: factors = step_text(c, ", [None, %d]", factor(c));
     }
+    return on_loop(c, "split", any_loop(c), factors, 3);
 }
+
 static const char *fuse(Chooser *c)
 {
     const TreeNode *block = any_block(c);
-    int count = loop_count(c, block), first = count > 1 ? random_below(c->random, count - 1) : 0;
-    return text(c, "sch.fuse(*sch.get_loops(\"%s\")[%d:%d])", name_of(block), first, first + 2);
+    int count;
+    schedule_loops_around(c->sch, block, &count);
+    int first = count > 1 ? random_below(c->random, count - 1) : 0;
+    const char *units = random_chance(c->random, 15) ? ", preserve_unit_iters=False" : "";
+    if (random_chance(c->random, 15))
+        return step_text(c, "sch.fuse(%s, %s%s)", random_loop_text(c), random_loop_text(c), units);
+    return step_text(c, "sch.fuse(*sch.get_loops(%s)[%d:%d]%s)", block_text(c, block), first, first + (random_chance(c->random, 20) ? 3 : 2), units);
 }
+
 static const char *reorder(Chooser *c)
 {
     const TreeNode *block = any_block(c);
-    int count = loop_count(c, block);
-    if (random_chance(c->random, 30))
-        return text(c, "sch.reorder(*reversed(sch.get_loops(\"%s\")))", name_of(block));
-    int a = count ? random_below(c->random, count) : 0, b = count ? random_below(c->random, count) : 0;
-    return text(c, "sch.reorder(sch.get_loops(\"%s\")[%d], sch.get_loops(\"%s\")[%d])", name_of(block), a, name_of(block), b);
+    int count;
+    const TreeNode **loops = schedule_loops_around(c->sch, block, &count);
+    if (random_chance(c->random, 30) || count < 2)
+        return step_text(c, "sch.reorder(*reversed(sch.get_loops(%s)))", block_text(c, block));
+    int a = random_below(c->random, count), b = (a + 1 + random_below(c->random, count - 1)) % count;
+    return step_text(c, "sch.reorder(%s, %s)", loop_text(c, loops[a > b ? a : b]), loop_text(c, random_chance(c->random, 5) ? any_loop(c) : loops[a > b ? b : a]));
 }
+
+static bool same_extent(const TreeNode *a, const TreeNode *b)
+{
+    int64_t x, y;
+    if (expr_const_int(node_loop(a)->extent, &x) && expr_const_int(node_loop(b)->extent, &y))
+        return x == y;
+    return node_loop(a)->extent == node_loop(b)->extent;
+}
+
+static const TreeNode *only_loop_below(Chooser *c, const TreeNode *loop)
+{
+    return node_loop(loop)->body->kind == STMT_FOR ? schedule_find_stmt(c->sch, node_loop(loop)->body) : NULL;
+}
+
+/* Two loops of one statement list with equal extents, or loops equally deep below them. False where there are none. */
+static bool find_siblings(Chooser *c, const TreeNode *pair[2])
+{
+    int count = schedule_node_count(c->sch), first = random_below(c->random, count);
+    for (int i = 0; i < count; i++) {
+        const TreeNode *list = schedule_node_at(c->sch, (first + i) % count);
+        if (list->stmt->kind != STMT_SEQ)
+            continue;
+        int length = list->stmt->as.seq.count, start = random_below(c->random, length);
+        for (int k = 0; k + 1 < length; k++) {
+            const Stmt *a = list->stmt->as.seq.items[(start + k) % length], *b = list->stmt->as.seq.items[(start + k + 1) % length];
+            if (a->kind != STMT_FOR || b->kind != STMT_FOR)
+                continue;
+            pair[0] = schedule_find_stmt(c->sch, a);
+            pair[1] = schedule_find_stmt(c->sch, b);
+            if (same_extent(pair[0], pair[1]))
+                return true;
+        }
+    }
+    return false;
+}
+
 static const char *merge(Chooser *c)
 {
-    return text(c, "sch.merge(sch.get_loops(\"%s\")[0], sch.get_loops(\"%s\")[0])", name_of(any_block(c)), name_of(any_block(c)));
+    const TreeNode *pair[2];
+    bool found = find_siblings(c, pair);
+    if (!found && random_chance(c->random, 80))
+        return NULL;
+    if (!found || random_chance(c->random, 10))
+        return step_text(c, "sch.merge(%s, %s)", random_loop_text(c), random_loop_text(c));
+    while (random_chance(c->random, 50)) {
+        const TreeNode *a = only_loop_below(c, pair[0]), *b = only_loop_below(c, pair[1]);
+        if (!a || !b || !same_extent(a, b))
+            break;
+        pair[0] = a;
+        pair[1] = b;
+    }
+    return step_text(c, "sch.merge(%s, %s)", loop_text(c, pair[0]), loop_text(c, pair[1]));
 }
+
+static const char *loop_partition(Chooser *c)
+{
+    static const char *const forms[] = {", [%d, None]", ", [None, %d]", ", [%d, 1, None]", ", [%d, None], preserve_unit_iters=False"};
+    const char *form = forms[random_below(c->random, 4)];
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    return on_loop(c, "loop_partition", any_loop(c), step_text(c, form, factor(c)), 3);
+#pragma GCC diagnostic pop
+}
+
 static const char *add_unit_loop(Chooser *c)
 {
-    return random_chance(c->random, 50) ? text(c, "sch.add_unit_loop(\"%s\")", name_of(any_block(c))) : text(c, "sch.add_unit_loop(%s)", any_loop(c));
+    if (random_chance(c->random, 30))
+        return "sch.add_unit_loop(sch.get_block(\"root\"))";
+    return random_chance(c->random, 50) ? step_text(c, "sch.add_unit_loop(%s)", block_text(c, any_block(c))) : on_loop(c, "add_unit_loop", any_loop(c), "", 30);
 }
-static const char *annotate(Chooser *c)
-{
-    return text(c, "sch.annotate(%s, \"note\", %d)", any_loop(c), factor(c));
-}
-static const char *unannotate(Chooser *c)
-{
-    const TreeNode *block = any_block(c);
-    return text(c, "sch.annotate(\"%s\", \"k\", 1) if %d else sch.unannotate(\"%s\", \"k\")", name_of(block), random_below(c->random, 2), name_of(block));
-}
+
 static const char *unroll(Chooser *c)
 {
-    return text(c, "sch.unroll(%s)", any_loop(c));
+    return on_loop(c, "unroll", any_loop(c), "", 35);
 }
 static const char *parallel(Chooser *c)
 {
-    return text(c, "sch.parallel(%s)", any_loop(c));
+    return on_loop(c, "parallel", any_loop(c), "", 10);
 }
 static const char *vectorize(Chooser *c)
 {
-    return text(c, "sch.vectorize(%s)", any_loop(c));
+    return on_loop(c, "vectorize", any_loop(c), "", 10);
 }
 static const char *bind(Chooser *c)
 {
-    static const char *const threads[] = {"blockIdx.x", "blockIdx.y", "threadIdx.x", "threadIdx.y"};
-    return text(c, "sch.bind(%s, \"%s\")", any_loop(c), threads[random_below(c->random, 4)]);
+    static const char *const threads[] = {"blockIdx.x", "blockIdx.y", "threadIdx.x", "threadIdx.y", "threadIdx.x", "vthread.x", "threadIdx"};
+    return on_loop(c, "bind", any_loop(c), step_text(c, ", \"%s\"", threads[random_below(c->random, 7)]), 10);
 }
+
+/* --- Annotations --- */
+static const char *annotate(Chooser *c)
+{
+    static const char *const values[] = {"1", "\"text\"", "[1, 2]", "{\"a\": 1}", "True", "0.5", "None", "None", "lambda i: i"};
+    const char *value = step_text(c, ", \"note\", %s", values[random_below(c->random, 9)]);
+    return random_chance(c->random, 50) ? step_text(c, "sch.annotate(%s%s)", block_text(c, any_block(c)), value) : on_loop(c, "annotate", any_loop(c), value, 20);
+}
+static const char *unannotate(Chooser *c)
+{
+    for (int attempt = 0; attempt < 6; attempt++) {
+        const TreeNode *block = any_block(c), *loop = any_loop(c);
+        if (node_block(block)->annotations.count)
+            return step_text(c, "sch.unannotate(%s, \"%s\")", block_text(c, block), node_block(block)->annotations.entries[0].key);
+        if (loop && node_loop(loop)->annotations.count)
+            return step_text(c, "sch.unannotate(%s, \"%s\")", loop_text(c, loop), node_loop(loop)->annotations.entries[0].key);
+    }
+    const char *block = block_text(c, any_block(c));
+    return random_chance(c->random, 40) ? step_text(c, "sch.annotate(%s, \"k\", 1)\nsch.unannotate(%s, \"k\")", block, block) : step_text(c, "sch.unannotate(%s, \"k\")", block);
+}
+
+/* --- Buffers --- */
 static const char *scope(Chooser *c)
 {
-    static const char *const scopes[] = {"global", "local", "shared", "global.tile"};
-    return scopes[random_below(c->random, 4)];
+    static const char *const scopes[] = {"global", "global", "local", "shared", "global.tile"};
+    return scopes[random_below(c->random, 5)];
 }
+
+/* One of the buffers that BLOCK reads or writes: an index, rarely a name or an index too far. */
+static const char *buffer_text(Chooser *c, const TreeNode *block, bool write)
+{
+    int count = write ? node_block(block)->write_count : node_block(block)->read_count;
+    int index = count ? random_below(c->random, count) : 0;
+    if (count && random_chance(c->random, 15))
+        return step_text(c, "\"%s\"", (write ? node_block(block)->writes : node_block(block)->reads)[index].buffer->name);
+    return step_text(c, "%d", random_chance(c->random, 10) ? index + 1 : index);
+}
+
 static const char *set_scope(Chooser *c)
 {
-    return text(c, "sch.set_scope(\"%s\", 0, \"%s\")", name_of(any_block(c)), scope(c));
+    const TreeNode *block = block_where(c, block_is_inlinable);
+    if (!block)
+        return NULL;
+    return step_text(c, "sch.set_scope(%s, %s, \"%s\")", block_text(c, block), buffer_text(c, block, true), scope(c));
 }
 static const char *storage_align(Chooser *c)
 {
-    return text(c, "sch.storage_align(\"%s\", 0, axis=%d, factor=%d, offset=%d)", name_of(any_block(c)), random_below(c->random, 2), factor(c), random_below(c->random, 2));
+    const TreeNode *block = block_where(c, block_is_inlinable);
+    if (!block)
+        return NULL;
+    return step_text(c, "sch.storage_align(%s, %s, axis=%d, factor=%d, offset=%d)", block_text(c, block), buffer_text(c, block, true), random_below(c->random, 4) - 2, factor(c),
+                     random_below(c->random, 3));
 }
+
+/* Some of the other blocks that read BUFFER, as an argument; mostly none, which means all. */
+static const char *consumers(Chooser *c, const TreeNode *block, const Buffer *buffer)
+{
+    if (!random_chance(c->random, 20))
+        return "";
+    for (int i = 0; i < c->block_count; i++)
+        if (c->blocks[i] != block && block_reads(c->blocks[i], buffer) && random_chance(c->random, 60))
+            return step_text(c, ", consumer_blocks=[%s]", block_text(c, c->blocks[i]));
+    return random_chance(c->random, 50) ? step_text(c, ", consumer_blocks=[%s]", block_text(c, block)) : "";
+}
+
 static const char *cache_read(Chooser *c)
 {
-    return text(c, "sch.cache_read(\"%s\", %d, \"%s\")", name_of(any_block(c)), random_below(c->random, 2), scope(c));
+    const TreeNode *block = any_block(c);
+    const char *which = node_block(block)->read_count ? consumers(c, block, node_block(block)->reads[0].buffer) : "";
+    return step_text(c, "sch.cache_read(%s, %s, \"%s\"%s)", block_text(c, block), *which ? "0" : buffer_text(c, block, false), scope(c), which);
 }
 static const char *cache_write(Chooser *c)
 {
-    return text(c, "sch.cache_write(\"%s\", 0, \"%s\")", name_of(any_block(c)), scope(c));
-}
-/* A block and a later one, which may be its consumer; where there is just one block, that twice. */
-static void any_pair(Chooser *c, const TreeNode **earlier, const TreeNode **later)
-{
-    int a = random_below(c->random, c->block_count), b = random_below(c->random, c->block_count);
-    if (random_chance(c->random, 60))
-        b = a + 1 < c->block_count ? a + 1 : a;
-    *earlier = c->blocks[a < b ? a : b];
-    *later = c->blocks[a < b ? b : a];
+    const TreeNode *block = any_block(c);
+    const char *which = node_block(block)->write_count ? consumers(c, block, node_block(block)->writes[0].buffer) : "";
+    return step_text(c, "sch.cache_write(%s, %s, \"%s\"%s)", block_text(c, block), *which ? "0" : buffer_text(c, block, true), scope(c), which);
 }
 
+/* --- Moves --- */
+/* A block and one that reads what it writes, mostly; else a block and a later one, or one block twice. */
+static void any_pair(Chooser *c, const TreeNode **producer, const TreeNode **consumer)
+{
+    int a = random_below(c->random, c->block_count), b = random_below(c->random, c->block_count);
+    *producer = c->blocks[a < b ? a : b];
+    *consumer = c->blocks[a < b ? b : a];
+    for (int attempt = 0; attempt < 12 && !random_chance(c->random, 3); attempt++) {
+        const TreeNode *from = any_block(c), *to = any_block(c);
+        if (from == to || !node_block(from)->write_count || !block_reads(to, node_block(from)->writes[0].buffer))
+            continue;
+        *producer = from;
+        *consumer = to;
+        return;
+    }
+}
+
+static const char *move_options(Chooser *c)
+{
+    return step_text(c, "%s%s", random_chance(c->random, 20) ? ", preserve_unit_loops=True" : "", random_chance(c->random, 10) ? ", index=-2" : random_chance(c->random, 5) ? ", index=0" : "");
+}
 static const char *compute_at(Chooser *c)
 {
-    const TreeNode *earlier, *later;
-    any_pair(c, &earlier, &later);
-    return text(c, "sch.compute_at(\"%s\", %s%s)", name_of(earlier), loop_of(c, later), random_chance(c->random, 20) ? ", preserve_unit_loops=True" : "");
+    const TreeNode *producer, *consumer;
+    any_pair(c, &producer, &consumer);
+    return step_text(c, "sch.compute_at(%s, %s%s)", block_text(c, producer), loop_text(c, loop_around(c, consumer)), move_options(c));
 }
 static const char *reverse_compute_at(Chooser *c)
 {
-    const TreeNode *earlier, *later;
-    any_pair(c, &earlier, &later);
-    return text(c, "sch.reverse_compute_at(\"%s\", %s%s)", name_of(later), loop_of(c, earlier), random_chance(c->random, 20) ? ", index=-2" : "");
+    const TreeNode *producer, *consumer;
+    any_pair(c, &producer, &consumer);
+    return step_text(c, "sch.reverse_compute_at(%s, %s%s)", block_text(c, consumer), loop_text(c, loop_around(c, producer)), move_options(c));
 }
 static const char *compute_inline(Chooser *c)
 {
-    return text(c, "sch.compute_inline(\"%s\")", name_of(any_block(c)));
+    const TreeNode *block = block_where(c, block_is_inlinable);
+    return block ? step_text(c, "sch.compute_inline(%s)", block_text(c, block)) : NULL;
 }
 static const char *reverse_compute_inline(Chooser *c)
 {
-    return text(c, "sch.reverse_compute_inline(\"%s\")", name_of(any_block(c)));
+    const TreeNode *block = block_where(c, block_is_epilogue);
+    return block ? step_text(c, "sch.reverse_compute_inline(%s)", block_text(c, block)) : NULL;
 }
+
+/* --- Reductions --- */
 static const char *decompose_reduction(Chooser *c)
 {
-    const TreeNode *block = any_block(c);
-    return text(c, "sch.decompose_reduction(\"%s\", %s)", name_of(block), loop_of(c, block));
+    const TreeNode *block = block_where(c, block_has_init);
+    if (!block)
+        return NULL;
+    int count;
+    const TreeNode **loops = schedule_loops_around(c->sch, block, &count);
+    const TreeNode *loop = count ? loops[random_below(c->random, count)] : NULL;
+    for (int i = 0; i < count && random_chance(c->random, 70); i++)
+        if (loop_reduces(loops[i], block)) { /* the outermost one, where it is mostly legal */
+            loop = loops[random_below(c->random, i + 1)];
+            break;
+        }
+    return step_text(c, "sch.decompose_reduction(%s, %s)", block_text(c, block), loop_text(c, random_chance(c->random, 5) ? any_loop(c) : loop));
 }
-/* Most of the time the innermost loop, which a reduction has there at first. */
+
 static const char *rfactor(Chooser *c)
 {
-    const char *loop = random_chance(c->random, 70) ? text(c, "sch.get_loops(\"%s\")[-1]", name_of(any_block(c))) : any_loop(c);
-    return text(c, "sch.rfactor(%s, %d)", loop, random_below(c->random, 4) - 1);
+    const TreeNode *block = block_where(c, block_has_init);
+    if (!block)
+        return NULL;
+    int count, ndim = node_block(block)->write_count ? node_block(block)->writes[0].buffer->ndim : 0;
+    const TreeNode **loops = schedule_loops_around(c->sch, block, &count);
+    int first = count ? random_below(c->random, count) : 0;
+    const TreeNode *loop = count ? loops[first] : NULL;
+    for (int i = 0; i < count; i++)
+        if (loop_reduces(loops[(first + i) % count], block))
+            loop = loops[(first + i) % count];
+    int axis = random_below(c->random, 2 * ndim + 2) - ndim - 1;
+    return step_text(c, "sch.rfactor(%s, %d)", loop_text(c, random_chance(c->random, 5) ? any_loop(c) : loop), random_chance(c->random, 5) ? 7 : axis);
 }
+
+/* --- Blocks --- */
 static const char *blockize(Chooser *c)
 {
-    return text(c, "sch.blockize(%s%s)", any_loop(c), random_chance(c->random, 30) ? ", preserve_unit_iters=False" : "");
+    const char *units = random_chance(c->random, 30) ? ", preserve_unit_iters=False" : "";
+    if (random_chance(c->random, 12) && c->block_count > 1) {
+        int first = random_below(c->random, c->block_count - 1);
+        return step_text(c, "sch.blockize([%s, %s]%s)", block_text(c, c->blocks[first]), block_text(c, c->blocks[first + 1]), units);
+    }
+    return on_loop(c, "blockize", any_loop(c), units, 10);
 }
-static const char *loop_partition(Chooser *c)
+
+static const char *tensorize_sum(Chooser *c)
 {
-    return text(c, "sch.loop_partition(%s, [%d, None])", any_loop(c), factor(c));
+    const TreeNode *block = block_where(c, block_is_tileable_sum);
+    if (!block)
+        return NULL;
+    const char *name = block_text(c, block);
+    return step_text(c, "outer, inner = sch.split(sch.get_loops(%s)[-1], [None, 2])\nsch.decompose_reduction(%s, outer)\nsch.tensorize(inner, \"sum2\")", name, name);
+}
+
+/* A copy that is there, or a new one of what a block reads. */
+static const char *tensorize_copy(Chooser *c)
+{
+    bool made = random_chance(c->random, 50);
+    const TreeNode *block = block_where(c, made ? block_reads_rows_of_four : block_is_tileable_copy);
+    if (!block)
+        return NULL;
+    const char *copy = made ? step_text(c, "sch.cache_read(%s, 0, \"%s\")", block_text(c, block), random_chance(c->random, 80) ? "global" : scope(c)) : block_text(c, block);
+    return step_text(c, "copy = %s\nouter, inner = sch.split(sch.get_loops(copy)[-1], [None, 4])\nsch.tensorize(inner, \"copy4\")", copy);
+}
+
+static const char *tensorize(Chooser *c)
+{
+    if (!module_intrin(c->sch->module, "copy4") || random_chance(c->random, 15))
+        return step_text(c, "sch.tensorize(%s, \"%s\")", random_loop_text(c), random_chance(c->random, 50) ? "copy4" : "sum2");
+    return random_chance(c->random, 30) ? tensorize_sum(c) : tensorize_copy(c);
 }
 
 static const struct {
@@ -187,22 +346,33 @@ static const struct {
     const char *(*write)(Chooser *c);
     int weight;
 } kinds[] = {
-    {"split", split, 6},         {"fuse", fuse, 3},
-    {"reorder", reorder, 4},     {"merge", merge, 2},
-    {"add_unit_loop", add_unit_loop, 1}, {"annotate", annotate, 1},
-    {"unannotate", unannotate, 1}, {"unroll", unroll, 1},
-    {"parallel", parallel, 2},   {"vectorize", vectorize, 2},
-    {"bind", bind, 1},           {"set_scope", set_scope, 1},
-    {"storage_align", storage_align, 1}, {"cache_read", cache_read, 3},
-    {"cache_write", cache_write, 3}, {"compute_at", compute_at, 5},
-    {"reverse_compute_at", reverse_compute_at, 5}, {"compute_inline", compute_inline, 2},
-    {"reverse_compute_inline", reverse_compute_inline, 2}, {"decompose_reduction", decompose_reduction, 3},
-    {"rfactor", rfactor, 3},     {"blockize", blockize, 2},
-    {"loop_partition", loop_partition, 1},
+    {"split", split, 8},
+    {"fuse", fuse, 5},
+    {"merge", merge, 8},
+    {"loop_partition", loop_partition, 3},
+    {"reorder", reorder, 5},
+    {"add_unit_loop", add_unit_loop, 2},
+    {"annotate", annotate, 2},
+    {"unannotate", unannotate, 2},
+    {"unroll", unroll, 3},
+    {"parallel", parallel, 4},
+    {"vectorize", vectorize, 4},
+    {"bind", bind, 2},
+    {"set_scope", set_scope, 3},
+    {"storage_align", storage_align, 3},
+    {"cache_read", cache_read, 5},
+    {"cache_write", cache_write, 5},
+    {"compute_at", compute_at, 7},
+    {"reverse_compute_at", reverse_compute_at, 7},
+    {"compute_inline", compute_inline, 5},
+    {"reverse_compute_inline", reverse_compute_inline, 7},
+    {"decompose_reduction", decompose_reduction, 5},
+    {"rfactor", rfactor, 6},
+    {"blockize", blockize, 4},
+    {"tensorize", tensorize, 3},
 };
 enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
 
-/* The blocks of the function but the root, those with a name of their own. */
 static void find_blocks(Chooser *c)
 {
     VEC(const TreeNode *) blocks = {0};
@@ -215,20 +385,28 @@ static void find_blocks(Chooser *c)
     c->block_count = blocks.count;
 }
 
+/* Tensorize needs intrinsics, which many programs do not have. */
+static int weight_of(int kind, const Module *module)
+{
+    if (!strcmp(kinds[kind].name, "tensorize"))
+        return module_intrin(module, "copy4") ? 8 : 1;
+    return kinds[kind].weight;
+}
+
 const char *random_step(Random *random, Context *ctx, const Module *module, const char **primitive)
 {
     Chooser c = {random, ctx, schedule_new(ctx, module, 0), NULL, 0};
     find_blocks(&c);
     int total = 0;
+    const char *step = NULL;
     for (int i = 0; i < KIND_COUNT; i++)
-        total += primitive_find(kinds[i].name) ? kinds[i].weight : 0;
-    int chosen = random_below(random, total), i = 0;
-    for (;; i++) {
-        int weight = primitive_find(kinds[i].name) ? kinds[i].weight : 0;
-        if (chosen < weight)
-            break;
-        chosen -= weight;
+        total += weight_of(i, module);
+    while (!step) {
+        int chosen = random_below(random, total), kind = 0;
+        while (chosen >= weight_of(kind, module))
+            chosen -= weight_of(kind++, module);
+        *primitive = kinds[kind].name;
+        step = c.block_count ? kinds[kind].write(&c) : "sch.get_block(\"root\")";
     }
-    *primitive = kinds[i].name;
-    return c.block_count ? kinds[i].write(&c) : "sch.get_block(\"root\")";
+    return step;
 }

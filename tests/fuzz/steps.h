@@ -1,0 +1,43 @@
+/* Choosing blocks and loops for random steps, and how a script names them. */
+#ifndef TIRC_TESTS_FUZZ_STEPS_H
+#define TIRC_TESTS_FUZZ_STEPS_H
+
+#include "fuzz.h"
+
+typedef struct {
+    Random *random;
+    Context *ctx;
+    Schedule *sch;
+    const TreeNode **blocks; /* all but the root */
+    int block_count;
+} Chooser;
+
+const char *step_text(Chooser *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* BLOCK as an expression of a script: its name where no other block has it, else a path from the root. */
+const char *block_text(Chooser *c, const TreeNode *block);
+/* LOOP, around some block, as an expression of a script. */
+const char *loop_text(Chooser *c, const TreeNode *loop);
+
+const TreeNode *any_block(Chooser *c);
+/* A block that PREDICATE holds of, mostly; where there is none, any or, mostly, NULL. */
+const TreeNode *block_where(Chooser *c, bool (*predicate)(Chooser *c, const TreeNode *block));
+/* A loop around BLOCK in its scope, or NULL. */
+const TreeNode *loop_around(Chooser *c, const TreeNode *block);
+const TreeNode *any_loop(Chooser *c);
+
+bool block_has_init(Chooser *c, const TreeNode *block);
+/* It computes a buffer that is no parameter from others, without reduction. */
+bool block_is_inlinable(Chooser *c, const TreeNode *block);
+/* It computes one element from the result of another block. */
+bool block_is_epilogue(Chooser *c, const TreeNode *block);
+/* A copy or a reduction whose innermost loop divides into tiles of 4 or 2. */
+bool block_is_tileable_copy(Chooser *c, const TreeNode *block);
+bool block_is_tileable_sum(Chooser *c, const TreeNode *block);
+/* The first buffer that it reads has rows of a multiple of 4. */
+bool block_reads_rows_of_four(Chooser *c, const TreeNode *block);
+bool block_reads(const TreeNode *block, const Buffer *buffer);
+/* A reduce axis of BLOCK is bound to LOOP. */
+bool loop_reduces(const TreeNode *loop, const TreeNode *block);
+
+#endif

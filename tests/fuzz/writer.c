@@ -1,0 +1,228 @@
+/* Extents, tensors and the loop nests around blocks; see writer.h. */
+#include "writer.h"
+
+void write_line(Writer *w, int indent, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    strbuf_printf(&w->body, "%*s%s\n", indent * 4, "", arena_vprintf(w->arena, format, args));
+    va_end(args);
+}
+
+const char *write_text(Writer *w, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const char *text = arena_vprintf(w->arena, format, args);
+    va_end(args);
+    return text;
+}
+
+/* --- Extents and tensors --- */
+int writer_extent(Writer *w, const char *text, int size)
+{
+    w->extents[w->extent_count] = (Extent){text, size, -1, 0};
+    return w->extent_count++;
+}
+
+int writer_larger_extent(Writer *w, int dim, int more)
+{
+    for (int i = 0; i < w->extent_count; i++)
+        if (w->extents[i].base == dim && w->extents[i].more == more)
+            return i;
+    const Extent *extent = &w->extents[dim];
+    const char *text = extent->size < 0 ? write_text(w, "%s + %d", extent->text, more) : write_text(w, "%d", extent->size + more);
+    int larger = writer_extent(w, text, extent->size < 0 ? -1 : extent->size + more);
+    w->extents[larger].base = dim;
+    w->extents[larger].more = more;
+    return larger;
+}
+
+Tensor *writer_tensor(Writer *w, const char *type, const int *dims, int rank)
+{
+    Tensor *tensor = &w->tensors[w->tensor_count];
+    *tensor = (Tensor){.name = write_text(w, "B%d", w->tensor_count), .type = type, .rank = rank};
+    memcpy(tensor->dims, dims, sizeof *dims * (size_t)rank);
+    w->tensor_count++;
+    return tensor;
+}
+
+static const char *other_type(Writer *w)
+{
+    static const char *const types[] = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "bfloat16", "float32", "float64", "bool"};
+    return types[random_below(w->random, sizeof types / sizeof *types)];
+}
+
+/* Mostly one shape, so that blocks follow one another elementwise; else fewer dimensions or another order. */
+Tensor *writer_target(Writer *w)
+{
+    int dims[MOST_RANK], rank = w->own_dims;
+    for (int i = 0; i < rank; i++)
+        dims[i] = i;
+    if (random_chance(w->random, 25)) {
+        rank = 1 + random_below(w->random, w->own_dims);
+        int first = random_below(w->random, w->own_dims);
+        for (int i = 0; i < rank; i++)
+            dims[i] = (first + i) % w->own_dims;
+    }
+    return writer_tensor(w, w->mixed_types && random_chance(w->random, 30) ? other_type(w) : w->type, dims, rank);
+}
+
+/* --- Loop nests --- */
+void axes_add(Axes *axes, Writer *w, int dim, char kind)
+{
+    static const char *const letters[] = {"i", "j", "k", "l", "p", "q"};
+    const char *letter = letters[axes->count];
+    axes->items[axes->count++] = (Axis){dim, kind, letter, write_text(w, "v%s", letter)};
+}
+
+Axes axes_of(Writer *w, const Tensor *tensor)
+{
+    Axes axes = {.count = 0};
+    for (int i = 0; i < tensor->rank; i++)
+        axes_add(&axes, w, tensor->dims[i], 'S');
+    return axes;
+}
+
+typedef struct {
+    const char *var, *range;
+    bool plain; /* RANGE is range(EXTENT) */
+    const char *extent;
+} LoopLine;
+/* The loops and bindings of a block while it is written. */
+typedef struct {
+    LoopLine loops[2 * MOST_AXES];
+    int loop_count;
+    const char *bindings[MOST_AXES], *where;
+    bool simple; /* every axis is bound to its own loop */
+} Nest;
+
+static void nest_loop(Writer *w, Nest *nest, const char *var, const char *extent, const char *range)
+{
+    nest->loops[nest->loop_count++] = (LoopLine){var, range ? range : write_text(w, "range(%s)", extent), !range, extent};
+}
+
+static void nest_where(Writer *w, Nest *nest, const char *condition)
+{
+    nest->where = nest->where ? write_text(w, "%s and %s", nest->where, condition) : condition;
+}
+
+typedef enum { FORM_PLAIN, FORM_OFFSET, FORM_WIDE, FORM_TILED, FORM_BACKWARDS, FORM_ANNOTATED } BindingForm;
+
+static void nest_axis(Writer *w, Nest *nest, int index, const Axis *axis, BindingForm form)
+{
+    const char *extent = w->extents[axis->dim].text, *loop = axis->loop;
+    nest->bindings[index] = loop;
+    nest->simple &= form == FORM_PLAIN || form == FORM_ANNOTATED;
+    switch (form) {
+    case FORM_OFFSET:
+        nest_loop(w, nest, loop, extent, write_text(w, "T.serial(3, %s + 3)", extent));
+        nest->bindings[index] = write_text(w, "%s - 3", loop);
+        break;
+    case FORM_WIDE:
+        nest_loop(w, nest, loop, write_text(w, "%s + 2", extent), NULL);
+        nest_where(w, nest, write_text(w, "%s < %s", loop, extent));
+        break;
+    case FORM_TILED:
+        nest_loop(w, nest, write_text(w, "%s_0", loop), write_text(w, "(%s + 3) // 4", extent), NULL);
+        nest_loop(w, nest, write_text(w, "%s_1", loop), "4", NULL);
+        nest->bindings[index] = write_text(w, "%s_0 * 4 + %s_1", loop, loop);
+        nest_where(w, nest, write_text(w, "%s < %s", nest->bindings[index], extent));
+        break;
+    case FORM_BACKWARDS:
+        nest_loop(w, nest, loop, extent, NULL);
+        nest->bindings[index] = write_text(w, "%s - 1 - %s", extent, loop);
+        break;
+    case FORM_ANNOTATED:
+        nest_loop(w, nest, loop, extent, write_text(w, "T.serial(%s, annotations={\"note\": 1})", extent));
+        break;
+    case FORM_PLAIN: nest_loop(w, nest, loop, extent, NULL); break;
+    }
+}
+
+static BindingForm random_form(Writer *w, const Axis *axis, bool free)
+{
+    static const BindingForm forms[] = {FORM_OFFSET, FORM_WIDE, FORM_TILED, FORM_TILED, FORM_BACKWARDS, FORM_ANNOTATED};
+    if (!random_chance(w->random, 12))
+        return FORM_PLAIN;
+    BindingForm form = forms[random_below(w->random, 6)];
+    return form == FORM_BACKWARDS && (!free || axis->kind == 'O') ? FORM_OFFSET : form;
+}
+
+static void shuffle_loops(Writer *w, Nest *nest)
+{
+    for (int i = nest->loop_count - 1; i > 0; i--) {
+        int j = random_below(w->random, i + 1);
+        LoopLine swapped = nest->loops[i];
+        nest->loops[i] = nest->loops[j];
+        nest->loops[j] = swapped;
+    }
+}
+
+static int write_loops(Writer *w, int indent, const Nest *nest)
+{
+    bool grid = nest->loop_count > 1;
+    const char *vars = NULL, *extents = NULL;
+    for (int i = 0; i < nest->loop_count; i++) {
+        const LoopLine *loop = &nest->loops[i];
+        grid &= loop->plain;
+        vars = vars ? write_text(w, "%s, %s", vars, loop->var) : loop->var;
+        extents = extents ? write_text(w, "%s, %s", extents, loop->extent) : loop->extent;
+    }
+    if (grid)
+        write_line(w, indent++, "for %s in T.grid(%s):", vars, extents);
+    for (int i = 0; !grid && i < nest->loop_count; i++)
+        write_line(w, indent++, "for %s in %s:", nest->loops[i].var, nest->loops[i].range);
+    return indent;
+}
+
+static const char *axis_function(Writer *w, char kind)
+{
+    if (kind == 'O') /* one in five claims to be spatial, and steps must not believe it */
+        return random_chance(w->random, 20) ? "spatial" : random_chance(w->random, 50) ? "opaque" : "scan";
+    return kind == 'S' ? "spatial" : "reduce";
+}
+
+static void write_axes(Writer *w, int indent, const Axes *axes, const Nest *nest)
+{
+    const char *kinds = "", *names = NULL, *loops = NULL;
+    bool remap = nest->simple && axes->count > 1;
+    for (int i = 0; i < axes->count; i++) {
+        const Axis *axis = &axes->items[i];
+        kinds = write_text(w, "%s%c", kinds, axis->kind);
+        names = names ? write_text(w, "%s, %s", names, axis->name) : axis->name;
+        loops = loops ? write_text(w, "%s, %s", loops, axis->loop) : axis->loop;
+        remap &= axis->kind != 'O';
+    }
+    if (remap)
+        write_line(w, indent, "%s = T.axis.remap(\"%s\", [%s])", names, kinds, loops);
+    for (int i = 0; !remap && i < axes->count; i++) {
+        const Axis *axis = &axes->items[i];
+        write_line(w, indent, "%s = T.axis.%s(%s, %s)", axis->name, axis_function(w, axis->kind), w->extents[axis->dim].text, nest->bindings[i]);
+    }
+    if (random_chance(w->random, 4))
+        write_line(w, indent, "vone = T.axis.spatial(1, 0)");
+    if (nest->where)
+        write_line(w, indent, "T.where(%s)", nest->where);
+}
+
+int writer_open_block(Writer *w, int indent, const Axes *axes, bool free)
+{
+    Nest nest = {.simple = true};
+    Axes order = *axes;
+    for (int i = 0; i < axes->count; i++)
+        nest_axis(w, &nest, i, &axes->items[i], random_form(w, &axes->items[i], free));
+    if (free && random_chance(w->random, 20))
+        shuffle_loops(w, &nest);
+    if (axes->count > 1 && random_chance(w->random, 8)) { /* an order of axes that is not the buffer's */
+        order.items[0] = axes->items[axes->count - 1];
+        order.items[axes->count - 1] = axes->items[0];
+        const char *first = nest.bindings[0];
+        nest.bindings[0] = nest.bindings[axes->count - 1];
+        nest.bindings[axes->count - 1] = first;
+    }
+    indent = write_loops(w, indent, &nest);
+    write_line(w, indent, "with T.block(\"blk%d\"):", ++w->block_count);
+    write_axes(w, indent + 1, &order, &nest);
+    return indent + 1;
+}

@@ -1,0 +1,75 @@
+/* Writing the text of a random program: extents, tensors, loop nests, values. */
+#ifndef TIRC_TESTS_FUZZ_WRITER_H
+#define TIRC_TESTS_FUZZ_WRITER_H
+
+#include "fuzz.h"
+
+enum { MOST_RANK = 3, MOST_TENSORS = 32, MOST_EXTENTS = 24, MOST_AXES = 6 };
+
+typedef struct {
+    const char *text; /* as it stands in the program: a number, n, n + 2 */
+    int size;         /* -1: symbolic */
+    int base, more;   /* the extent with the index BASE made larger by MORE; -1: one of its own */
+} Extent;
+typedef struct {
+    const char *name, *type;
+    int rank, dims[MOST_RANK]; /* dims: indices of extents */
+    bool param, written;
+} Tensor;
+/* An axis of a block over the whole of an extent. */
+typedef struct {
+    int dim;
+    char kind; /* 'S', 'R', or 'O' for an axis whose order matters */
+    const char *loop, *name;
+} Axis;
+typedef struct {
+    Axis items[MOST_AXES];
+    int count;
+} Axes;
+
+typedef struct {
+    Random *random;
+    Arena *arena;
+    StrBuf body;
+    Extent extents[MOST_EXTENTS];
+    int extent_count, own_dims; /* own_dims: the first ones, which shapes are drawn from */
+    Tensor tensors[MOST_TENSORS];
+    int tensor_count, block_count;
+    const char *type;       /* of most tensors */
+    const char *index_type; /* of symbolic sizes */
+    bool symbolic, scalar, mixed_types;
+} Writer;
+
+void write_line(Writer *w, int indent, const char *format, ...) __attribute__((format(printf, 3, 4)));
+const char *write_text(Writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+bool type_is_float(const char *type);
+/* VALUE as a constant of TYPE. */
+const char *write_literal(Writer *w, const char *type, int value);
+
+/* A new extent. */
+int writer_extent(Writer *w, const char *text, int size);
+/* The extent of DIM made larger by MORE: the same for the same arguments. */
+int writer_larger_extent(Writer *w, int dim, int more);
+Tensor *writer_tensor(Writer *w, const char *type, const int *dims, int rank);
+/* A tensor of the program's usual type and a usual shape. */
+Tensor *writer_target(Writer *w);
+
+/* An axis for each dimension of TENSOR. */
+Axes axes_of(Writer *w, const Tensor *tensor);
+void axes_add(Axes *axes, Writer *w, int dim, char kind);
+/* Writes loops around a block over AXES at INDENT and the block's first lines; returns the indent of its body. With FREE the loops may stand in any order and the bindings in any form. */
+int writer_open_block(Writer *w, int indent, const Axes *axes, bool free);
+/* TENSOR at the axes of its dimensions: "B1[vi, vj]". NULL where an axis is missing. */
+const char *writer_element(Writer *w, const Tensor *tensor, const Axes *axes);
+/* An expression of TYPE over elements of tensors that were written before and are not EXCEPT. */
+const char *writer_value(Writer *w, const char *type, const Axes *axes, const Tensor *except);
+/* An element of a written tensor as TYPE. */
+const char *writer_operand(Writer *w, const char *type, const Axes *axes, const Tensor *except);
+
+/* Writes one or two random blocks. */
+void random_blocks(Writer *w);
+/* The tensor intrinsics that programs may register, for elements of w->type. */
+void writer_intrinsics(Writer *w, StrBuf *text);
+
+#endif
