@@ -223,7 +223,7 @@ static bool runs_for_all(Context *ctx, const Func *func, const Block *block, boo
         points = spatial_part(points, stmt, kept);
         run = spatial_part(run, stmt, kept);
     }
-    isl_set *missing = points && run ? isl_set_subtract(points, run) : NULL;
+    isl_set *missing = isl_set_subtract(points, run); /* takes both, NULL included */
     bool served = exact && missing && isl_set_is_empty(missing) == isl_bool_true;
     if (served || !exact)
         isl_set_free(missing);

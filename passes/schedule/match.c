@@ -261,6 +261,34 @@ static bool match_stmt(Matcher *matcher, const Stmt *program, const Stmt *descri
     }
 }
 
+/* --- distinct buffers of the description --- */
+
+/* The tiles share no element, since they lie apart in some dimension. The tile of each is what its declared region takes of it. */
+static bool lie_apart(Matcher *matcher, const Region *a, const Region *b)
+{
+    for (int d = 0; a->buffer == b->buffer && d < a->buffer->ndim; d++) {
+        const Range *x = &a->ranges[d], *y = &b->ranges[d];
+        if (analyzer_prove_less_equal(matcher->an, op_add(matcher->ctx, x->min, x->extent), y->min) || analyzer_prove_less_equal(matcher->an, op_add(matcher->ctx, y->min, y->extent), x->min))
+            return true;
+    }
+    return false;
+}
+
+/* The buffers of a description are parameters, which never overlap, and its implementation may rely on it: what one of them is written through is no part of another. */
+static bool match_distinct_buffers(Matcher *matcher, const BlockStmt *block, const BlockStmt *root)
+{
+    for (int w = 0; w < block->write_count; w++)
+        for (int i = 0; i < block->read_count + block->write_count; i++) {
+            bool read = i < block->read_count;
+            const Region *other = read ? &block->reads[i] : &block->writes[i - block->read_count], *wanted = read ? &root->reads[i] : &root->writes[i - block->read_count];
+            const Region *written = &block->writes[w];
+            if (written->buffer->data == other->buffer->data && root->writes[w].buffer != wanted->buffer && !lie_apart(matcher, written, other))
+                return differ(matcher, block->block->span, wanted->span, "'%s' and '%s' of the intrinsic, which never overlap, would both be part of '%s'", root->writes[w].buffer->name,
+                              wanted->buffer->name, written->buffer->name);
+        }
+    return true;
+}
+
 bool match_description(Matcher *matcher, const BlockStmt *block, const Func *description)
 {
     Span span = block->block->span;
@@ -274,5 +302,6 @@ bool match_description(Matcher *matcher, const BlockStmt *block, const Func *des
                       block->block->name);
     return match_regions(matcher, "writes", block->writes, block->write_count, root->writes, root->write_count, span, description->body->span) &&
            match_regions(matcher, "reads", block->reads, block->read_count, root->reads, root->read_count, span, description->body->span) &&
+           match_distinct_buffers(matcher, block, root) &&
            (!block->init || match_stmt(matcher, block->init, root->init)) && match_stmt(matcher, block->body, root->body);
 }

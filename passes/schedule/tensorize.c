@@ -1,7 +1,7 @@
 /* tensorize: a block (or the subtree of a loop, which is blockized first) that computes what a tensor intrinsic describes is replaced by the intrinsic's implementation.
 
    The block must match the description structurally, up to a renaming of variables, with each buffer of the description standing for a tile of a buffer of the program. The
-   implementation's buffers become match_buffer views of those tiles. What the views require of strides, offsets and alignment is checked where the buffers get their
+   implementation's buffers become match_buffer views of those tiles; where one is written, it must not overlap another, as parameters never do. What the views require of strides, offsets and alignment is checked where the buffers get their
    final layout, by lowering. */
 #include <string.h>
 
@@ -118,15 +118,14 @@ static const TensorIntrin *find_intrin(Schedule *sch, Str name)
     return NULL;
 }
 
+/* The parameters were compared when the intrinsic was registered. */
 static bool check_intrin(Schedule *sch, const TensorIntrin *intrin)
 {
-    const Func *a = intrin->description, *b = intrin->implementation;
-    if (a->param_count != b->param_count)
-        return sched_refuse(sch, "description and implementation of '%s' have %d and %d parameters", intrin->name, a->param_count, b->param_count);
-    for (int i = 0; i < a->param_count; i++)
-        if (!a->params[i].buffer != !b->params[i].buffer)
-            return sched_refuse(sch, "parameter %d of description and implementation of '%s' are not both buffers", i, intrin->name);
-    return b->body->kind == STMT_BLOCK || sched_refuse(sch, "the implementation of '%s' holds no block", intrin->name);
+    if (intrin->implementation->body->kind == STMT_BLOCK)
+        return true;
+    sched_refuse(sch, "the implementation of '%s' holds no block", intrin->name);
+    sched_note(sch, intrin->implementation->name_span, "'%s' is here", intrin->implementation->name);
+    return false;
 }
 
 static bool refuse_mismatch(Schedule *sch, const Matcher *matcher, const TensorIntrin *intrin)
