@@ -88,11 +88,18 @@ demo: all
 bench: all
 	bench/run $(BUILD)
 
+# What a client of libtirc.a links with beside it, for tirc.pc.
+CLIENT_LIBS = -ltirc -ltirc_rt $(strip $(LDLIBS)) -fopenmp
+
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin lib/pkgconfig include share/man/man1 share/bash-completion/completions)
 	install $(BUILD)/tirc $(DESTDIR)$(PREFIX)/bin/
-	install -m 644 $(BUILD)/libtirc_rt.a $(DESTDIR)$(PREFIX)/lib/
-	install -m 644 runtime/tirc_rt.h $(DESTDIR)$(PREFIX)/include/
+	install -m 644 $(BUILD)/libtirc.a $(BUILD)/libtirc_rt.a $(DESTDIR)$(PREFIX)/lib/
+	install -m 644 driver/tirc.h runtime/tirc_rt.h $(DESTDIR)$(PREFIX)/include/
+	install -m 644 docs/tirc.1 $(DESTDIR)$(PREFIX)/share/man/man1/
+	install -m 644 docs/tirc.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/tirc
+	printf 'prefix=%s\n\nName: tirc\nDescription: compiler for tensor programs with schedules\nVersion: %s\nCflags: -I$${prefix}/include\nLibs: -L$${prefix}/lib %s\n' \
+	  '$(PREFIX)' "$$(sed -n 's/^.define TIRC_VERSION "\(.*\)"/\1/p' driver/tirc.h)" '$(CLIENT_LIBS)' >$(DESTDIR)$(PREFIX)/lib/pkgconfig/tirc.pc
 
 # --- house rules
 layers:

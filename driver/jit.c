@@ -102,7 +102,7 @@ static const char *explain(Context *ctx, const char *message)
     if (strncmp(message, missing, sizeof missing - 1))
         return message;
     const char *names = message + sizeof missing - 1;
-    return context_internf(ctx, "no definition of %.*s is known; --load=FILE brings one", (int)strcspn(names, " ]"), names);
+    return context_internf(ctx, "no definition of %.*s is known; --load=FILE brings one", (int)strcspn(names, " ,]"), names);
 }
 
 static bool fail(Jit *jit, LLVMErrorRef error, const char *what)

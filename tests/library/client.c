@@ -1,0 +1,101 @@
+/* A client of the installed library: client FOLDER, where FOLDER holds relu.tir and relu.sched. Ends with 0 if all of tirc.h does what it says. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tirc.h>
+
+#define REQUIRE(condition) ((condition) ? (void)0 : fail(__LINE__, #condition))
+
+static void fail(int line, const char *condition)
+{
+    fprintf(stderr, "client.c:%d: %s does not hold\n", line, condition);
+    exit(1);
+}
+
+static const char *in_folder(const char *folder, const char *name)
+{
+    char *path = malloc(strlen(folder) + strlen(name) + 2);
+    sprintf(path, "%s/%s", folder, name);
+    return path;
+}
+
+static const char program_source[] = "@T.prim_func\n"
+                                     "def double(A: T.Buffer((64,), \"float32\"), B: T.Buffer((64,), \"float32\")):\n"
+                                     "    for i in range(64):\n"
+                                     "        with T.block(\"b\"):\n"
+                                     "            v = T.axis.spatial(64, i)\n"
+                                     "            B[v] = A[v] * 2.0\n";
+
+static tirc_text text_of(const char *name, const char *text)
+{
+    tirc_text result = {name, text, strlen(text)};
+    return result;
+}
+
+static void test_files(const char *folder)
+{
+    tirc_context *tirc = tirc_context_new();
+    tirc_text program_text = {in_folder(folder, "relu.tir"), NULL, 0}, script = {in_folder(folder, "relu.sched"), NULL, 0};
+    const tirc_program *program = tirc_read(tirc, &program_text, 1);
+    REQUIRE(program);
+    const tirc_program *scheduled = tirc_schedule(tirc, program, &script, 1);
+    REQUIRE(scheduled && scheduled != program);
+    REQUIRE(!strcmp(tirc_file(tirc, 0), program_text.name) && !strcmp(tirc_file(tirc, 1), script.name) && !tirc_file(tirc, 2) && !tirc_file(tirc, -1));
+    size_t length;
+    const char *object = tirc_emit(tirc, scheduled, "obj", &length);
+    REQUIRE(object && length > 64 && !memcmp(object, "\177ELF", 4));
+    REQUIRE(strstr(tirc_emit(tirc, scheduled, "header", NULL), "int relu(const float *TIRC_RESTRICT A, float *TIRC_RESTRICT B);"));
+    REQUIRE(strstr(tirc_emit(tirc, scheduled, "tir", &length), "T.parallel(1000)"));
+    REQUIRE(!strstr(tirc_emit(tirc, program, "tir", NULL), "T.parallel"));
+    REQUIRE(strstr(tirc_emit(tirc, scheduled, "llvm-ir", NULL), "define"));
+    REQUIRE(!strcmp(tirc_diagnostics(tirc), ""));
+    tirc_context_free(tirc);
+}
+
+static void test_texts_and_options(void)
+{
+    tirc_context *tirc = tirc_context_new();
+    const char *words[] = {"-O1", "-D", "tile=16", "--mcpu=generic"};
+    REQUIRE(tirc_set_options(tirc, words, 4) == 0);
+    FILE *output = tmpfile();
+    tirc_set_output(tirc, output);
+    tirc_text text = text_of("double.tir", program_source);
+    tirc_text scripts[] = {text_of("one.sched", "i, = sch.get_loops(\"b\")\n"), text_of("two.sched", "o, v = sch.split(i, [None, tile])\nsch.vectorize(v)\nprint(tile)\n")};
+    const tirc_program *program = tirc_read(tirc, &text, 1), *scheduled = program ? tirc_schedule(tirc, program, scripts, 2) : NULL;
+    REQUIRE(scheduled && strstr(tirc_emit(tirc, scheduled, "tir", NULL), "T.vectorized(16)"));
+    char line[8] = "";
+    rewind(output);
+    REQUIRE(fgets(line, sizeof line, output) && !strcmp(line, "16\n"));
+    fclose(output);
+    tirc_context_free(tirc);
+}
+
+static void test_errors(void)
+{
+    tirc_context *tirc = tirc_context_new();
+    tirc_text wrong = text_of("wrong.tir", "@T.prim_func\ndef f(A: T.Bufer((4,), \"float32\")):\n    A[0] = 1.0\n");
+    REQUIRE(!tirc_read(tirc, &wrong, 1));
+    REQUIRE(!strncmp(tirc_diagnostics(tirc), "wrong.tir:2:10: error: ", 23) && !strcmp(tirc_diagnostics(tirc), ""));
+    tirc_text text = text_of("double.tir", program_source), script = text_of("s.sched", "sch.split(sch.get_loops(\"c\")[0], [4, 16])\n");
+    const tirc_program *program = tirc_read(tirc, &text, 1);
+    REQUIRE(program && !tirc_schedule(tirc, program, &script, 1));
+    REQUIRE(strstr(tirc_diagnostics(tirc), "s.sched:1:"));
+    REQUIRE(!tirc_emit(tirc, program, "exe", NULL) && strstr(tirc_diagnostics(tirc), "'exe'"));
+    tirc_text missing = {"no/such/file.tir", NULL, 0};
+    REQUIRE(!tirc_read(tirc, &missing, 1) && strstr(tirc_diagnostics(tirc), "no/such/file.tir"));
+    const char *words[] = {"--no-hep", "x.tir"};
+    REQUIRE(tirc_set_options(tirc, words, 1) == -1 && strstr(tirc_diagnostics(tirc), "--no-heap"));
+    REQUIRE(tirc_set_options(tirc, words + 1, 1) == -1 && strstr(tirc_diagnostics(tirc), "x.tir"));
+    REQUIRE(tirc_emit(tirc, program, "asm", NULL));
+    tirc_context_free(tirc);
+    tirc_context_free(NULL);
+}
+
+int main(int argc, char **argv)
+{
+    REQUIRE(argc == 2);
+    test_files(argv[1]);
+    test_texts_and_options();
+    test_errors();
+    return 0;
+}
