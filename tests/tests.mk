@@ -23,4 +23,4 @@ $(BUILD)/tests/fuzz/fuzz: $(patsubst tests/%.c,$(BUILD)/tests/%.o,$(wildcard tes
 	$(CC) $(CFLAGS) $(SANITIZE) -fopenmp $(LLVM_LDFLAGS) -o $@ $(filter %.o,$^) $(BUILD)/libtirc.a -Wl,--whole-archive $(BUILD)/libtirc_rt.a -Wl,--no-whole-archive $(LDLIBS)
 fuzz: $(BUILD)/tests/fuzz/fuzz
 	@mkdir -p $(BUILD)/fuzz
-	$< -n $(N) -s $(SEED) -o $(BUILD)/fuzz
+	OMP_WAIT_POLICY=passive $< -n $(N) -s $(SEED) -o $(BUILD)/fuzz

@@ -1,4 +1,5 @@
 /* What a region covers while iterators run: by iterator-map analysis exactly, by relaxation of every dimension from above. */
+#include "ir/walk.h"
 #include "passes/arith/int_set.h"
 #include "passes/arith/iter_map.h"
 
@@ -30,16 +31,29 @@ static bool set_of_sum(Analyzer *an, const IterSum *sum, const Expr *extent, Int
     return true;
 }
 
+/* Iterators of one value, which would be left in the base of a map. */
+static Subst unit_values(Context *ctx, const RegionQuery *query)
+{
+    Subst units = {0};
+    for (int i = 0; i < query->var_count; i++)
+        if (expr_is_int(query->vars[i].range.extent, 1))
+            subst_var(ctx, &units, query->vars[i].var, query->vars[i].range.min);
+    return units;
+}
+
 /* The exact sets of dimensions FIRST up to LAST, seen together. */
 static bool strict_dimensions(Analyzer *an, const RegionQuery *query, int first, int last, IntSet *out)
 {
-    const Expr **mins = ARENA_ARRAY(analyzer_context(an)->arena, const Expr *, last - first);
+    Context *ctx = analyzer_context(an);
+    const Expr **mins = ARENA_ARRAY(ctx->arena, const Expr *, last - first);
+    Subst units = unit_values(ctx, query);
     for (int i = first; i < last; i++) {
         if (query->ranges[i].extent->kind != EXPR_INT)
             return false;
-        mins[i - first] = query->ranges[i].min;
+        mins[i - first] = subst_expr(ctx, &units, query->ranges[i].min);
     }
-    IterMapQuery map_query = {mins, last - first, query->vars, query->var_count, query->predicate, ITER_MAP_SURJECTIVE, true};
+    const Expr *predicate = query->predicate ? subst_expr(ctx, &units, query->predicate) : NULL;
+    IterMapQuery map_query = {mins, last - first, query->vars, query->var_count, predicate, ITER_MAP_SURJECTIVE, true};
     IterMapResult map;
     if (!iter_map_detect(an, &map_query, &map))
         return false;

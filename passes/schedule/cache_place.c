@@ -187,6 +187,23 @@ static bool writes_what_it_declares(Schedule *sch, const CachePlan *plan)
     return true;
 }
 
+/* No loop that only repeats the writer may keep it from running: those of a reduction with an init do not, and those over a part of the region leave out just that part. */
+static bool repeating_loops_run(Schedule *sch, const CachePlan *plan, const RegionQuery *query)
+{
+    const BlockStmt *block = node_block(plan->writer);
+    for (int i = 0; i < query->var_count; i++) {
+        const VarRange *loop = &query->vars[i];
+        bool harmless = false;
+        for (int d = 0; d < query->ndim; d++)
+            harmless |= expr_uses_var(query->ranges[d].min, loop->var);
+        for (int k = 0; k < block->iter_count; k++)
+            harmless |= block->init && block->iters[k].kind == ITER_REDUCE && expr_uses_var(block->bindings[k], loop->var);
+        if (!harmless && !analyzer_prove_symbolic(loops_context(sch, plan->scope), op_compare(sch->ctx, EXPR_LT, expr_int(sch->ctx, loop->range.extent->dtype, 0), loop->range.extent)))
+            return false;
+    }
+    return true;
+}
+
 /* The copied region is the image of the writer's bindings, by iterator maps: what integer sets cannot decide where sizes multiply. */
 static bool bindings_reach_all(Schedule *sch, const CachePlan *plan)
 {
@@ -196,7 +213,7 @@ static bool bindings_reach_all(Schedule *sch, const CachePlan *plan)
             return false;
     RegionQuery query = writer_query(sch, plan);
     IntSet *sets = ARENA_ARRAY(sch->ctx->arena, IntSet, plan->buffer->ndim);
-    return writes_what_it_declares(sch, plan) && region_strict_bound(analyzer_new(sch->ctx), &query, sets);
+    return writes_what_it_declares(sch, plan) && repeating_loops_run(sch, plan, &query) && region_strict_bound(analyzer_new(sch->ctx), &query, sets);
 }
 
 /* EXPR mentions something that is defined between the anchor's surroundings and the writer. */

@@ -205,6 +205,22 @@ static bool check_outputs_not_reduced(Schedule *sch, const TreeNode *node)
     return false;
 }
 
+/* A scope without axes lets bindings mention loops outside of it: each of its runs holds just a part of a reduction over those. */
+static bool check_reduces_in_scope(Schedule *sch, const TreeNode *node)
+{
+    const BlockStmt *block = node_block(node);
+    const TreeNode *scope = schedule_scope(sch, node);
+    for (const TreeNode *up = schedule_parent(sch, scope); up; up = schedule_parent(sch, up))
+        for (int i = 0; up->stmt->kind == STMT_FOR && i < block->iter_count; i++)
+            if (block->iters[i].kind == ITER_REDUCE && expr_uses_var(block->bindings[i], node_loop(up)->var)) {
+                sched_refuse(sch, "reduce axis '%s' of block '%s' runs over loop '%s' outside of block '%s', which holds just a part of the reduction", block->iters[i].var->name,
+                             block->block->name, node_loop(up)->var->name, node_block(scope)->block->name);
+                sched_note(sch, up->stmt->span, "loop '%s' is here", node_loop(up)->var->name);
+                return false;
+            }
+    return true;
+}
+
 bool check_reduction_block(Schedule *sch, const TreeNode *node)
 {
     if (!node_block(node)->init) {
@@ -212,5 +228,6 @@ bool check_reduction_block(Schedule *sch, const TreeNode *node)
         note_block(sch, node);
         return false;
     }
-    return check_reduction_domain(sch, node) && check_block_axes(sch, node) && check_block_is_only_writer(sch, node) && check_outputs_not_reduced(sch, node);
+    return check_reduction_domain(sch, node) && check_block_axes(sch, node) && check_block_is_only_writer(sch, node) && check_outputs_not_reduced(sch, node) &&
+           check_reduces_in_scope(sch, node);
 }

@@ -9,41 +9,51 @@
 
 enum { LONGEST_REPLAY_SECONDS = 20, MOST_REPLAYS = 400 };
 
-static void replay(const Finding *finding, char *text, size_t size)
+/* What a replay leaves to the process that waits for it. */
+typedef struct {
+    char why[512];
+    int set;
+} Verdict;
+
+static void replay(const Finding *finding, Verdict *verdict)
 {
     Trial trial;
     bool accepted = true, ok = trial_begin(&trial, finding->program, finding->seed);
     for (int i = 0; ok && i < finding->step_count; i++)
         ok = trial_step(&trial, finding->steps[i], &accepted);
     ok = ok && trial_compile(&trial);
-    snprintf(text, size, "%s", ok ? "" : trial.failure);
+    snprintf(verdict->why, sizeof verdict->why, "%s", ok ? "" : trial.failure);
+    verdict->set = trial.failed_set;
 }
 
-const char *finding_replay(Arena *arena, const Finding *finding)
+/* Sets why (NULL: nothing is wrong) and set of FINDING. */
+static void replay_apart(Arena *arena, Finding *finding)
 {
-    enum { SIZE = 512 };
-    char *text = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (text == MAP_FAILED)
-        return "no memory to replay in";
+    Verdict *verdict = mmap(NULL, sizeof *verdict, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    finding->why = NULL;
+    if (verdict == MAP_FAILED)
+        return;
     fflush(stdout);
     pid_t child = fork();
     if (child == 0) {
         alarm(LONGEST_REPLAY_SECONDS);
-        replay(finding, text, SIZE);
+        replay(finding, verdict);
         _exit(0);
     }
     int status = 0;
     waitpid(child, &status, 0);
-    const char *why = status ? arena_printf(arena, "the process ends with status %d", status) : *text ? arena_strndup(arena, text, strlen(text)) : NULL;
-    munmap(text, SIZE);
-    return why;
+    finding->set = verdict->set;
+    if (status)
+        finding->why = arena_printf(arena, "the process ends with status %d", status);
+    else if (*verdict->why)
+        finding->why = arena_strndup(arena, verdict->why, strlen(verdict->why));
+    munmap(verdict, sizeof *verdict);
 }
 
 /* --- Shrinking --- */
 typedef struct {
     Arena *arena;
     Finding *finding;
-    const char *why;
     int replays;
 } Shrinker;
 
@@ -55,15 +65,14 @@ static bool same_failure(const char *a, const char *b)
 }
 
 /* Makes CANDIDATE the finding where the same thing is wrong with it. */
-static bool adopt(Shrinker *s, const Finding *candidate)
+static bool adopt(Shrinker *s, Finding *candidate)
 {
     if (s->replays++ >= MOST_REPLAYS)
         return false;
-    const char *why = finding_replay(s->arena, candidate);
-    if (!why || !same_failure(why, s->why))
+    replay_apart(s->arena, candidate);
+    if (!candidate->why || !same_failure(candidate->why, s->finding->why))
         return false;
     *s->finding = *candidate;
-    s->why = why;
     return true;
 }
 
@@ -164,38 +173,75 @@ static bool lower_numbers(Shrinker *s)
     return lowered;
 }
 
-const char *finding_shrink(Arena *arena, Finding *finding)
+void finding_shrink(Arena *arena, Finding *finding)
 {
-    Shrinker s = {.arena = arena, .finding = finding, .why = finding_replay(arena, finding)};
-    if (!s.why)
-        return "(not reproduced)";
+    Shrinker s = {.arena = arena, .finding = finding};
+    replay_apart(arena, finding);
+    if (!finding->why) {
+        finding->why = "(not reproduced)";
+        return;
+    }
     while (drop_steps(&s) | drop_statements(&s))
         ;
     lower_numbers(&s);
-    return s.why;
 }
 
 /* --- Writing --- */
-static void write_file(const Finding *finding, const char *folder, const char *suffix, const char *text)
+static FILE *open_part(const Finding *finding, const char *folder, const char *suffix)
 {
     char path[4096];
     snprintf(path, sizeof path, "%s/fuzz-%llu.%s", folder, (unsigned long long)finding->seed, suffix);
     FILE *file = fopen(path, "w");
     if (!file)
-        return;
-    fputs(text, file);
-    fclose(file);
+        perror(path);
+    return file;
 }
 
-void finding_write(const Finding *finding, const char *folder)
+static bool write_text_part(const Finding *finding, const char *folder, const char *suffix, const char *text)
+{
+    FILE *file = open_part(finding, folder, suffix);
+    if (!file)
+        return false;
+    fputs(text, file);
+    return fclose(file) == 0;
+}
+
+/* What the compiled program gets wrong is shown by --check, everything else by --interpret, whose output must be that of the unscheduled program. */
+static bool write_expectation(const Finding *finding, const char *folder, const Trial *trial)
+{
+    Arena *arena = arena_new();
+    bool compiled = strstr(finding->why, "compiled") || strstr(finding->why, "lowering") || strstr(finding->why, "code generation");
+    const ArgData *expected = trial->expected[finding->set];
+    StrBuf args = {.arena = arena};
+    strbuf_printf(&args, "--%s --seed=%llu", compiled ? "check" : "interpret", (unsigned long long)finding->seed);
+    for (int i = 0; i < expected->signature->dim_count; i++)
+        strbuf_printf(&args, " --dim %s=%lld", expected->signature->dims[i]->name, (long long)expected->dims[i]);
+    bool ok = write_text_part(finding, folder, "args", strbuf_text(&args));
+    arena_free(arena);
+    FILE *out = ok ? open_part(finding, folder, "out") : NULL;
+    if (!out)
+        return false;
+    if (compiled)
+        fprintf(out, "main: ok, scheduled and unscheduled agree (seed %llu, reductions of up to %lld terms)\n", (unsigned long long)finding->seed,
+                (long long)argdata_reduction_length(expected, trial->source->funcs[0]));
+    else
+        fprintf(out, "main(seed %llu)\n", (unsigned long long)finding->seed);
+    if (!compiled)
+        argdata_print(expected, out);
+    return fclose(out) == 0;
+}
+
+bool finding_write(const Finding *finding, const char *folder)
 {
     Arena *arena = arena_new();
     StrBuf steps = {.arena = arena};
     for (int i = 0; i < finding->step_count; i++)
         strbuf_printf(&steps, "%s\n", finding->steps[i]);
-    write_file(finding, folder, "tir", finding->program);
-    write_file(finding, folder, "sched", strbuf_text(&steps));
-    write_file(finding, folder, "args", "--check\n");
-    write_file(finding, folder, "out", "main: ok, scheduled and unscheduled agree (seed 0)\n");
+    bool ok = write_text_part(finding, folder, "tir", finding->program) && write_text_part(finding, folder, "sched", strbuf_text(&steps));
     arena_free(arena);
+    Trial trial;
+    if (trial_begin(&trial, finding->program, finding->seed))
+        ok = ok && write_expectation(finding, folder, &trial);
+    trial_end(&trial);
+    return ok;
 }

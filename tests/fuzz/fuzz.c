@@ -67,8 +67,8 @@ static void report_finding(const Report *report, uint64_t seed, const char *fold
     Finding finding = {.program = report->program, .step_count = report->step_count, .seed = seed};
     for (int i = 0; i < report->step_count; i++)
         finding.steps[i] = report->steps[i];
-    printf("FAIL seed %llu: %s\n", (unsigned long long)seed, finding_shrink(arena, &finding));
-    finding_write(&finding, folder);
+    finding_shrink(arena, &finding);
+    printf("FAIL seed %llu: %s%s\n", (unsigned long long)seed, finding.why, finding_write(&finding, folder) ? "" : " (not written)");
     arena_free(arena);
 }
 

@@ -29,7 +29,9 @@ typedef struct {
     ArgData *inputs[MOST_SETS], *expected[MOST_SETS]; /* expected: after the unscheduled program ran */
     int64_t length;      /* how many float values go into a result */
     bool reduces_floats, reordered; /* reordered: an accepted step may have changed the order of a float reduction */
+    int opt_level;       /* that the result is compiled at: by the seed, low ones more often since they take less time */
     const char *failure; /* what is wrong, or NULL */
+    int failed_set;      /* at which sizes */
 } Trial;
 /* Parses PROGRAM and runs it unscheduled at sizes and on data chosen by SEED. False when that fails. Ends with trial_end, also then. */
 bool trial_begin(Trial *trial, const char *program, uint64_t seed);
@@ -45,12 +47,13 @@ typedef struct {
     const char *steps[MOST_STEPS];
     int step_count;
     uint64_t seed;
+    const char *why; /* what is wrong with it */
+    int set;         /* at which sizes of a trial */
 } Finding;
-/* What is wrong with FINDING when it is run in a process of its own (which may crash or hang), in ARENA; NULL: nothing. */
-const char *finding_replay(Arena *arena, const Finding *finding);
-/* Drops steps and statements and makes numbers smaller, as long as the same thing is wrong. Returns what is wrong with the result. */
-const char *finding_shrink(Arena *arena, Finding *finding);
-/* Writes FOLDER/fuzz-SEED.tir, .sched, .args and .out: a case that fails until the cause is repaired. */
-void finding_write(const Finding *finding, const char *folder);
+/* Drops steps and statements and makes numbers smaller, as long as the same thing is wrong; sets why and set. Every run is a process of its own, so that crashes and hangs are found
+   too. All in ARENA. */
+void finding_shrink(Arena *arena, Finding *finding);
+/* Writes FOLDER/fuzz-SEED.tir, .sched, .args and .out: a case that fails until the cause is repaired. False when a file cannot be written. */
+bool finding_write(const Finding *finding, const char *folder);
 
 #endif

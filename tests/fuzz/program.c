@@ -16,19 +16,20 @@ static void choose_types(Writer *w)
     w->type = pick(w->random, types, sizeof types / sizeof *types);
     w->mixed_types = random_chance(w->random, 20);
     w->scalar = random_chance(w->random, 15) && strcmp(w->type, "bool");
+    w->intrinsics = random_chance(w->random, 40) && strcmp(w->type, "bool");
 }
 
 /* Three dimensions get smaller sizes, so that programs stay quick to interpret. */
 static void choose_extents(Writer *w)
 {
-    static const char *const sizes[] = {"1", "2", "3", "4", "5", "7", "8", "8", "12", "13", "16", "17", "0"}, *const symbols[] = {"n", "m", "h"};
+    static const char *const sizes[] = {"1", "2", "3", "4", "5", "7", "8", "8", "12", "13", "16", "17", "0"}, *const symbols[] = {"n", "m", "h"}, *const tiles[] = {"4", "8", "12"};
     w->own_dims = random_chance(w->random, 15) ? 1 : random_chance(w->random, 75) ? 2 : 3;
     w->symbolic = random_chance(w->random, 25);
     w->index_type = w->symbolic && random_chance(w->random, 40) ? "int64" : "int32";
     int largest = w->own_dims == 3 ? 6 : w->own_dims == 2 ? 11 : 12;
     for (int i = 0; i < w->own_dims; i++) {
-        bool symbol = w->symbolic && (i == 0 || random_chance(w->random, 50));
-        const char *size = random_chance(w->random, 2) ? "0" : sizes[random_below(w->random, largest)];
+        bool symbol = w->symbolic && (i == 0 || random_chance(w->random, 50)), tiled = w->intrinsics && i == w->own_dims - 1 && random_chance(w->random, 80);
+        const char *size = random_chance(w->random, 2) ? "0" : tiled ? tiles[random_below(w->random, 3)] : sizes[random_below(w->random, largest)];
         writer_extent(w, symbol ? symbols[i] : size, symbol ? -1 : atoi(size));
     }
 }
@@ -115,7 +116,7 @@ const char *random_program(Random *random, Arena *arena)
     choose_outputs(&w);
     StrBuf text = {.arena = arena};
     write_function(&w, &text);
-    if (strcmp(w.type, "bool") && random_chance(random, 40))
+    if (w.intrinsics)
         writer_intrinsics(&w, &text);
     return strbuf_text(&text);
 }

@@ -191,7 +191,7 @@ static const char *set_scope(Chooser *c)
     const TreeNode *block = block_where(c, block_is_inlinable);
     if (!block)
         return NULL;
-    return step_text(c, "sch.set_scope(%s, %s, \"%s\")", block_text(c, block), buffer_text(c, block, true), scope(c));
+    return step_text(c, "sch.set_scope(%s, %s, \"%s\")", block_text(c, block), buffer_text(c, block, true), random_chance(c->random, 12) ? "nowhere" : scope(c));
 }
 static const char *storage_align(Chooser *c)
 {
@@ -349,7 +349,7 @@ static const struct {
     {"split", split, 8},
     {"fuse", fuse, 5},
     {"merge", merge, 8},
-    {"loop_partition", loop_partition, 3},
+    {"loop_partition", loop_partition, 4},
     {"reorder", reorder, 5},
     {"add_unit_loop", add_unit_loop, 2},
     {"annotate", annotate, 2},
@@ -358,16 +358,16 @@ static const struct {
     {"parallel", parallel, 4},
     {"vectorize", vectorize, 4},
     {"bind", bind, 2},
-    {"set_scope", set_scope, 3},
+    {"set_scope", set_scope, 4},
     {"storage_align", storage_align, 3},
     {"cache_read", cache_read, 5},
     {"cache_write", cache_write, 5},
-    {"compute_at", compute_at, 7},
-    {"reverse_compute_at", reverse_compute_at, 7},
+    {"compute_at", compute_at, 6},
+    {"reverse_compute_at", reverse_compute_at, 6},
     {"compute_inline", compute_inline, 5},
-    {"reverse_compute_inline", reverse_compute_inline, 7},
+    {"reverse_compute_inline", reverse_compute_inline, 8},
     {"decompose_reduction", decompose_reduction, 5},
-    {"rfactor", rfactor, 6},
+    {"rfactor", rfactor, 7},
     {"blockize", blockize, 4},
     {"tensorize", tensorize, 3},
 };
@@ -389,7 +389,7 @@ static void find_blocks(Chooser *c)
 static int weight_of(int kind, const Module *module)
 {
     if (!strcmp(kinds[kind].name, "tensorize"))
-        return module_intrin(module, "copy4") ? 8 : 1;
+        return module_intrin(module, "copy4") ? 9 : 1;
     return kinds[kind].weight;
 }
 

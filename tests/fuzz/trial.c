@@ -83,7 +83,8 @@ static bool begin_set(Trial *trial, int set, uint64_t seed)
 
 bool trial_begin(Trial *trial, const char *program, uint64_t seed)
 {
-    *trial = (Trial){.ctx = context_new()};
+    static const int levels[] = {0, 1, 0, 2};
+    *trial = (Trial){.ctx = context_new(), .opt_level = levels[seed % 4]};
     trial->source = trial->current = parse_module_text(trial->ctx, "fuzz.tir", program, strlen(program));
     if (!trial->source)
         return fail(trial, "the program does not parse: %s", first_error(trial));
@@ -121,6 +122,7 @@ static bool check_text(Trial *trial)
 
 static bool check_results(Trial *trial, int set, const ArgData *actual, const char *what)
 {
+    trial->failed_set = set;
     ArgMismatch mismatch;
     if (argdata_damaged(actual))
         return fail(trial, "%s writes outside of its buffers", what);
@@ -133,6 +135,7 @@ static bool check_results(Trial *trial, int set, const ArgData *actual, const ch
 static bool check_interpreted(Trial *trial, int set)
 {
     ArgData *actual = argdata_copy(trial->inputs[set]);
+    trial->failed_set = set;
     bool ok = interpret(trial, trial->current->funcs[0], actual);
     ok = ok ? check_results(trial, set, actual, "the interpreter") : fail(trial, "the interpreter finds: %s", first_error(trial));
     argdata_free(actual);
@@ -209,6 +212,7 @@ bool trial_compile(Trial *trial)
     if (!lowered || threads)
         return fail(trial, lowered ? "threads are lowered%s" : "lowering refuses: %s", lowered ? "" : first_error(trial));
     CodegenOptions codegen = codegen_default_options();
+    codegen.opt_level = trial->opt_level;
     codegen.fp_contract = false;
     codegen.wide_math = true;
     Jit *jit = jit_open(trial->ctx);

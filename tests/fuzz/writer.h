@@ -37,7 +37,7 @@ typedef struct {
     int tensor_count, block_count;
     const char *type;       /* of most tensors */
     const char *index_type; /* of symbolic sizes */
-    bool symbolic, scalar, mixed_types;
+    bool symbolic, scalar, mixed_types, intrinsics;
 } Writer;
 
 void write_line(Writer *w, int indent, const char *format, ...) __attribute__((format(printf, 3, 4)));
