@@ -29,7 +29,7 @@ static bool meets_later(Context *ctx, const Access *a, const Access *b, const Ma
     pair_build(&pair, sizes, 0);
     pair_assume_equal(&pair, &pair.space, level);
     affine_assume_dims(&pair.space, EXPR_LT, level, pair.count_a + level);
-    return pair_conflicts(&pair, pair.space, conflict) && (conflict->witnessed || !pair_names_instances(&pair, level));
+    return pair_conflicts(&pair, pair.space, conflict);
 }
 
 /* --- private scratch --- */

@@ -153,10 +153,14 @@ bool pair_is_disjoint(const Pair *pair, int level)
 {
     if (pair->a->whole || pair->b->whole || pair->a->fence || pair->b->fence)
         return false;
-    for (int i = 0; i < pair->a->buffer->ndim; i++)
+    bool linear = true;
+    for (int i = 0; i < pair->a->buffer->ndim; i++) {
+        Linear index;
         if (dimension_is_disjoint(pair, level, pair->a->region.ranges[i], pair->b->region.ranges[i]))
             return true;
-    return false;
+        linear &= linear_of(pair->env_a, pair->a->region.ranges[i].min, 0, &index);
+    }
+    return !linear && pair_is_one_to_one(pair, level); /* linear ones are left to isl */
 }
 
 /* --- boxes --- */

@@ -36,8 +36,8 @@ bool access_names(const Access *access, const Var *var);
 bool access_covers_box(Context *ctx, const Access *write, const Access *read, int common);
 /* A cheap argument that different iterations of the common loop number LEVEL (the outer ones agreeing) never touch a common element. */
 bool pair_is_disjoint(const Pair *pair, int level);
-/* The same, where both lie in one block whose bindings are a one-to-one map of the loops from LEVEL on, and are named by its iterators. */
-bool pair_names_instances(const Pair *pair, int level);
+/* The argument for indices that are not linear: those that both accesses share are a one-to-one map of common loops, of which the one at LEVEL is one. */
+bool pair_is_one_to_one(const Pair *pair, int level);
 
 /* Which pairs of accesses must keep their order from BEFORE to AFTER; see dependence_reordered. */
 typedef struct {

@@ -86,7 +86,7 @@ static bool splits_cover(IterRewriter *r, const MarkSplits *splits)
             return false;
         used[next] = true;
         const IterSplit *split = &splits->splits.data[next];
-        expected = analyzer_simplify(r->an, op_mul(r->ctx, split->lower_factor, split->extent));
+        expected = analyzer_simplify(r->an, iter_product(r->ctx, split->extent, split->lower_factor));
     }
     const IterPadding *padding = iter_padding_of(r, splits->mark);
     bool full = analyzer_prove_equal(r->an, expected, splits->mark->extent);

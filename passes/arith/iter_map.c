@@ -134,6 +134,32 @@ const IterSum *iter_map_normalize_sum(Analyzer *an, const Expr *expr, const VarR
 
 /* --- Back to expressions --- */
 
+typedef struct {
+    Context *ctx;
+    const Expr *row, *constant;
+} ProductRow;
+
+static void append_factors(ProductRow *product, const Expr *expr)
+{
+    if (expr->kind == EXPR_MUL) {
+        append_factors(product, expr->args[0]);
+        append_factors(product, expr->args[1]);
+    } else if (expr->kind == EXPR_INT) {
+        product->constant = op_mul(product->ctx, product->constant, expr);
+    } else {
+        product->row = op_mul(product->ctx, product->row, expr);
+    }
+}
+
+const Expr *iter_product(Context *ctx, const Expr *a, const Expr *b)
+{
+    const Expr *one = expr_int(ctx, a->dtype, 1);
+    ProductRow product = {ctx, one, one};
+    append_factors(&product, a);
+    append_factors(&product, b);
+    return op_mul(ctx, product.row, product.constant);
+}
+
 const Expr *iter_mark_to_expr(Analyzer *an, const IterMark *mark)
 {
     return mark->input ? mark->input : iter_sum_to_expr(an, mark->sum);
@@ -142,7 +168,7 @@ const Expr *iter_mark_to_expr(Analyzer *an, const IterMark *mark)
 const Expr *iter_split_to_expr(Analyzer *an, const IterSplit *split)
 {
     Context *ctx = analyzer_context(an);
-    const Expr *source = iter_mark_to_expr(an, split->source), *reach = op_mul(ctx, split->extent, split->lower_factor);
+    const Expr *source = iter_mark_to_expr(an, split->source), *reach = iter_product(ctx, split->extent, split->lower_factor);
     if (expr_is_int(split->lower_factor, 1) && analyzer_prove_equal(an, split->extent, split->source->extent))
         return op_mul(ctx, source, split->scale);
     bool reaches_top = analyzer_prove_equal(an, split->source->extent, reach);

@@ -66,6 +66,8 @@ const Expr **iter_map_simplify(Analyzer *an, const IterMapQuery *query);
    by descending constant scale. */
 const IterSum *iter_map_normalize_sum(Analyzer *an, const Expr *expr, const VarRange *iters, int iter_count);
 
+/* A * B as one row of factors, those of A first, constants as one factor at the end: the form of divisors such as m * k * 4. */
+const Expr *iter_product(Context *ctx, const Expr *a, const Expr *b);
 /* Expressions again. */
 const Expr *iter_sum_to_expr(Analyzer *an, const IterSum *sum);
 const Expr *iter_split_to_expr(Analyzer *an, const IterSplit *split);

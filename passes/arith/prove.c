@@ -36,6 +36,37 @@ bool analyzer_prove_symbolic(Analyzer *an, const Expr *condition)
     return set.min && analyzer_bound(an, analyzer_simplify(an, set.min)).min >= least;
 }
 
+enum { MOST_FACTORS = 16 };
+
+/* Adds the factors of EXPR to the COUNT in FACTORS; false when there are too many. */
+static bool collect_factors(const Expr *expr, const Expr **factors, int *count)
+{
+    if (expr->kind == EXPR_MUL)
+        return collect_factors(expr->args[0], factors, count) && collect_factors(expr->args[1], factors, count);
+    if (*count == MOST_FACTORS)
+        return false;
+    factors[(*count)++] = expr;
+    return true;
+}
+
+/* Products of the same factors in another order: n * (m * k) and k * n * m. */
+static bool same_factors(const Expr *a, const Expr *b)
+{
+    const Expr *left[MOST_FACTORS], *right[MOST_FACTORS];
+    int left_count = 0, right_count = 0;
+    if (a->kind != EXPR_MUL || b->kind != EXPR_MUL || !collect_factors(a, left, &left_count) || !collect_factors(b, right, &right_count) || left_count != right_count)
+        return false;
+    for (int i = 0; i < left_count; i++) {
+        int j = i;
+        while (j < right_count && !expr_equal(left[i], right[j]))
+            j++;
+        if (j == right_count)
+            return false;
+        right[j] = right[i];
+    }
+    return true;
+}
+
 bool analyzer_prove_equal(Analyzer *an, const Expr *a, const Expr *b)
 {
     if (expr_equal(a, b))
@@ -44,7 +75,7 @@ bool analyzer_prove_equal(Analyzer *an, const Expr *a, const Expr *b)
         return a->value.integer == b->value.integer;
     if (!dtype_is_integer(a->dtype) || !dtype_equal(a->dtype, b->dtype))
         return false;
-    return analyzer_prove(an, op_compare(an->ctx, EXPR_EQ, op_sub(an->ctx, a, b), expr_int(an->ctx, a->dtype, 0)));
+    return same_factors(a, b) || analyzer_prove(an, op_compare(an->ctx, EXPR_EQ, op_sub(an->ctx, a, b), expr_int(an->ctx, a->dtype, 0)));
 }
 
 bool analyzer_prove_less(Analyzer *an, const Expr *a, const Expr *b)

@@ -10,6 +10,7 @@
    extents fits in the type. The new loop is serial, whatever kind the old ones were. */
 #include "ir/print.h"
 #include "ir/walk.h"
+#include "passes/arith/iter_map.h"
 #include "passes/schedule/loops.h"
 
 typedef struct {
@@ -88,7 +89,6 @@ static Var *fused_var(Context *ctx, const Fusion *fusion)
 static Subst fused_values(Context *ctx, const Fusion *fusion, Var *fused)
 {
     Subst subst = {0};
-    Analyzer *an = analyzer_new(ctx);
     const Expr *lower = expr_int(ctx, fusion->dtype, 1), *index = expr_var(ctx, fused);
     for (int i = fusion->count - 1; i >= 0; i--) {
         const ForStmt *loop = fused_loop(fusion, i);
@@ -99,8 +99,8 @@ static Subst fused_values(Context *ctx, const Fusion *fusion, Var *fused)
         else if (i == 0)
             value = op_floordiv(ctx, index, lower);
         else
-            value = op_floordiv(ctx, op_floormod(ctx, index, op_mul(ctx, lower, extent)), lower);
-        lower = empty_inside ? lower : analyzer_simplify(an, op_mul(ctx, lower, extent));
+            value = op_floordiv(ctx, op_floormod(ctx, index, iter_product(ctx, extent, lower)), lower);
+        lower = empty_inside ? lower : iter_product(ctx, extent, lower);
         subst_var(ctx, &subst, loop->var, op_cast(ctx, loop->var->dtype, value));
     }
     return subst;

@@ -218,7 +218,7 @@ static void complete(Analyzer *an, const Iter *iter, IterDomain *info)
 
 static bool find_changed_var(Visitor *visitor, const Expr *expr)
 {
-    if (expr->kind == EXPR_VAR && !move_keeps_meaning(visitor->data, expr->value.var))
+    if (visitor->data && expr->kind == EXPR_VAR && !move_keeps_meaning(visitor->data, expr->value.var))
         visitor->data = NULL;
     return visitor->data != NULL;
 }
