@@ -188,7 +188,7 @@ typedef struct {
     const Builtin *builtin;
     const Value *object; /* of a method */
     Span span;
-    int param_count;
+    int param_count, positional_count; /* those that are taken by keyword only come last */
     CallParam params[MOST_PARAMS];
     Value values[MOST_PARAMS]; /* VALUE_ABSENT where not given; none is VALUE_ERROR */
     bool takes_rest;
@@ -197,7 +197,7 @@ typedef struct {
 struct Builtin {
     const char *name; /* "T.grid"; a method: "Buffer.access_ptr" */
     Value (*act)(Elab *elab, const Call *call);
-    const char *params; /* "shape dtype? *rest": names, ? for optional, * for the rest */
+    const char *params; /* "shape dtype? *rest": names, ? for optional, ! for ignored, * for the rest */
     int variant;        /* for rows that share a function: a kind or an operation */
 };
 

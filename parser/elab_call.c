@@ -111,10 +111,12 @@ static void read_params(Elab *elab, Call *call)
     const char *text = call->builtin->params;
     while (*text) {
         size_t length = strcspn(text, " ");
-        bool rest = *text == '*', optional = text[length - 1] == '?';
+        char mark = text[length - 1];
+        bool rest = *text == '*', optional = mark == '?' || mark == '!';
         if (!rest) {
             CallParam param = {arena_strndup(elab->ctx->arena, text, length - optional), optional};
             call->params[call->param_count++] = param;
+            call->positional_count += mark != '!';
         }
         call->takes_rest |= rest;
         text += length + (text[length] == ' ');
@@ -123,7 +125,7 @@ static void read_params(Elab *elab, Call *call)
 
 static bool bind_positional(Elab *elab, Call *call, ValueList args)
 {
-    int bound = call->takes_rest ? 0 : call->param_count;
+    int bound = call->takes_rest ? 0 : call->positional_count;
     if (args.count > bound && !call->takes_rest) {
         diag_error(elab->ctx, call->span, "%s takes at most %d argument%s, but %d are given", call->builtin->name, bound, bound == 1 ? "" : "s", args.count);
         return false;
@@ -198,8 +200,11 @@ static Value call_intrinsic(Elab *elab, Op op, ValueList args, const AstNode *no
     for (int i = 0; i < args.count; i++)
         if (args.items[i].kind == VALUE_ERROR)
             return value_error();
-    if (node->as.call.keyword_count > 0) {
-        diag_error(elab->ctx, node->as.call.keywords[0].span, "T.%s takes no keyword arguments", op_info(op)->name);
+    for (int i = 0; i < node->as.call.keyword_count; i++) {
+        const AstKeyword *keyword = &node->as.call.keywords[i];
+        if (keyword->name && !strcmp(keyword->name, "dtype")) /* as "dtype!" in builtins.def */
+            continue;
+        diag_error(elab->ctx, keyword->span, "T.%s takes no keyword arguments but dtype", op_info(op)->name);
         return value_error();
     }
     return elab_intrinsic(elab, op, args.items, args.count, node->span);

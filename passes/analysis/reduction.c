@@ -48,27 +48,40 @@ static bool kind_of_operator(const Expr *value, ReduceKind *kind)
     }
 }
 
+static bool index_reads_buffer(const Stmt *store, const Buffer *buffer)
+{
+    for (int i = 0; i < store->as.store.index_count; i++)
+        if (reads_buffer(store->as.store.indices[i], buffer))
+            return true;
+    return false;
+}
+
+/* VALUE, which STORE stores, is target op OPERAND or OPERAND op target. */
+static bool match_operator(const Expr *value, const Stmt *store, ReduceKind *kind, const Expr **operand)
+{
+    if (!kind_of_operator(value, kind))
+        return false;
+    int side = is_target(value->args[0], store) ? 0 : is_target(value->args[1], store) ? 1 : -1;
+    if (side < 0)
+        return false;
+    *operand = value->args[1 - side];
+    return true;
+}
+
 /* Only the plain form target = target op operand (or operand op target) counts, as in the reference. */
 static bool recognize_single(const Stmt *store, Reduction *reduction)
 {
-    const Expr *value = store->as.store.value;
-    if (!kind_of_operator(value, &reduction->kind))
+    const Buffer *target = store->as.store.buffer;
+    if (!match_operator(store->as.store.value, store, &reduction->kind, &reduction->operands[0]) || reads_buffer(reduction->operands[0], target) || index_reads_buffer(store, target))
         return false;
-    int side = is_target(value->args[0], store) ? 0 : is_target(value->args[1], store) ? 1 : -1;
-    if (side < 0 || reads_buffer(value->args[1 - side], store->as.store.buffer))
-        return false;
-    for (int i = 0; i < store->as.store.index_count; i++)
-        if (reads_buffer(store->as.store.indices[i], store->as.store.buffer))
-            return false;
     reduction->target_count = 1;
     reduction->targets[0] = store->as.store.buffer;
     reduction->indices[0] = store->as.store.indices;
     reduction->index_counts[0] = store->as.store.index_count;
-    reduction->operands[0] = value->args[1 - side];
     return true;
 }
 
-/* --- argmin and argmax: two lets of Select over one comparison, stored one after the other --- */
+/* --- Two targets: two lets, stored one after the other. argmin and argmax are lets of Select over one comparison --- */
 
 /* Which end of the selection is kept: Select(compare(value target, operand), target, operand). */
 static bool match_selection(const Expr *select, const Stmt *store, const Stmt *value_store, const Expr **operand, const Expr **compared, ExprKind *compare)
@@ -90,7 +103,13 @@ static const Expr *let_value(const Expr *value, const Var *const *vars, const Ex
     return value;
 }
 
-static bool recognize_pair(const Stmt *body, Reduction *reduction)
+/* The body of a reduction into two targets: the two stores, and their values with the lets around them put in. */
+typedef struct {
+    const Stmt *stores[MOST_REDUCED];
+    const Expr *values[MOST_REDUCED];
+} PairUpdate;
+
+static bool match_pair_update(const Stmt *body, PairUpdate *update)
 {
     const Var *vars[MOST_REDUCED];
     const Expr *values[MOST_REDUCED];
@@ -99,27 +118,53 @@ static bool recognize_pair(const Stmt *body, Reduction *reduction)
         vars[lets] = body->as.let.var;
         values[lets++] = body->as.let.value;
     }
-    if (lets != MOST_REDUCED || body->kind != STMT_SEQ || body->as.seq.count != 2)
+    if (lets != MOST_REDUCED || body->kind != STMT_SEQ || body->as.seq.count != MOST_REDUCED)
         return false;
-    const Stmt *index = body->as.seq.items[0], *value = body->as.seq.items[1];
-    if (index->kind != STMT_STORE || value->kind != STMT_STORE || index->as.store.buffer == value->as.store.buffer)
-        return false;
+    for (int i = 0; i < MOST_REDUCED; i++) {
+        update->stores[i] = body->as.seq.items[i];
+        if (update->stores[i]->kind != STMT_STORE)
+            return false;
+        update->values[i] = let_value(update->stores[i]->as.store.value, vars, values, lets);
+    }
+    return update->stores[0]->as.store.buffer != update->stores[1]->as.store.buffer;
+}
+
+static bool match_arg_extreme(const PairUpdate *update, Reduction *reduction)
+{
+    const Stmt *index = update->stores[0], *value = update->stores[1];
     const Expr *compared[2];
     ExprKind compare[2];
-    if (!match_selection(let_value(index->as.store.value, vars, values, lets), index, value, &reduction->operands[0], &compared[0], &compare[0]) ||
-        !match_selection(let_value(value->as.store.value, vars, values, lets), value, value, &reduction->operands[1], &compared[1], &compare[1]))
+    if (!match_selection(update->values[0], index, value, &reduction->operands[0], &compared[0], &compare[0]) ||
+        !match_selection(update->values[1], value, value, &reduction->operands[1], &compared[1], &compare[1]))
         return false;
     if (compare[0] != compare[1] || !expr_equal(compared[0], compared[1]) || !expr_equal(compared[0], reduction->operands[1]) || compare[0] < EXPR_LT)
         return false;
     reduction->kind = compare[0] == EXPR_GT || compare[0] == EXPR_GE ? REDUCE_ARG_MAX : REDUCE_ARG_MIN;
-    reduction->target_count = 2;
-    const Stmt *stores[] = {index, value};
-    for (int i = 0; i < 2; i++) {
-        reduction->targets[i] = stores[i]->as.store.buffer;
-        reduction->indices[i] = stores[i]->as.store.indices;
-        reduction->index_counts[i] = stores[i]->as.store.index_count;
-        for (int j = 0; j < 2; j++)
-            if (reads_buffer(reduction->operands[i], stores[j]->as.store.buffer))
+    return true;
+}
+
+/* Two sums that run side by side, as of values and of their squares. */
+static bool match_two_sums(const PairUpdate *update, Reduction *reduction)
+{
+    for (int i = 0; i < MOST_REDUCED; i++)
+        if (!match_operator(update->values[i], update->stores[i], &reduction->kind, &reduction->operands[i]) || reduction->kind != REDUCE_SUM)
+            return false;
+    return true;
+}
+
+static bool recognize_pair(const Stmt *body, Reduction *reduction)
+{
+    PairUpdate update;
+    if (!match_pair_update(body, &update) || (!match_arg_extreme(&update, reduction) && !match_two_sums(&update, reduction)))
+        return false;
+    reduction->target_count = MOST_REDUCED;
+    for (int i = 0; i < MOST_REDUCED; i++) {
+        const Stmt *store = update.stores[i];
+        reduction->targets[i] = store->as.store.buffer;
+        reduction->indices[i] = store->as.store.indices;
+        reduction->index_counts[i] = store->as.store.index_count;
+        for (int j = 0; j < MOST_REDUCED; j++)
+            if (reads_buffer(reduction->operands[i], update.stores[j]->as.store.buffer) || index_reads_buffer(store, update.stores[j]->as.store.buffer))
                 return false;
     }
     return true;

@@ -7,7 +7,7 @@
 typedef enum { REDUCE_SUM, REDUCE_PRODUCT, REDUCE_MIN, REDUCE_MAX, REDUCE_AND, REDUCE_OR, REDUCE_ARG_MIN, REDUCE_ARG_MAX } ReduceKind;
 enum { MOST_REDUCED = 2 };
 
-/* target[indices] = combine(target[indices], operand), for one target, or for the pair (index, value) of argmin and argmax. */
+/* target[indices] = combine(target[indices], operand), for one target, for two sums, or for the pair (index, value) of argmin and argmax. */
 typedef struct {
     ReduceKind kind;
     int target_count;

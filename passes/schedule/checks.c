@@ -82,20 +82,31 @@ static bool check_reduction_domain(Schedule *sch, const TreeNode *node)
 
 /* --- Axes --- */
 
-static const char *axis_kind_name(IterKind kind)
+static const char *axis_kind(IterKind kind)
 {
-    static const char *const names[] = {[ITER_SPATIAL] = "spatial", [ITER_REDUCE] = "reduce", [ITER_SCAN] = "scan", [ITER_OPAQUE] = "opaque"};
+    static const char *const names[] = {[ITER_SPATIAL] = "a spatial", [ITER_REDUCE] = "a reduce", [ITER_SCAN] = "a scan", [ITER_OPAQUE] = "an opaque"};
     return names[kind];
 }
 
-bool check_block_axes(Schedule *sch, const TreeNode *node)
+/* BINDING uses a loop around NODE that is TOP or stands below it. */
+static bool uses_loop_from(Schedule *sch, const TreeNode *node, const TreeNode *top, const Expr *binding)
+{
+    int count;
+    const TreeNode **loops = schedule_loops_around(sch, node, &count);
+    for (int i = 0; i < count; i++)
+        if ((!top || loops[i] == top || schedule_is_under(sch, loops[i], top)) && expr_uses_var(binding, node_loop(loops[i])->var))
+            return true;
+    return false;
+}
+
+bool check_block_axes(Schedule *sch, const TreeNode *node, const TreeNode *top)
 {
     const BlockStmt *block = node_block(node);
     for (int i = 0; i < block->iter_count; i++) {
         IterKind kind = block->iters[i].kind;
-        if (kind == ITER_SPATIAL || kind == ITER_REDUCE)
+        if (kind == ITER_SPATIAL || kind == ITER_REDUCE || (top && !uses_loop_from(sch, node, top, block->bindings[i])))
             continue;
-        sched_refuse(sch, "block '%s' has a %s axis '%s'; only spatial and reduce axes may run in another order", block->block->name, axis_kind_name(kind),
+        sched_refuse(sch, "block '%s' has %s axis '%s'; only spatial and reduce axes may run in another order", block->block->name, axis_kind(kind),
                      block->iters[i].var->name);
         note_block(sch, node);
         return false;
@@ -141,8 +152,8 @@ bool check_complete_block(Schedule *sch, const TreeNode *node)
     const BlockStmt *block = node_block(node);
     for (int i = 0; i < block->iter_count; i++)
         if (block->iters[i].kind != ITER_SPATIAL) {
-            sched_refuse(sch, "axis '%s' of block '%s' is a %s axis, and all must be spatial", block->iters[i].var->name, block->block->name,
-                         axis_kind_name(block->iters[i].kind));
+            sched_refuse(sch, "axis '%s' of block '%s' is %s axis, and all must be spatial", block->iters[i].var->name, block->block->name,
+                         axis_kind(block->iters[i].kind));
             note_block(sch, node);
             return false;
         }
@@ -228,6 +239,6 @@ bool check_reduction_block(Schedule *sch, const TreeNode *node)
         note_block(sch, node);
         return false;
     }
-    return check_reduction_domain(sch, node) && check_block_axes(sch, node) && check_block_is_only_writer(sch, node) && check_outputs_not_reduced(sch, node) &&
+    return check_reduction_domain(sch, node) && check_block_axes(sch, node, NULL) && check_block_is_only_writer(sch, node) && check_outputs_not_reduced(sch, node) &&
            check_reduces_in_scope(sch, node);
 }

@@ -9,8 +9,8 @@
 bool block_is_affine(Schedule *sch, const TreeNode *block, const TreeNode *top);
 /* The same over all loops of the scope or, where that cannot be shown, over those below TOP. */
 bool check_block_is_affine(Schedule *sch, const TreeNode *block, const TreeNode *top);
-/* BLOCK has only spatial and reduce axes. */
-bool check_block_axes(Schedule *sch, const TreeNode *block);
+/* BLOCK has only spatial and reduce axes. With a loop TOP, an axis that no loop from TOP inwards moves may be of any kind. */
+bool check_block_axes(Schedule *sch, const TreeNode *block, const TreeNode *top);
 /* BLOCK is the only block of its scope that writes its outputs. */
 bool check_block_is_only_writer(Schedule *sch, const TreeNode *block);
 /* BLOCK is inside another block: it is not the root, nor part of an init. */

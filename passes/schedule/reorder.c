@@ -3,8 +3,9 @@
    Before, reorder(k, i)                    After
      for i, j, k in T.grid(8, 16, 32):        for k, j, i in T.grid(32, 16, 8):
 
-   What must hold: the loops lie on one chain in which each loop is the whole body of the one before; the blocks below have only spatial and reduce axes, bound by
-   affine expressions that cover them; no extent uses a loop that would come to stand inside of it; accesses that depend on one another keep their order. */
+   What must hold: the loops lie on one chain in which each loop is the whole body of the one before; the blocks below have only spatial and reduce axes (but for axes that
+   only loops further out move), bound by affine expressions that cover a box, of which a T.where may cut out any part; no extent uses a loop that would come to stand inside
+   of it; accesses that depend on one another keep their order. */
 #include "ir/print.h"
 #include "ir/walk.h"
 #include "passes/schedule/checks.h"
@@ -130,7 +131,7 @@ static bool check_blocks(Schedule *sch, const Reordering *reordering)
     int count;
     const TreeNode **blocks = schedule_child_blocks(sch, reordering->chain[0], &count);
     for (int i = 0; i < count; i++)
-        if (!check_block_axes(sch, blocks[i]) || !check_block_is_affine(sch, blocks[i], schedule_parent(sch, top)))
+        if (!check_block_axes(sch, blocks[i], top) || !check_block_is_affine(sch, blocks[i], schedule_parent(sch, top)))
             return false;
     return check_loop_has_no_jump(sch, reordering->chain[0]);
 }

@@ -13,7 +13,7 @@
                                                                    with T.init():
                                                                        C[vi] = 0
                                                                    C[vi] = C[vi] + C_rf[vk1, vi]
-   The loop is parallel in the first block. Legal for recognized reductions (sum, product, min, max, and, or, argmin, argmax), whose updates may be regrouped; for sums and products the init must be
+   The loop is parallel in the first block. Legal for recognized reductions (sum, product, min, max, and, or, argmin, argmax, two sums side by side), whose updates may be regrouped; for sums and products the init must be
    neutral, since it now takes part several times. Every partial result that is combined must have been started: a T.where may not leave out all updates of one. */
 #include <string.h>
 
@@ -136,7 +136,7 @@ static bool check_reduction(Factoring *f)
     const Stmt *stores[MOST_REDUCED], *body = block->body;
     f->reduction = reduction_recognize(sch->ctx, block);
     if (!f->reduction || body->kind == STMT_FOR || body->kind == STMT_BLOCK) {
-        sched_refuse(sch, "the update of block '%s' is none that may be regrouped: sum, product, min, max, and, or, argmin or argmax into one element", block->block->name);
+        sched_refuse(sch, "the update of block '%s' is none that may be regrouped: sum, product, min, max, and, or, argmin or argmax into one element, or two sums", block->block->name);
         return refuse_at(f, f->block, "the block");
     }
     if (!init_stores(f, stores)) {
@@ -144,8 +144,10 @@ static bool check_reduction(Factoring *f)
         return refuse_at(f, f->block, "the block");
     }
     bool needs_neutral = f->reduction->kind == REDUCE_SUM || f->reduction->kind == REDUCE_PRODUCT;
-    const Expr *value = stores[0]->as.store.value, *neutral = reduction_identity(sch->ctx, f->reduction->kind, value->dtype);
-    if (needs_neutral && !expr_equal(value, neutral)) {
+    for (int t = 0; t < f->reduction->target_count; t++) {
+        const Expr *value = stores[t]->as.store.value, *neutral = reduction_identity(sch->ctx, f->reduction->kind, value->dtype);
+        if (!needs_neutral || expr_equal(value, neutral))
+            continue;
         sched_refuse(sch, "the init of block '%s' is %s; a %s can be regrouped only when it starts from %s", block->block->name, print_expr(sch->ctx, value),
                      reduction_name(f->reduction->kind), print_expr(sch->ctx, neutral));
         return refuse_at(f, f->block, "the block");
@@ -282,6 +284,22 @@ static const Stmt *single_values(Factoring *f, const Expr *lane)
     return reduction->target_count == 1 ? stores[0] : stmt_seq(ctx, stores, reduction->target_count);
 }
 
+/* BODY with its lets, which hold the new values of two targets, named after the buffers that these go to: v_<buffer>. */
+static const Stmt *name_lets(Context *ctx, const Stmt *body)
+{
+    Subst renaming = {0};
+    const Stmt *stores = body;
+    while (stores->kind == STMT_LET)
+        stores = stores->as.let.body;
+    for (const Stmt *let = body; let->kind == STMT_LET; let = let->as.let.body)
+        for (int i = 0; i < stores->as.seq.count; i++) {
+            const Stmt *store = stores->as.seq.items[i];
+            if (expr_is_var(store->as.store.value, let->as.let.var))
+                subst_var(ctx, &renaming, let->as.let.var, expr_var(ctx, var_clone(ctx, let->as.let.var, context_internf(ctx, "v_%s", store->as.store.buffer->name))));
+        }
+    return subst_stmt(ctx, &renaming, body);
+}
+
 static bool has_reduce_iter(const IterList *iters)
 {
     for (int i = 0; i < iters->count; i++)
@@ -319,7 +337,7 @@ static const Stmt *partial_block(Factoring *f)
     block.block = f->partial_block = block_new(ctx, context_internf(ctx, "%s_rf", block.block->name), block.block->span);
     bool combines = has_reduce_iter(&iters);
     block.init = combines ? clone_fresh(ctx, subst_stmt(ctx, &values, rewrite_stmt(&rewriter, block.init))) : NULL;
-    block.body = clone_fresh(ctx, subst_stmt(ctx, &values, combines ? rewrite_stmt(&rewriter, block.body) : single_values(f, lane_var)));
+    block.body = clone_fresh(ctx, subst_stmt(ctx, &values, combines ? name_lets(ctx, rewrite_stmt(&rewriter, block.body)) : single_values(f, lane_var)));
     int read_count;
     Region *reads = partial_reads(f, &block, lane_var, combines, &read_count);
     block.read_count = read_count;
@@ -355,6 +373,26 @@ static const Expr *combine_expr(Rewriter *rewriter, const Expr *expr)
     return rewrite_expr_children(rewriter, expr);
 }
 
+/* Two lets of target + partial, then their stores. */
+static const Stmt *combine_two_sums(Factoring *f, const Combine *combine, Span span)
+{
+    Context *ctx = f->sch->ctx;
+    const Reduction *reduction = f->reduction;
+    const Stmt *stores[MOST_REDUCED];
+    Var *sums[MOST_REDUCED];
+    for (int t = 0; t < reduction->target_count; t++) {
+        Buffer *target = reduction->targets[t];
+        sums[t] = var_new(ctx, context_internf(ctx, "v_%s", target->name), target->dtype, span);
+        stores[t] = stmt_store(ctx, target, reduction->indices[t], reduction->index_counts[t], expr_var(ctx, sums[t]), NULL, span);
+    }
+    const Stmt *body = stmt_seq(ctx, stores, reduction->target_count);
+    for (int t = reduction->target_count - 1; t >= 0; t--) {
+        const Expr *target = expr_load(ctx, reduction->targets[t], reduction->indices[t], reduction->index_counts[t], NULL, span);
+        body = stmt_let(ctx, sums[t], expr_binary(ctx, EXPR_ADD, target, combine->loads[t]), body, span);
+    }
+    return body;
+}
+
 /* target = target op partial, written as the reference writes it; argmin and argmax keep their form. */
 static const Stmt *combining_body(Factoring *f, const Expr *lane)
 {
@@ -369,8 +407,10 @@ static const Stmt *combining_body(Factoring *f, const Expr *lane)
         return stmt_store(ctx, reduction->targets[0], reduction->indices[0], reduction->index_counts[0], expr_binary(ctx, (ExprKind)body->as.store.value->kind, target, combine.loads[0]), NULL,
                           body->span);
     }
+    if (reduction->kind == REDUCE_SUM)
+        return combine_two_sums(f, &combine, body->span);
     Rewriter rewriter = {.ctx = ctx, .expr = combine_expr, .data = &combine};
-    return rewrite_stmt(&rewriter, body);
+    return name_lets(ctx, rewrite_stmt(&rewriter, body));
 }
 
 /* Whether the combination runs without LOOP: what is left of the reduction. */
