@@ -58,7 +58,7 @@ bool access_covers(Context *ctx, const Access *write, const Access *read, const 
     const Frame **loops_write = frame_loops(ctx, write->frame, &count_write), **loops_read = frame_loops(ctx, read->frame, &count_read);
     while (common < count_write && common < count_read && loops_write[common] == loops_read[common])
         common++;
-    if (access_covers_box(ctx, write, read, common))
+    if (access_covers_box(ctx, write, read, common) || access_covers_point(ctx, write, read, common))
         return true;
     bool exact_write, exact_read;
     isl_set *written = touched_elements(ctx, write, common, sizes, &exact_write);

@@ -140,6 +140,14 @@ static bool runs_over_domain(const Frame *frame, const BlockStmt *stmt)
     return bound == stmt->iter_count;
 }
 
+/* Cheap arguments that in each iteration of the loops around its scope STMT runs for all of its domain. */
+static bool surely_runs_over_domain(Context *ctx, const Frame *frame, const BlockStmt *stmt)
+{
+    int kept;
+    frame_loops(ctx, scope_frame(frame), &kept);
+    return runs_over_domain(frame, stmt) || (!kept && block_runs_completely(ctx, stmt, frame));
+}
+
 /* "vi = 3, vj = 0" for a point of SET, whose dimensions are KEPT loops and then the iterators of STMT; NULL when none is found. Takes SET. */
 static const char *instance_text(Context *ctx, const BlockStmt *stmt, int kept, isl_set *set, const Map *sizes)
 {
@@ -163,7 +171,7 @@ static bool instances_are_among(Context *ctx, const Func *some_func, const Func 
     const BlockStmt *stmt = NULL;
     const Frame *frame = block_frame(&all, block, &stmt);
     *witness = NULL;
-    if (frame && runs_over_domain(frame, stmt))
+    if (frame && surely_runs_over_domain(ctx, frame, stmt))
         return true;
     Map sizes = func_sizes(ctx, some_func);
     bool exact_some = false, exact_all = false;
@@ -212,7 +220,7 @@ static bool runs_for_all(Context *ctx, const Func *func, const Block *block, boo
     Map sizes = func_sizes(ctx, func);
     const BlockStmt *stmt = NULL;
     const Frame *frame = block_frame(&accesses, block, &stmt);
-    if (!frame || runs_over_domain(frame, stmt))
+    if (!frame || surely_runs_over_domain(ctx, frame, stmt))
         return frame != NULL;
     bool exact;
     isl_set *run = instances(ctx, &accesses, block, &sizes, &exact);

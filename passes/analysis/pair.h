@@ -39,6 +39,12 @@ bool pair_is_disjoint(const Pair *pair, int level);
 /* The argument for indices that are not linear: those that both accesses share are a one-to-one map of common loops, of which the one at LEVEL is one. */
 bool pair_is_one_to_one(const Pair *pair, int level);
 
+/* A cheap argument that in each iteration of the first COMMON loops, which both share, WRITE touches the elements that READ touches: by the same indices under the same conditions. */
+bool access_covers_point(Context *ctx, const Access *write, const Access *read, int common);
+
+/* A cheap argument that every instance of BLOCK in the domains of its iterators runs; FRAME holds its bindings and predicate. */
+bool block_runs_completely(Context *ctx, const BlockStmt *block, const Frame *frame);
+
 /* Which pairs of accesses must keep their order from BEFORE to AFTER; see dependence_reordered. */
 typedef struct {
     const Func *before, *after;

@@ -382,3 +382,12 @@ bool iter_map_divide_subspace(Analyzer *an, const IterMapQuery *query, const Var
     division->inner_predicate = d.inner_predicate;
     return true;
 }
+
+Range iter_map_filled_range(Analyzer *an, const DividedBinding *value, const VarRange *iters, int iter_count)
+{
+    Context *ctx = analyzer_context(an);
+    Subst first = {0};
+    for (int i = 0; i < iter_count; i++)
+        subst_var(ctx, &first, iters[i].var, iters[i].range.min);
+    return (Range){analyzer_simplify(an, subst_expr(ctx, &first, value->inner)), value->inner_extent};
+}

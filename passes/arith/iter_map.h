@@ -88,6 +88,9 @@ typedef struct {
 /* False when the bindings do not divide so. */
 bool iter_map_divide_subspace(Analyzer *an, const IterMapQuery *query, const Var *const *sub_iters, int sub_count, SubspaceDivision *division);
 
+/* The interval that VALUE's inner part fills while the ITERS, all of them inner, run. */
+Range iter_map_filled_range(Analyzer *an, const DividedBinding *value, const VarRange *iters, int iter_count);
+
 /* The inverse of a bijective map: for each input variable (Var * -> const Expr *, as subst_var takes it) its value in terms of OUTPUTS,
    one expression per sum. */
 Map iter_map_invert(Analyzer *an, const IterMapResult *map, const Expr *const *outputs);

@@ -268,12 +268,50 @@ IterDomain *move_solve_domains(Move *move, Analyzer *an)
 
 /* --- the new loops --- */
 
+/* The values that VALUE takes as a map of the target loop and the loops around it; ends are NULL where it is no such map. */
+static IntSet map_values(Move *move, Analyzer *an, const Expr *value)
+{
+    Context *ctx = move->sch->ctx;
+    int around, count = 0;
+    const TreeNode **loops = schedule_loops_around(move->sch, move->loop, &around);
+    VarRange *iters = ARENA_ARRAY(ctx->arena, VarRange, around + 1);
+    const Var **inner = ARENA_ARRAY(ctx->arena, const Var *, around + 1);
+    for (int i = 0; i <= around; i++) {
+        const ForStmt *loop = node_loop(i < around ? loops[i] : move->loop);
+        if (!expr_uses_var(value, loop->var))
+            continue;
+        inner[count] = loop->var;
+        iters[count++] = (VarRange){loop->var, {loop->min, loop->extent}};
+    }
+    IterMapQuery query = {&value, 1, iters, count, NULL, ITER_MAP_SURJECTIVE, false};
+    SubspaceDivision division;
+    if (!count || !iter_map_divide_subspace(an, &query, inner, count, &division))
+        return (IntSet){0};
+    Range filled = iter_map_filled_range(an, &division.bindings[0], iters, count);
+    return (IntSet){filled.min, analyzer_simplify(an, op_add_int(ctx, op_add(ctx, filled.min, filled.extent), -1)), false};
+}
+
 /* GUARD and CONDITION where CONDITION is not certain. */
 static const Expr *guarded(Analyzer *an, const Expr *guard, const Expr *condition)
 {
     if (analyzer_prove_symbolic(an, condition))
         return guard;
     return op_and(analyzer_context(an), guard, condition);
+}
+
+/* GUARD and that VALUE, which runs over INFO's domain, stays within its bound. */
+static const Expr *guard_iter(Move *move, Analyzer *an, const Expr *guard, const Expr *value, const IterDomain *info)
+{
+    Context *ctx = move->sch->ctx;
+    IntSet bound = info->bound, reached = {0};
+    bool below = bound.min && !certainly(an, EXPR_GE, info->domain.min, bound.min), above = bound.max && !certainly(an, EXPR_LE, info->domain.max, bound.max);
+    if ((below || above) && info->domain.min == info->domain.max)
+        reached = map_values(move, an, value);
+    if (below && !certainly(an, EXPR_GE, reached.min, bound.min))
+        guard = guarded(an, guard, op_compare(ctx, EXPR_GE, value, bound.min));
+    if (above && !certainly(an, EXPR_LE, reached.max, bound.max))
+        guard = guarded(an, guard, op_compare(ctx, EXPR_LT, value, op_add_int(ctx, bound.max, 1)));
+    return guard;
 }
 
 const Stmt *move_build_nest(Move *move, Analyzer *an, const IterDomain *domains)
@@ -294,10 +332,8 @@ const Stmt *move_build_nest(Move *move, Analyzer *an, const IterDomain *domains)
             bindings[i] = op_add(ctx, range.min, expr_var(ctx, var));
             analyzer_bind_range_opaque(an, var, loops[count - 1].range);
         }
-        if (domains[i].bound.min && !certainly(an, EXPR_GE, domains[i].domain.min, domains[i].bound.min))
-            guard = guarded(an, guard, op_compare(ctx, EXPR_GE, bindings[i], domains[i].bound.min));
-        if (domains[i].bound.max && !certainly(an, EXPR_LE, domains[i].domain.max, domains[i].bound.max))
-            guard = guarded(an, guard, op_compare(ctx, EXPR_LT, bindings[i], op_add_int(ctx, domains[i].bound.max, 1)));
+        /* the variable of a unit loop adds nothing */
+        guard = guard_iter(move, an, guard, expr_is_int(range.extent, 1) ? range.min : bindings[i], &domains[i]);
     }
     block.bindings = bindings;
     block.predicate = analyzer_simplify(an, op_and(ctx, guard, move_bound_predicate(move, &block)));

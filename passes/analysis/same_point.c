@@ -1,0 +1,199 @@
+/* Cheap arguments for accesses of single elements whose indices are the same expressions of the loops, affine or not (a loop fused from loops over symbolic sizes: A[f // m, f % m]).
+
+   - Where a write has the indices of a read, its own loops standing for loops of the read with the same range, and asks for no further condition, it covers the read.
+   - Where the bindings of a block are a surjective map onto the domains of its iterators, all its instances run. */
+#include "ir/walk.h"
+#include "passes/analysis/pair.h"
+#include "passes/arith/iter_map.h"
+
+typedef VEC(const Expr *) ExprList;
+
+/* Replaces what bindings and lets around FRAME define by their values, down to loops and sizes. */
+static Subst frame_values(Context *ctx, const Frame *frame)
+{
+    if (!frame)
+        return (Subst){0};
+    Subst values = frame_values(ctx, frame->outer);
+    if (frame->kind == FRAME_BIND && frame->value)
+        subst_var(ctx, &values, frame->var, subst_expr(ctx, &values, frame->value));
+    return values;
+}
+
+/* The element that ACCESS touches, one index for each dimension in terms of loops; false when it may touch several. */
+static bool point_of(Context *ctx, const Access *access, ExprList *indices)
+{
+    if (access->whole || access->fence || !access->buffer)
+        return false;
+    Subst values = frame_values(ctx, access->frame);
+    for (int i = 0; i < access->buffer->ndim; i++) {
+        if (!expr_is_int(access->region.ranges[i].extent, 1))
+            return false;
+        vec_push(ctx->arena, indices, subst_expr(ctx, &values, access->region.ranges[i].min));
+    }
+    return true;
+}
+
+static void add_condition(Context *ctx, const Expr *condition, ExprList *conditions)
+{
+    if (condition->kind == EXPR_AND) {
+        add_condition(ctx, condition->args[0], conditions);
+        add_condition(ctx, condition->args[1], conditions);
+    } else if (!expr_is_int(condition, 1)) {
+        vec_push(ctx->arena, conditions, condition);
+    }
+}
+
+/* What must hold at FRAME, in terms of loops. *ALL false: there are conditions besides those. */
+static ExprList conditions_of(Context *ctx, const Frame *frame, bool *all)
+{
+    ExprList conditions = {0};
+    *all = true;
+    for (const Frame *f = frame; f; f = f->outer) {
+        if (f->kind != FRAME_CONDITION)
+            continue;
+        Subst values = frame_values(ctx, f->outer);
+        if (f->negated)
+            *all = false;
+        else
+            add_condition(ctx, subst_expr(ctx, &values, f->value), &conditions);
+    }
+    return conditions;
+}
+
+static bool holds_equal(const ExprList *list, const Expr *expr)
+{
+    for (int i = 0; i < list->count; i++)
+        if (expr_equal(list->data[i], expr))
+            return true;
+    return false;
+}
+
+static bool list_uses(const ExprList *list, const Var *var)
+{
+    for (int i = 0; i < list->count; i++)
+        if (expr_uses_var(list->data[i], var))
+            return true;
+    return false;
+}
+
+/* --- covering writes --- */
+
+typedef struct {
+    Context *ctx;
+    const Frame **loops_write, **loops_read;
+    int count_write, count_read, common;
+    Subst renaming; /* loops of the write alone -> loops of the read alone */
+} Match;
+
+static const Frame *own_loop(const Frame **loops, int count, int common, const Expr *var)
+{
+    for (int i = common; i < count; i++)
+        if (expr_is_var(var, loops[i]->var))
+            return loops[i];
+    return NULL;
+}
+
+static bool find_varying(Visitor *visitor, const Expr *expr)
+{
+    *(bool *)visitor->data |= expr->kind == EXPR_LOAD || expr->kind == EXPR_CALL;
+    return true;
+}
+
+/* EXPR has the same value wherever its variables have: it reads no memory. */
+static bool is_fixed(const Expr *expr)
+{
+    bool varies = false;
+    Visitor visitor = {.expr = find_varying, .data = &varies};
+    visit_expr(&visitor, expr);
+    return !varies;
+}
+
+/* WRITE becomes READ by renaming. */
+static bool match_expr(Match *match, const Expr *write, const Expr *read)
+{
+    const Frame *from = own_loop(match->loops_write, match->count_write, match->common, write), *to = own_loop(match->loops_read, match->count_read, match->common, read);
+    if (from || to) {
+        if (!from || !to || !expr_equal(from->range.min, to->range.min) || !expr_equal(from->range.extent, to->range.extent))
+            return false;
+        const Expr *known = map_get(&match->renaming.vars, from->var);
+        if (!known)
+            subst_var(match->ctx, &match->renaming, from->var, read);
+        return !known || expr_equal(known, read);
+    }
+    if (write->kind != read->kind || write->arg_count != read->arg_count || write->arg_count == 0)
+        return expr_equal(write, read);
+    const Expr **args = ARENA_ARRAY(match->ctx->arena, const Expr *, read->arg_count);
+    for (int i = 0; i < read->arg_count; i++) {
+        if (!match_expr(match, write->args[i], read->args[i]))
+            return false;
+        args[i] = read->args[i];
+    }
+    return expr_equal(expr_with_args(match->ctx, write, args), read);
+}
+
+/* The loops that the write has besides run at least once. */
+static bool other_loops_run(const Match *match)
+{
+    for (int i = match->common; i < match->count_write; i++) {
+        int64_t extent;
+        if (!map_has(&match->renaming.vars, match->loops_write[i]->var) && (!expr_const_int(match->loops_write[i]->range.extent, &extent) || extent <= 0))
+            return false;
+    }
+    return true;
+}
+
+bool access_covers_point(Context *ctx, const Access *write, const Access *read, int common)
+{
+    ExprList target = {0}, source = {0};
+    if (write->buffer != read->buffer || !point_of(ctx, write, &target) || !point_of(ctx, read, &source))
+        return false;
+    Match match = {.ctx = ctx, .common = common};
+    match.loops_write = frame_loops(ctx, write->frame, &match.count_write);
+    match.loops_read = frame_loops(ctx, read->frame, &match.count_read);
+    for (int i = 0; i < target.count; i++)
+        if (!is_fixed(target.data[i]) || !match_expr(&match, target.data[i], source.data[i]))
+            return false;
+    bool all, irrelevant;
+    ExprList needed = conditions_of(ctx, write->frame, &all), given = conditions_of(ctx, read->frame, &irrelevant);
+    for (int i = 0; i < needed.count; i++)
+        all &= is_fixed(needed.data[i]) && holds_equal(&given, subst_expr(ctx, &match.renaming, needed.data[i]));
+    return all && other_loops_run(&match);
+}
+
+/* --- blocks that run completely --- */
+
+bool block_runs_completely(Context *ctx, const BlockStmt *block, const Frame *frame)
+{
+    int loop_count, count = 0;
+    bool all;
+    const Frame **loops = frame_loops(ctx, frame, &loop_count);
+    Subst values = frame_values(ctx, frame);
+    ExprList bindings = {0}, conditions = conditions_of(ctx, frame, &all);
+    for (int i = 0; i < block->iter_count; i++)
+        vec_push(ctx->arena, &bindings, subst_expr(ctx, &values, expr_var(ctx, block->iters[i].var)));
+    const Expr *predicate = expr_bool(ctx, true);
+    for (int i = 0; i < conditions.count; i++)
+        predicate = op_and(ctx, predicate, conditions.data[i]);
+    VarRange *iters = ARENA_ARRAY(ctx->arena, VarRange, loop_count);
+    const Var **inner = ARENA_ARRAY(ctx->arena, const Var *, loop_count);
+    for (int i = 0; i < loop_count; i++) {
+        int64_t extent;
+        if (list_uses(&bindings, loops[i]->var)) {
+            inner[count] = loops[i]->var;
+            iters[count++] = (VarRange){loops[i]->var, loops[i]->range};
+        } else if (expr_uses_var(predicate, loops[i]->var) || !expr_const_int(loops[i]->range.extent, &extent) || extent <= 0) {
+            return false; /* it may keep some from running */
+        }
+    }
+    Analyzer *an = analyzer_new(ctx);
+    IterMapQuery query = {bindings.data, bindings.count, iters, count, predicate, ITER_MAP_SURJECTIVE, false};
+    SubspaceDivision division;
+    if (!all || !iter_map_divide_subspace(an, &query, inner, count, &division))
+        return false;
+    for (int i = 0; i < block->iter_count; i++) {
+        Range filled = iter_map_filled_range(an, &division.bindings[i], iters, count), domain = block->iters[i].domain;
+        if (!analyzer_prove_equal(an, filled.min, domain.min) || !analyzer_prove_equal(an, filled.extent, domain.extent))
+            return false;
+    }
+    return true;
+}
