@@ -11,7 +11,7 @@ FLEX ?= flex
 BISON ?= bison
 SAN ?=
 
-PACKAGES := gcc make flex bison llvm-19-dev libisl-dev libcmocka-dev libzstd-dev zlib1g-dev
+PACKAGES := gcc libc6-dev make flex bison llvm-19-dev libisl-dev libcmocka-dev libzstd-dev zlib1g-dev libstdc++-12-dev
 
 OPTIMIZE := -O2
 comma := ,
@@ -72,6 +72,8 @@ check-tools:
 	command -v $(BISON) >/dev/null || missing="$$missing bison"; \
 	command -v $(LLVM_CONFIG) >/dev/null || missing="$$missing llvm-19-dev"; \
 	[ -e /usr/include/isl/ctx.h ] || missing="$$missing libisl-dev"; \
+	for library in libstdc++.a:libstdc++-12-dev libzstd.a:libzstd-dev libz.a:zlib1g-dev; do \
+	  case $$($(CC) -print-file-name=$${library%:*} 2>/dev/null) in */*) ;; *) missing="$$missing $${library#*:}" ;; esac; done; \
 	if [ -n "$$missing" ]; then echo "missing packages:$$missing (install them with: make deps)" >&2; exit 1; fi
 
 deps:

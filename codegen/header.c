@@ -126,14 +126,32 @@ static void add_prototype(FuncHeader *header)
 
 /* --- Comments --- */
 
+static const char *operand_text(FuncHeader *header, const Expr *operand);
+
+/* DIM in the spelling of C and under C's names; sizes are never negative, so that C's division is the one meant. What C has no simple spelling for is printed as in the program. */
 static const char *dim_text(FuncHeader *header, const Expr *dim)
 {
+    static const struct {
+        ExprKind kind;
+        const char *op;
+    } operators[] = {{EXPR_ADD, "+"}, {EXPR_SUB, "-"}, {EXPR_MUL, "*"}, {EXPR_FLOORDIV, "/"}, {EXPR_FLOORMOD, "%"}, {EXPR_DIV, "/"}};
     int64_t value;
     if (expr_const_int(dim, &value))
         return context_internf(header->ctx, "%lld", (long long)value);
     if (dim->kind == EXPR_VAR && map_has(&header->names, dim->value.var))
         return map_get(&header->names, dim->value.var);
+    if (dim->kind == EXPR_CAST && dtype_is_integer(dim->dtype))
+        return dim_text(header, dim->args[0]);
+    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
+        if (dim->kind == operators[i].kind)
+            return context_internf(header->ctx, "%s %s %s", operand_text(header, dim->args[0]), operators[i].op, operand_text(header, dim->args[1]));
     return print_expr(header->ctx, dim);
+}
+
+static const char *operand_text(FuncHeader *header, const Expr *operand)
+{
+    const char *text = dim_text(header, operand);
+    return strchr(text, ' ') ? context_internf(header->ctx, "(%s)", text) : text;
 }
 
 static void add_dims(FuncHeader *header, const Expr *const *dims, int count)

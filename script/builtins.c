@@ -10,7 +10,7 @@ static bool integer_argument(Script *script, const Arguments *arguments, int ind
 {
     Value value = arguments->positional[index];
     if (value.kind != VALUE_INT && value.kind != VALUE_BOOL)
-        return script_error(script, value.span, "an int is needed here, not a %s", script_type_name(value));
+        return script_error(script, value.span, "an int is needed here, not %s", script_type_phrase(script, value));
     *result = value.kind == VALUE_BOOL ? value.as.boolean : value.as.integer;
     return true;
 }
@@ -19,7 +19,7 @@ static const ValueList *list_argument(Script *script, const Arguments *arguments
 {
     const ValueList *items = script_items(arguments->positional[index]);
     if (!items)
-        script_error(script, arguments->positional[index].span, "a list is needed here, not a %s", script_type_name(arguments->positional[index]));
+        script_error(script, arguments->positional[index].span, "a list is needed here, not %s", script_type_phrase(script, arguments->positional[index]));
     return items;
 }
 
@@ -32,7 +32,7 @@ static bool builtin_len(Script *script, const Arguments *arguments, Value *resul
     else if (value.kind == VALUE_LIST || value.kind == VALUE_DICT)
         result->as.integer = value.as.list->count / (value.kind == VALUE_DICT ? 2 : 1);
     else
-        return script_error(script, value.span, "a %s has no length", script_type_name(value));
+        return script_error(script, value.span, "%s has no length", script_type_phrase(script, value));
     return true;
 }
 

@@ -93,7 +93,7 @@ static bool eval_items(Script *script, AstList list, Value **items, int *count)
         }
         const ValueList *spread = script_items(value);
         if (!spread)
-            return script_error(script, node->span, "'*' needs a list, not a %s", script_type_name(value));
+            return script_error(script, node->span, "'*' needs a list, not %s", script_type_phrase(script, value));
         for (int j = 0; j < spread->count; j++)
             vec_push(script->ctx->arena, &values, spread->items[j]);
     }
@@ -216,7 +216,7 @@ static bool eval_clauses(Script *script, const AstNode *node, int index, ValueVe
         return false;
     const ValueList *items = script_items(iterable);
     if (!items)
-        return script_error(script, clause->iterable->span, "cannot loop over a %s", script_type_name(iterable));
+        return script_error(script, clause->iterable->span, "cannot loop over %s", script_type_phrase(script, iterable));
     for (int i = 0; i < items->count; i++) {
         bool wanted = true;
         if (!script_assign(script, clause->target, items->items[i]))
@@ -336,7 +336,7 @@ bool script_call(Script *script, Value callee, const AstNode *call, Value *resul
     const Object *object = callee.kind == VALUE_SCRIPT ? callee.as.script : NULL;
     Arguments arguments;
     if (!object || object->kind == OBJECT_SCHEDULE || object->kind == OBJECT_MODULE || object->kind == OBJECT_FUNC)
-        return script_error(script, call->span, "a %s cannot be called", script_type_name(callee));
+        return script_error(script, call->span, "%s cannot be called", script_type_phrase(script, callee));
     if (!eval_arguments(script, call, &arguments))
         return false;
     switch (object->kind) {

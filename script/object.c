@@ -12,6 +12,12 @@ const char *script_type_name(Value value)
     return value.kind == VALUE_SCRIPT ? objects[((const Object *)value.as.script)->kind] : value_type_name(value.kind);
 }
 
+const char *script_type_phrase(Script *script, Value value)
+{
+    const char *name = script_type_name(value);
+    return value.kind == VALUE_NONE ? name : context_internf(script->ctx, "%s %s", strchr("aeiou", *name) ? "an" : "a", name);
+}
+
 static void add_text(Script *script, StrBuf *text, Value value, bool quoted)
 {
     switch (value.kind) {
@@ -76,14 +82,14 @@ bool script_attribute(Script *script, Value self, const AstNode *node, Value *re
         *result = script_object(script, (Object){.kind = OBJECT_METHOD, .as.method = {object, name}});
         return true;
     }
-    return script_error(script, node->as.attribute.name_span, "a %s has no attribute '%s'", script_type_name(self), name);
+    return script_error(script, node->as.attribute.name_span, "%s has no attribute '%s'", script_type_phrase(script, self), name);
 }
 
 /* INDEX counted from the end when negative; false when out of COUNT. */
 static bool list_index(Script *script, Value index, int count, Span span, int *result)
 {
     if (index.kind != VALUE_INT)
-        return script_error(script, span, "an index must be an int, not a %s", script_type_name(index));
+        return script_error(script, span, "an index must be an int, not %s", script_type_phrase(script, index));
     int64_t position = index.as.integer < 0 ? index.as.integer + count : index.as.integer;
     if (position < 0 || position >= count)
         return script_error(script, span, "index %lld is out of range: there are %d items", (long long)index.as.integer, count);
@@ -103,7 +109,7 @@ static bool slice_bound(Script *script, const AstNode *node, int64_t absent, int
     if (value.kind == VALUE_NONE)
         return true;
     if (value.kind != VALUE_INT)
-        return script_error(script, node->span, "a slice bound must be an int, not a %s", script_type_name(value));
+        return script_error(script, node->span, "a slice bound must be an int, not %s", script_type_phrase(script, value));
     *result = value.as.integer;
     return true;
 }
@@ -179,5 +185,5 @@ bool script_subscript(Script *script, Value self, const AstNode *node, Value *re
         return dict_item(script, self, index, index_node->span, result);
     if (value_object(self, OBJECT_MODULE))
         return module_item(script, value_object(self, OBJECT_MODULE)->as.module, index, index_node->span, result);
-    return script_error(script, node->span, "a %s cannot be indexed", script_type_name(self));
+    return script_error(script, node->span, "%s cannot be indexed", script_type_phrase(script, self));
 }

@@ -120,7 +120,7 @@ bool script_binary(Script *script, AstOp op, Value left, Value right, Span span,
     if (op == AST_OP_MUL && left.kind == VALUE_LIST && right.kind == VALUE_INT)
         return repeat(script, left, right.as.integer, span, result);
     if (!is_number(left) || !is_number(right))
-        return script_error(script, span, "'%s' does not take a %s and a %s", ast_op_text(op), script_type_name(left), script_type_name(right));
+        return script_error(script, span, "'%s' does not take %s and %s", ast_op_text(op), script_type_phrase(script, left), script_type_phrase(script, right));
     bool negative_power = op == AST_OP_POWER && right.kind != VALUE_FLOAT && as_int(right) < 0;
     if (left.kind == VALUE_FLOAT || right.kind == VALUE_FLOAT || op == AST_OP_DIV || negative_power)
         return real_operation(script, op, as_real(left), as_real(right), span, result);
@@ -162,7 +162,7 @@ static bool contains(Script *script, Value container, Value item, Span span, boo
         return true;
     }
     if (container.kind != VALUE_LIST && container.kind != VALUE_DICT)
-        return script_error(script, span, "'in' needs a list, a dict or a string, not a %s", script_type_name(container));
+        return script_error(script, span, "'in' needs a list, a dict or a string, not %s", script_type_phrase(script, container));
     *result = false;
     for (int i = 0; i < container.as.list->count; i += container.kind == VALUE_DICT ? 2 : 1)
         *result |= values_equal(container.as.list->items[i], item);
@@ -188,7 +188,7 @@ bool script_compare(Script *script, AstOp op, Value left, Value right, Span span
     if (left.kind == VALUE_STRING && right.kind == VALUE_STRING)
         order = strcmp(left.as.text, right.as.text);
     else if (!is_number(left) || !is_number(right))
-        return script_error(script, span, "'%s' does not compare a %s and a %s", ast_op_text(op), script_type_name(left), script_type_name(right));
+        return script_error(script, span, "'%s' does not compare %s and %s", ast_op_text(op), script_type_phrase(script, left), script_type_phrase(script, right));
     else if (left.kind == VALUE_FLOAT || right.kind == VALUE_FLOAT)
         order = as_real(left) - as_real(right);
     else

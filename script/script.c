@@ -30,7 +30,7 @@ static bool assign_items(Script *script, const AstNode *target, Value value)
     const AstList *targets = &target->as.list;
     const ValueList *items = script_items(value);
     if (!items)
-        return script_error(script, target->span, "cannot unpack a %s", script_type_name(value));
+        return script_error(script, target->span, "cannot unpack %s", script_type_phrase(script, value));
     int star = -1;
     for (int i = 0; i < targets->count; i++)
         if (targets->items[i]->kind == AST_STARRED)
@@ -80,7 +80,7 @@ static Flow run_for(Script *script, const AstNode *node)
         return FLOW_ERROR;
     const ValueList *items = script_items(iterable);
     if (!items) {
-        script_error(script, node->as.for_loop.iterable->span, "cannot loop over a %s", script_type_name(iterable));
+        script_error(script, node->as.for_loop.iterable->span, "cannot loop over %s", script_type_phrase(script, iterable));
         return FLOW_ERROR;
     }
     for (int i = 0; i < items->count; i++) {

@@ -99,5 +99,7 @@ Value script_list(Script *script, const Value *items, int count, bool is_tuple);
 const char *script_text(Script *script, Value value);
 /* "list", "loop", "module", ...: for messages. */
 const char *script_type_name(Value value);
+/* The same as part of a sentence: "a list", "an int", "None". */
+const char *script_type_phrase(Script *script, Value value);
 
 #endif
