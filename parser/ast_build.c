@@ -13,16 +13,21 @@ static AstNode *node_new(Parse *parse, AstKind kind, Span span)
     return node;
 }
 
+static void check_height(Parse *parse, const AstNode *node, Span span)
+{
+    if (node->height <= TALLEST_TREE || parse->too_deep)
+        return;
+    parse->too_deep = true;
+    diag_error(parse->ctx, span, "the program is nested more than %d levels deep here", TALLEST_TREE);
+}
+
 /* CHILD, which may be NULL, noted as one of NODE's. */
 static const AstNode *adopt(Parse *parse, AstNode *node, const AstNode *child)
 {
     if (!child || child->height < node->height)
         return child;
     node->height = child->height + 1;
-    if (node->height > TALLEST_TREE && !parse->too_deep) {
-        parse->too_deep = true;
-        diag_error(parse->ctx, child->span, "the program is nested more than %d levels deep here", TALLEST_TREE);
-    }
+    check_height(parse, node, child->span);
     return child;
 }
 
@@ -33,6 +38,13 @@ static AstList adopt_list(Parse *parse, AstNode *node, const AstNodes *children)
     for (int i = 0; i < children->nodes.count; i++)
         adopt(parse, node, children->nodes.data[i]);
     return (AstList){children->nodes.data, children->nodes.count};
+}
+
+/* A chain of COUNT operands means one operation inside another. */
+static void adopt_chain(Parse *parse, AstNode *node, int count)
+{
+    node->height += count - 2;
+    check_height(parse, node, node->span);
 }
 
 /* --- lists --- */
@@ -268,6 +280,7 @@ const AstNode *ast_compare(Parse *parse, const AstChain *chain, Span span)
     node->as.compare.first = operands.items[0];
     node->as.compare.rest = (AstList){operands.items + 1, operands.count - 1};
     node->as.compare.ops = chain->ops.data;
+    adopt_chain(parse, node, operands.count);
     return node;
 }
 
@@ -276,6 +289,7 @@ const AstNode *ast_bool_op(Parse *parse, AstOp op, const AstNodes *operands, Spa
     AstNode *node = node_new(parse, AST_BOOL_OP, span);
     node->as.bool_op.op = op;
     node->as.bool_op.operands = adopt_list(parse, node, operands);
+    adopt_chain(parse, node, operands->nodes.count);
     return node;
 }
 

@@ -215,6 +215,10 @@ Value builtin_alloc_buffer(Elab *elab, const Call *call)
         diag_error(elab->ctx, call_arg(call, "data")->span, "%s makes its own memory; T.Buffer(..., data=...) shows existing memory", call->builtin->name);
         return value_error();
     }
+    /* lowering makes a statement around all others of each allocation */
+    if (!frame_allows(elab, 1, call->span))
+        return value_error();
+    elab->frame->depth++;
     if (block)
         vec_push(elab->ctx->arena, &block->block->allocs, buffer);
     else

@@ -46,9 +46,10 @@ static bool builtin_range(Script *script, const Arguments *arguments, Value *res
     if (bounds[2] == 0)
         return script_error(script, arguments->span, "the step of a range must not be 0");
     VEC(Value) items = {0};
-    for (int64_t i = bounds[0]; bounds[2] > 0 ? i < bounds[1] : i > bounds[1]; i += bounds[2]) {
-        if (items.count > 1000000)
-            return script_error(script, arguments->span, "the range has more than a million items");
+    bool ended = false;
+    for (int64_t i = bounds[0]; !ended && (bounds[2] > 0 ? i < bounds[1] : i > bounds[1]); ended = __builtin_add_overflow(i, bounds[2], &i)) {
+        if (items.count == SCRIPT_MOST_ITEMS)
+            return script_error(script, arguments->span, "the range has more than %d items", SCRIPT_MOST_ITEMS);
         Value item = {.kind = VALUE_INT, .as.integer = i};
         vec_push(script->ctx->arena, &items, item);
     }

@@ -205,6 +205,8 @@ static bool eval_clauses(Script *script, const AstNode *node, int index, ValueVe
 {
     if (index == node->as.comprehension.clause_count) {
         Value value;
+        if (values->count == SCRIPT_MOST_ITEMS)
+            return script_error(script, node->span, "the list would have more than %d items", SCRIPT_MOST_ITEMS);
         if (!script_eval(script, node->as.comprehension.element, &value))
             return false;
         vec_push(script->ctx->arena, values, value);
@@ -219,7 +221,7 @@ static bool eval_clauses(Script *script, const AstNode *node, int index, ValueVe
         return script_error(script, clause->iterable->span, "cannot loop over %s", script_type_phrase(script, iterable));
     for (int i = 0; i < items->count; i++) {
         bool wanted = true;
-        if (!script_assign(script, clause->target, items->items[i]))
+        if (!script_step(script, node->span) || !script_assign(script, clause->target, items->items[i]))
             return false;
         for (int c = 0; c < clause->conditions.count && wanted; c++) {
             if (!script_eval(script, clause->conditions.items[c], &condition))

@@ -84,13 +84,29 @@ static bool real_operation(Script *script, AstOp op, double a, double b, Span sp
     return true;
 }
 
-static Value concatenate(Script *script, Value left, Value right)
+static bool too_long(Script *script, Span span)
+{
+    return script_error(script, span, "the list would have more than %d items", SCRIPT_MOST_ITEMS);
+}
+
+static bool concatenate(Script *script, Value left, Value right, Span span, Value *result)
 {
     const ValueList *a = left.as.list, *b = right.as.list;
+    if (a->count + b->count > SCRIPT_MOST_ITEMS)
+        return too_long(script, span);
     Value *items = ARENA_ARRAY(script->ctx->arena, Value, a->count + b->count);
     for (int i = 0; i < a->count + b->count; i++)
         items[i] = i < a->count ? a->items[i] : b->items[i - a->count];
-    return script_list(script, items, a->count + b->count, a->is_tuple);
+    *result = script_list(script, items, a->count + b->count, a->is_tuple);
+    return true;
+}
+
+static bool join_strings(Script *script, Value left, Value right, Span span, Value *result)
+{
+    if (strlen(left.as.text) + strlen(right.as.text) > SCRIPT_MOST_ITEMS)
+        return script_error(script, span, "the string would have more than %d bytes", SCRIPT_MOST_ITEMS);
+    *result = (Value){.kind = VALUE_STRING, .as.text = context_internf(script->ctx, "%s%s", left.as.text, right.as.text)};
+    return true;
 }
 
 static bool repeat(Script *script, Value list, int64_t times, Span span, Value *result)
@@ -98,8 +114,8 @@ static bool repeat(Script *script, Value list, int64_t times, Span span, Value *
     int count = list.as.list->count;
     if (times < 0)
         times = 0;
-    if (times * count > 1000000)
-        return script_error(script, span, "the list would have more than a million items");
+    if (count && times > SCRIPT_MOST_ITEMS / count)
+        return too_long(script, span);
     Value *items = ARENA_ARRAY(script->ctx->arena, Value, times * count);
     for (int64_t i = 0; i < times * count; i++)
         items[i] = list.as.list->items[i % count];
@@ -109,14 +125,10 @@ static bool repeat(Script *script, Value list, int64_t times, Span span, Value *
 
 bool script_binary(Script *script, AstOp op, Value left, Value right, Span span, Value *result)
 {
-    if (op == AST_OP_ADD && left.kind == VALUE_STRING && right.kind == VALUE_STRING) {
-        *result = (Value){.kind = VALUE_STRING, .as.text = context_internf(script->ctx, "%s%s", left.as.text, right.as.text)};
-        return true;
-    }
-    if (op == AST_OP_ADD && left.kind == VALUE_LIST && right.kind == VALUE_LIST) {
-        *result = concatenate(script, left, right);
-        return true;
-    }
+    if (op == AST_OP_ADD && left.kind == VALUE_STRING && right.kind == VALUE_STRING)
+        return join_strings(script, left, right, span, result);
+    if (op == AST_OP_ADD && left.kind == VALUE_LIST && right.kind == VALUE_LIST)
+        return concatenate(script, left, right, span, result);
     if (op == AST_OP_MUL && left.kind == VALUE_LIST && right.kind == VALUE_INT)
         return repeat(script, left, right.as.integer, span, result);
     if (!is_number(left) || !is_number(right))

@@ -165,14 +165,17 @@ static bool run_assign(Script *script, const AstNode *node)
     return true;
 }
 
+bool script_step(Script *script, Span span)
+{
+    return ++script->steps <= MOST_STEPS || script_error(script, span, "the script has run %d statements; it seems not to end", MOST_STEPS);
+}
+
 static Flow run_statement(Script *script, const AstNode *node)
 {
     Value value;
     bool ok = true;
-    if (++script->steps > MOST_STEPS) {
-        script_error(script, node->span, "the script has run %d statements; it seems not to end", MOST_STEPS);
+    if (!script_step(script, node->span))
         return FLOW_ERROR;
-    }
     switch (node->kind) {
     case AST_EXPR_STMT: ok = script_eval(script, node->as.operand, &value); break;
     case AST_ASSIGN: ok = run_assign(script, node); break;

@@ -81,6 +81,8 @@ bool script_call_def(Script *script, const Object *def, const Arguments *argumen
 bool script_call_builtin(Script *script, int builtin, const Arguments *arguments, Value *result);
 bool script_call_method(Script *script, const Object *method, const Arguments *arguments, Value *result);
 bool script_call_namespace(Script *script, Str path, const Arguments *arguments, Value *result);
+/* Counts a statement, or an item of a comprehension; false after a diagnostic when there were too many. */
+bool script_step(Script *script, Span span);
 /* Runs statements; the value of a `return` is in script->returned. */
 Flow script_run_body(Script *script, AstList body);
 
@@ -92,6 +94,8 @@ const Object *value_object(Value value, ObjectKind kind);
 const Module *script_with_builtin_intrinsics(Context *ctx, const Module *module);
 /* The builtin function NAME, or -1. */
 int builtin_find(const char *name);
+/* No list or range of a script has more items, no string more bytes. */
+enum { SCRIPT_MOST_ITEMS = 1000000 };
 /* The items that a `for`, a starred argument or an unpacking goes over; NULL (nothing diagnosed) when VALUE is not a list or tuple. */
 const ValueList *script_items(Value value);
 Value script_list(Script *script, const Value *items, int count, bool is_tuple);
