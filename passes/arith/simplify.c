@@ -239,18 +239,18 @@ static bool never_wraps(Analyzer *an, const Expr *expr)
 }
 
 /* The second operand of if_then_else is evaluated only where the condition holds. (As the reference prints it: the third one does not learn of the condition.) */
-static const Expr *simplify_choice_indices(Analyzer *an, const Expr *choice)
+static const Expr *simplify_choice_indices(Analyzer *an, Analyzer *limits, const Expr *choice)
 {
     const Expr *condition = choice->args[0];
-    const Expr *args[3] = {analyzer_simplify_indices(an, condition), choice->args[1], analyzer_simplify_indices(an, choice->args[2])};
+    const Expr *args[3] = {analyzer_simplify_indices(an, limits, condition), choice->args[1], analyzer_simplify_indices(an, limits, choice->args[2])};
     if (expr_is_int(args[0], 0))
         return args[2];
     if (expr_is_int(args[0], 1))
-        return analyzer_simplify_indices(an, args[1]);
+        return analyzer_simplify_indices(an, limits, args[1]);
     AnalyzerScope scope = analyzer_enter(an);
-    if (never_wraps(an, condition))
+    if (never_wraps(limits, condition))
         analyzer_assume(an, args[0]);
-    args[1] = analyzer_simplify_indices(an, args[1]);
+    args[1] = analyzer_simplify_indices(an, limits, args[1]);
     analyzer_leave(an, scope);
     return expr_with_args(an->ctx, choice, args);
 }
@@ -263,17 +263,17 @@ static bool is_place(const Expr *value, int index)
     return value->kind == EXPR_LOAD && index < load_index_count(value);
 }
 
-const Expr *analyzer_simplify_indices(Analyzer *an, const Expr *value)
+const Expr *analyzer_simplify_indices(Analyzer *an, Analyzer *limits, const Expr *value)
 {
     if (value->arg_count == 0)
         return value;
-    if (never_wraps(an, value))
+    if (never_wraps(limits, value))
         return analyzer_simplify(an, value);
     if (expr_is_call(value, OP_IF_THEN_ELSE))
-        return simplify_choice_indices(an, value);
+        return simplify_choice_indices(an, limits, value);
     const Expr **args = ARENA_ARRAY(an->ctx->arena, const Expr *, value->arg_count);
     for (int i = 0; i < value->arg_count; i++)
-        args[i] = is_place(value, i) ? analyzer_simplify(an, value->args[i]) : analyzer_simplify_indices(an, value->args[i]);
+        args[i] = is_place(value, i) ? analyzer_simplify(an, value->args[i]) : analyzer_simplify_indices(an, limits, value->args[i]);
     if (value->kind == EXPR_GT || value->kind == EXPR_GE)
         return expr_binary(an->ctx, value->kind == EXPR_GT ? EXPR_LT : EXPR_LE, args[1], args[0]);
     return expr_with_args(an->ctx, value, args);

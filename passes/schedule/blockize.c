@@ -95,36 +95,71 @@ static void derive_iter(Blockizing *b, int index)
     subst_var(ctx, &b->subst, iter->var, op_add(ctx, op_add(ctx, outer_part, expr_var(ctx, inner.var)), start));
 }
 
-static const Expr *simplify_expr(Rewriter *rewriter, const Expr *expr)
+/* --- what the substitution leaves --- */
+
+typedef struct {
+    const Blockizing *b;
+    Analyzer *an; /* knows the inner iterators, as the reference does here */
+} Tidying;
+
+/* The substitution has put something into EXPR; the rest keeps its form. */
+static bool is_substituted(const Blockizing *b, const Expr *expr)
 {
-    return analyzer_simplify(rewriter->data, expr);
+    for (int i = 0; i < b->subst.vars.count; i++)
+        if (((const Expr *)b->subst.vars.entries[i].value)->kind == EXPR_INT) /* it leaves no trace */
+            return true;
+    for (int i = 0; i < b->outer_iters.count; i++)
+        if (expr_uses_var(expr, b->outer_iters.data[i].var))
+            return true;
+    for (int i = 0; i < b->inner_iters.count; i++)
+        if (expr_uses_var(expr, b->inner_iters.data[i].var))
+            return true;
+    return false;
 }
 
-/* Stored, bound and evaluated values may wrap, so that only the indices in them are simplified. */
-static const Stmt *simplify_stmt(Rewriter *rewriter, const Stmt *stmt)
+static const Expr *tidy_index(Rewriter *rewriter, const Expr *expr)
 {
-    Analyzer *an = rewriter->data;
+    Tidying *tidying = rewriter->data;
+    return is_substituted(tidying->b, expr) ? analyzer_simplify(tidying->an, expr) : expr;
+}
+
+/* A stored, bound or evaluated value may wrap, so that only the indices in it are simplified. */
+static const Expr *tidy_value(Rewriter *rewriter, const Expr *expr)
+{
+    Tidying *tidying = rewriter->data;
+    return is_substituted(tidying->b, expr) ? analyzer_simplify_indices(tidying->an, tidying->b->an, expr) : expr;
+}
+
+static const Stmt *tidy_stmt(Rewriter *rewriter, const Stmt *stmt)
+{
     Context *ctx = rewriter->ctx;
     if (stmt->kind == STMT_STORE) {
         int count = stmt->as.store.index_count;
         const Expr **indices = ARENA_ARRAY(ctx->arena, const Expr *, count);
         for (int i = 0; i < count; i++)
-            indices[i] = analyzer_simplify(an, stmt->as.store.indices[i]);
-        return stmt_store(ctx, stmt->as.store.buffer, indices, count, analyzer_simplify_indices(an, stmt->as.store.value), stmt->as.store.mask, stmt->span);
+            indices[i] = tidy_index(rewriter, stmt->as.store.indices[i]);
+        return stmt_store(ctx, stmt->as.store.buffer, indices, count, tidy_value(rewriter, stmt->as.store.value), stmt->as.store.mask, stmt->span);
     }
     if (stmt->kind == STMT_LET)
-        return stmt_let(ctx, stmt->as.let.var, analyzer_simplify_indices(an, stmt->as.let.value), rewrite_stmt(rewriter, stmt->as.let.body), stmt->span);
+        return stmt_let(ctx, stmt->as.let.var, tidy_value(rewriter, stmt->as.let.value), rewrite_stmt(rewriter, stmt->as.let.body), stmt->span);
     if (stmt->kind == STMT_EVALUATE)
-        return stmt_evaluate(ctx, analyzer_simplify_indices(an, stmt->as.evaluate), stmt->span);
+        return stmt_evaluate(ctx, tidy_value(rewriter, stmt->as.evaluate), stmt->span);
     return rewrite_stmt_children(rewriter, stmt);
 }
 
-/* What the substitution left is simplified where indices and regions stand. */
+static void bind_iters(Analyzer *an, const IterList *iters)
+{
+    for (int i = 0; i < iters->count; i++)
+        analyzer_bind_range_opaque(an, iters->data[i].var, iters->data[i].domain);
+}
+
 static const Stmt *substituted(Blockizing *b, const Stmt *stmt)
 {
     if (!stmt)
         return NULL;
-    Rewriter rewriter = {.ctx = b->sch->ctx, .expr = simplify_expr, .stmt = simplify_stmt, .data = b->an};
+    Tidying tidying = {b, analyzer_new(b->sch->ctx)};
+    bind_iters(tidying.an, &b->inner_iters);
+    Rewriter rewriter = {.ctx = b->sch->ctx, .expr = tidy_index, .stmt = tidy_stmt, .data = &tidying};
     return rewrite_stmt(&rewriter, subst_stmt(b->sch->ctx, &b->subst, stmt));
 }
 
@@ -293,20 +328,18 @@ static Domain inner_domain(const Blockizing *b)
     return domain_from_ranges(ctx, ranges, iters->count + b->loop_count);
 }
 
-void blockize_add_regions(Blockizing *b, RegionVec *reads, RegionVec *writes)
+static void add_regions(Blockizing *b, bool backwards, const Region *regions, int count, RegionVec *all)
 {
     Domain domain = inner_domain(b);
-    const BlockStmt *block = &b->block_stmt->as.block;
-    for (int i = 0; i < block->read_count; i++)
-        unite_region(b->sch, b->an, reads, relaxed_region(b->sch, b->an, &domain, b->reads[i]));
-    for (int i = 0; i < block->write_count; i++)
-        unite_region(b->sch, b->an, writes, relaxed_region(b->sch, b->an, &domain, b->writes[i]));
+    for (int i = 0; i < count; i++)
+        unite_region(b->sch, b->an, all, relaxed_region(b->sch, b->an, &domain, regions[backwards ? count - 1 - i : i]));
 }
 
-static void bind_iters(Analyzer *an, const IterList *iters)
+void blockize_add_regions(Blockizing *b, bool backwards, RegionVec *reads, RegionVec *writes)
 {
-    for (int i = 0; i < iters->count; i++)
-        analyzer_bind_range_opaque(an, iters->data[i].var, iters->data[i].domain);
+    const BlockStmt *block = &b->block_stmt->as.block;
+    add_regions(b, backwards, b->reads, block->read_count, reads);
+    add_regions(b, backwards, b->writes, block->write_count, writes);
 }
 
 bool blockize_prepare(Blockizing *b, const VarRange *outside, int outside_count)
@@ -372,7 +405,7 @@ Block *blockize_loop(Schedule *sch, const TreeNode *loop, bool preserve_unit_ite
     const BlockStmt *block = &b.block_stmt->as.block;
     const Stmt *body = blockize_inner(&b);
     RegionVec reads = {0}, writes = {0};
-    blockize_add_regions(&b, &reads, &writes);
+    blockize_add_regions(&b, false, &reads, &writes);
     BlockStmt outer = {.block = block_new(ctx, context_internf(ctx, "%s_o", block->block->name), block->block->span), .iter_count = b.outer_iters.count};
     outer.iters = b.outer_iters.data;
     outer.bindings = b.outer_bindings.data;

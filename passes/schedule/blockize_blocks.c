@@ -178,8 +178,8 @@ static Block *build_group(BlockGroup *group)
     RegionVec reads = {0}, writes = {0};
     StrBuf name = {.arena = ctx->arena};
     strbuf_add(&name, "outer_");
-    for (int i = group->count - 1; i >= 0; i--)
-        blockize_add_regions(&group->parts[i], &reads, &writes);
+    for (int i = group->count - 1; i >= 0; i--) /* the printed order: all from the last to the first */
+        blockize_add_regions(&group->parts[i], true, &reads, &writes);
     spell_out_extents(group, &reads, false);
     spell_out_extents(group, &writes, true);
     const Stmt *sequence = group->sequence->stmt, **inner = ARENA_ARRAY(ctx->arena, const Stmt *, group->count);

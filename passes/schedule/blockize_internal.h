@@ -31,7 +31,7 @@ bool blockize_prepare(Blockizing *b, const VarRange *outside, int outside_count)
 void blockize_substitute_regions(Blockizing *b);
 /* The inner block below its loops. */
 const Stmt *blockize_inner(Blockizing *b);
-/* Adds what the block reads and writes while the inner iterators run to the union per buffer. */
-void blockize_add_regions(Blockizing *b, RegionVec *reads, RegionVec *writes);
+/* Adds what the block reads and writes while the inner iterators run to the union per buffer, in the declared order or BACKWARDS. */
+void blockize_add_regions(Blockizing *b, bool backwards, RegionVec *reads, RegionVec *writes);
 
 #endif
