@@ -76,6 +76,16 @@ static Analyzer *loop_analyzer(Move *move)
     return an;
 }
 
+static bool check_finished(Move *move)
+{
+    if (!move->partial)
+        return true;
+    sched_refuse(move->sch, "reduce axis '%s' of block '%s' is bound to loops around loop '%s', too: the block would finish its reduction in each of their iterations", move->partial->var->name,
+                 block_name(move->block), node_loop(move->loop)->var->name);
+    sched_note(move->sch, move->block->stmt->span, "block '%s' is here", block_name(move->block));
+    return false;
+}
+
 /* Instances that no region tells apart come to run in the order of the iterators: no two of them may write one element. */
 static bool check_claims(Move *move)
 {
@@ -112,7 +122,7 @@ static bool run_move(Move *move)
     Analyzer *an = loop_analyzer(move);
     const TreeNode *scope = schedule_scope(sch, move->block);
     const IterDomain *domains = move_solve_domains(move, an);
-    if (!check_claims(move))
+    if (!check_finished(move) || !check_claims(move))
         return false;
     const Stmt *scope_stmt = scope->stmt, *rebuilt = move_rebuild_scope(move, scope, move_build_nest(move, an, domains));
     if (!rebuilt)

@@ -14,6 +14,7 @@ typedef struct {
     const TreeNode **partners; /* compute_at: the consumers, reverse: the producers; all below the loop */
     int partner_count;
     const Iter *ordered; /* a spatial iterator of a producer whose instances run in another order than before and that the partners say nothing of, or NULL */
+    const Iter *partial; /* a reduce iterator that is bound to loops which stay around the block, so that its partners see unfinished reductions, or NULL */
     int position; /* among the statements of the loop's body */
 } Move;
 

@@ -231,12 +231,16 @@ static bool keeps_meaning(Move *move, const Expr *expr)
     return visitor.data != NULL;
 }
 
-/* An iterator that the regions say nothing of keeps its value where the loops of its binding stay around the block; otherwise it runs over all of its domain. */
+/* An iterator that the regions say nothing of keeps its value where the loops of its binding stay around the block; otherwise it runs over all of its domain. A reduction with partners cannot:
+   they read what it has summed up so far. */
 static void keep_binding(Move *move, const BlockStmt *block, int i, IterDomain *info)
 {
     if (info->has_domain || expr_is_int(block->iters[i].domain.extent, 1))
         return;
-    if (keeps_meaning(move, block->bindings[i])) {
+    bool keeps = keeps_meaning(move, block->bindings[i]);
+    if (block->iters[i].kind != ITER_SPATIAL && keeps && move->partner_count)
+        move->partial = &block->iters[i];
+    if (block->iters[i].kind == ITER_SPATIAL && keeps) {
         IntSet point = int_set_point(block->bindings[i]);
         *info = (IterDomain){point, point, true, true};
     } else if (!move->reverse && block->iters[i].kind == ITER_SPATIAL) {
