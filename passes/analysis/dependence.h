@@ -60,6 +60,9 @@ bool dependence_runs_over_domain(Context *ctx, const Func *func, const Block *bl
 /* The other way round: BEFORE runs an instance that AFTER does not run, or may. */
 bool dependence_loses_instances(Context *ctx, const Func *before, const Func *after, const Block *block, Conflict *conflict);
 
+/* True when block WRITER writes an element that READER reads in some iteration, or may for all that can be shown, whichever comes first. */
+bool dependence_overwrites(Context *ctx, const Func *func, const Block *reader, const Block *writer, Conflict *conflict);
+
 /* CONSUMER is to run where PRODUCER, which stores one element in each instance, stores the element that CONSUMER reads. True when some instance of CONSUMER, or possibly some, has
    no such place: the loops that both share agreeing, its element is not written. Elements that a choice in CONSUMER may leave unread count too. */
 bool dependence_leaves_instances(Context *ctx, const Func *func, const Block *producer, const Block *consumer, Conflict *conflict);

@@ -297,7 +297,24 @@ bool dependence_moved_consumer(Context *ctx, const Func *before, const Func *aft
     return order_changes(ctx, &question, conflict);
 }
 
-/* --- a consumer that joins its producer --- */
+/* --- a consumer that joins its producer, and the other way round --- */
+
+bool dependence_overwrites(Context *ctx, const Func *func, const Block *reader, const Block *writer, Conflict *conflict)
+{
+    AccessList accesses = access_collect(ctx, func);
+    Map sizes = func_sizes(ctx, func);
+    for (int i = 0; i < accesses.count; i++)
+        for (int j = 0; j < accesses.count; j++) {
+            const Access *read = &accesses.data[i], *write = &accesses.data[j];
+            if (read->write || (!write->write && !write->fence) || pair_is_harmless(read, write, false) || !access_in_block(read, reader) || !access_in_block(write, writer))
+                continue;
+            Pair pair = pair_new(ctx, read, write);
+            pair_build(&pair, &sizes, 0);
+            if (pair_conflicts(&pair, pair.space, conflict))
+                return true;
+        }
+    return false;
+}
 
 bool dependence_leaves_instances(Context *ctx, const Func *func, const Block *producer, const Block *consumer, Conflict *conflict)
 {

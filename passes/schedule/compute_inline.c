@@ -53,12 +53,12 @@ static bool check_inputs_unchanged(Schedule *sch, const TreeNode *from, const Tr
         bool in_common_loop = false;
         for (const TreeNode *loop = schedule_parent(sch, from); loop && loop->stmt->kind != STMT_BLOCK; loop = schedule_parent(sch, loop))
             in_common_loop |= loop->stmt->kind == STMT_FOR && schedule_is_under(sch, writer, loop) && schedule_is_under(sch, until, loop) && writer != from;
-        for (int r = 0; (between || in_common_loop) && r < block->read_count; r++)
-            if (regions_find(node_block(writer)->writes, node_block(writer)->write_count, block->reads[r].buffer)) {
-                sched_refuse(sch, "block '%s' writes '%s', which block '%s' reads, before block '%s' runs", block_name(writer), block->reads[r].buffer->name, block_name(from), block_name(until));
-                sched_note(sch, writer->stmt->span, "block '%s' is here", block_name(writer));
-                return false;
-            }
+        Conflict conflict;
+        if ((between || in_common_loop) && dependence_overwrites(sch->ctx, schedule_func(sch), block->block, node_block(writer)->block, &conflict)) {
+            refuse_conflict(sch, &conflict, "block '%s' writes what block '%s' reads before block '%s' runs", block_name(writer), block_name(from), block_name(until));
+            sched_note(sch, writer->stmt->span, "block '%s' is here", block_name(writer));
+            return false;
+        }
     }
     return true;
 }
