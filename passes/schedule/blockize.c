@@ -342,9 +342,22 @@ void blockize_add_regions(Blockizing *b, bool backwards, RegionVec *reads, Regio
     add_regions(b, backwards, b->writes, block->write_count, writes);
 }
 
+/* A T.where with a lower bound lets inner parts start later than the inner loops do: the domains that derive_iter gives them do not hold that. */
+static bool inner_parts_start_with_loops(Blockizing *b)
+{
+    Analyzer *an = loops_context(b->sch, schedule_find_stmt(b->sch, b->block_stmt));
+    for (int i = 0; i < b->division.count; i++) {
+        const DividedBinding *part = &b->division.bindings[i];
+        const Expr *end = op_add(b->sch->ctx, start_of_inner(b, part), part->inner_extent);
+        if (!expr_is_int(b->block_stmt->as.block.predicate, 1) && !analyzer_prove_symbolic(an, op_compare(b->sch->ctx, EXPR_LT, part->inner, end)))
+            return false;
+    }
+    return true;
+}
+
 bool blockize_prepare(Blockizing *b, const VarRange *outside, int outside_count)
 {
-    if (!divide(b, outside, outside_count))
+    if (!divide(b, outside, outside_count) || !inner_parts_start_with_loops(b))
         return false;
     for (int i = 0; i < b->block_stmt->as.block.iter_count; i++)
         derive_iter(b, i);

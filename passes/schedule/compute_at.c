@@ -10,6 +10,7 @@
      (an instance may run again: it computes the same from unchanged inputs);
    - reverse_compute_at: every instance still runs, after everything it depends on;
    - no instance runs that did not run before: what a T.where says of the block's axes goes with it, anything else that kept instances from running must be implied. */
+#include "ir/walk.h"
 #include "passes/analysis/dependence.h"
 #include "passes/schedule/checks.h"
 #include "passes/schedule/concurrency.h"
@@ -56,10 +57,28 @@ static bool check_partners(Move *move)
     return true;
 }
 
+/* What is inside of the block speaks of loops through its axes only: a block without axes, such as loop_partition makes, may mention them by themselves. */
+static bool check_mentions_no_loop(Move *move)
+{
+    Schedule *sch = move->sch;
+    const BlockStmt *block = node_block(move->block);
+    int count;
+    const TreeNode **loops = schedule_loops_around(sch, move->block, &count);
+    for (int i = 0; i < count; i++)
+        if (stmt_uses_var(block->body, node_loop(loops[i])->var)) {
+            sched_refuse(sch, "block '%s' has no axis for loop '%s', which its body mentions, so it cannot leave that loop", block_name(move->block), node_loop(loops[i])->var->name);
+            sched_note(sch, loops[i]->stmt->span, "loop '%s' is here", node_loop(loops[i])->var->name);
+            return false;
+        }
+    return true;
+}
+
 /* A block with an init must be a reduction block, one without a complete block. */
 static bool check_movable(Move *move)
 {
     const BlockStmt *block = node_block(move->block);
+    if (!check_mentions_no_loop(move))
+        return false;
     for (int w = 0; !move->reverse && w < block->write_count; w++)
         if (!inline_check_intermediate(move->sch, move->block, block->writes[w].buffer))
             return false;
