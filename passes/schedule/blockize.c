@@ -346,6 +346,7 @@ void blockize_add_regions(Blockizing *b, bool backwards, RegionVec *reads, Regio
 static bool inner_parts_start_with_loops(Blockizing *b)
 {
     Analyzer *an = loops_context(b->sch, schedule_find_stmt(b->sch, b->block_stmt));
+    analyzer_assume(an, b->block_stmt->as.block.predicate);
     for (int i = 0; i < b->division.count; i++) {
         const DividedBinding *part = &b->division.bindings[i];
         const Expr *end = op_add(b->sch->ctx, start_of_inner(b, part), part->inner_extent);
