@@ -342,15 +342,26 @@ void blockize_add_regions(Blockizing *b, bool backwards, RegionVec *reads, Regio
     add_regions(b, backwards, b->writes, block->write_count, writes);
 }
 
+static bool uses_inner_loop(const Blockizing *b, const Expr *expr)
+{
+    for (int i = 0; i < b->loop_count; i++)
+        if (expr_uses_var(expr, node_loop(b->loops[i])->var))
+            return true;
+    return false;
+}
+
 /* A T.where with a lower bound lets inner parts start later than the inner loops do: the domains that derive_iter gives them do not hold that. */
 static bool inner_parts_start_with_loops(Blockizing *b)
 {
-    Analyzer *an = loops_context(b->sch, schedule_find_stmt(b->sch, b->block_stmt));
-    analyzer_assume(an, b->block_stmt->as.block.predicate);
-    for (int i = 0; i < b->division.count; i++) {
-        const DividedBinding *part = &b->division.bindings[i];
-        const Expr *end = op_add(b->sch->ctx, start_of_inner(b, part), part->inner_extent);
-        if (!expr_is_int(b->block_stmt->as.block.predicate, 1) && !analyzer_prove_symbolic(an, op_compare(b->sch->ctx, EXPR_LT, part->inner, end)))
+    ConditionList parts = {0};
+    loops_split_conjunction(b->sch->ctx, b->block_stmt->as.block.predicate, &parts);
+    for (int i = 0; i < parts.count; i++) {
+        const Expr *part = parts.data[i];
+        bool less = part->kind == EXPR_LT || part->kind == EXPR_LE, greater = part->kind == EXPR_GT || part->kind == EXPR_GE;
+        if (!less && !greater)
+            continue;
+        const Expr *small = part->args[greater], *large = part->args[less];
+        if (uses_inner_loop(b, large) && !uses_inner_loop(b, small) && !analyzer_prove(b->an, part))
             return false;
     }
     return true;
