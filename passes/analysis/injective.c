@@ -1,7 +1,8 @@
 /* The cheap argument for indices that are not linear: as a whole they are a one-to-one map of loops, as the bindings of fused and split loops are,
    C[f // m, f % m] under f = f_0 * 8 + f_1 < n * m, also where the sizes are symbolic. Iterations that touch one element are then one iteration of the loops that the indices use.
 
-   Only indices that both accesses share count; the others can only keep them further apart. Not handled: indices that read memory. */
+   Of each index counts what both accesses share, f // m * 4 of f // m * 4 + i and f // m * 4 + i_init; the rest can only keep them further apart. Not handled: indices that read
+   memory. */
 #include "ir/walk.h"
 #include "passes/analysis/pair.h"
 #include "passes/arith/iter_map.h"
@@ -56,20 +57,76 @@ static bool uses_common_loops_only(const Pair *pair, const Expr *index)
     for (int i = pair->common; i < pair->count_a; i++)
         if (expr_uses_var(index, pair->loops_a[i]->var))
             return false;
+    for (int i = pair->common; i < pair->count_b; i++)
+        if (expr_uses_var(index, pair->loops_b[i]->var))
+            return false;
     return true;
 }
 
-/* The indices, over common loops, that both accesses share: elements that meet have these in common. */
+/* An index as a part over common loops, a multiple of STEP, and the interval that the rest lies in. */
+typedef struct {
+    const Expr *outer; /* NULL: 0 */
+    int64_t step;      /* the greatest that is known; 0 with no outer part */
+    IntBound inner;
+} IndexParts;
+
+static int64_t greatest_divisor(int64_t a, int64_t b)
+{
+    while (b) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a < 0 ? -a : a;
+}
+
+/* Adds the terms of EXPR to PARTS; false where the rest has no bounds. */
+static bool add_terms(const Pair *pair, Analyzer *an, const Expr *expr, IndexParts *parts)
+{
+    if (expr->kind == EXPR_ADD)
+        return add_terms(pair, an, expr->args[0], parts) && add_terms(pair, an, expr->args[1], parts);
+    if (expr->kind != EXPR_INT && uses_common_loops_only(pair, expr)) {
+        int64_t scale = 1;
+        if (expr->kind == EXPR_MUL)
+            expr_const_int(expr->args[1], &scale);
+        parts->outer = parts->outer ? expr_binary(pair->ctx, EXPR_ADD, parts->outer, expr) : expr;
+        parts->step = greatest_divisor(parts->step, scale);
+        return true;
+    }
+    IntBound bound = analyzer_bound(an, expr);
+    return bound.min != BOUND_NEG_INF && bound.max != BOUND_POS_INF && !__builtin_add_overflow(parts->inner.min, bound.min, &parts->inner.min) &&
+           !__builtin_add_overflow(parts->inner.max, bound.max, &parts->inner.max);
+}
+
+/* The parts of the first element of RANGE, as a loop nest of one side counts it; the interval covers the others. */
+static bool split_range(const Pair *pair, const AffineEnv *env, const Frame **loops, int loop_count, Range range, IndexParts *parts)
+{
+    Analyzer *an = analyzer_new(pair->ctx);
+    int64_t extent;
+    const Expr *min = expand(pair->ctx, env, range.min);
+    *parts = (IndexParts){0};
+    if (!min || !expr_const_int(range.extent, &extent) || extent < 1)
+        return false;
+    for (int i = pair->common; i < loop_count; i++) {
+        const Expr *loop_min = expand(pair->ctx, env, loops[i]->range.min), *loop_extent = expand(pair->ctx, env, loops[i]->range.extent);
+        if (loop_min && loop_extent)
+            analyzer_bind_range(an, loops[i]->var, (Range){loop_min, loop_extent});
+    }
+    return add_terms(pair, an, min, parts) && !__builtin_add_overflow(parts->inner.max, extent - 1, &parts->inner.max);
+}
+
+/* The parts of the indices, over common loops, that both accesses share: elements that meet have these in common, since what is added to them is less than a step apart. */
 static ExprList shared_indices(const Pair *pair)
 {
     ExprList indices = {0};
     for (int i = 0; i < pair->a->buffer->ndim; i++) {
-        Range a = pair->a->region.ranges[i], b = pair->b->region.ranges[i];
-        if (!expr_is_int(a.extent, 1) || !expr_is_int(b.extent, 1))
+        IndexParts a, b;
+        int64_t above, below;
+        if (!split_range(pair, pair->env_a, pair->loops_a, pair->count_a, pair->a->region.ranges[i], &a) ||
+            !split_range(pair, pair->env_b, pair->loops_b, pair->count_b, pair->b->region.ranges[i], &b) || !a.outer || !b.outer || !expr_equal(a.outer, b.outer))
             continue;
-        const Expr *index = expand(pair->ctx, pair->env_a, a.min), *other = expand(pair->ctx, pair->env_b, b.min);
-        if (index && other && expr_equal(index, other) && uses_common_loops_only(pair, index))
-            vec_push(pair->ctx->arena, &indices, index);
+        if (!__builtin_sub_overflow(b.inner.max, a.inner.min, &above) && !__builtin_sub_overflow(a.inner.max, b.inner.min, &below) && above < a.step && below < a.step)
+            vec_push(pair->ctx->arena, &indices, a.outer);
     }
     return indices;
 }
@@ -124,18 +181,39 @@ static const Expr *known_bounds(const Pair *pair, const VarRange *ranges, int co
     return bounds;
 }
 
-bool pair_is_one_to_one(const Pair *pair, int level)
+/* INDICES, over common loops, are a one-to-one map of the loops that they use. */
+static bool is_one_to_one(const Pair *pair, const ExprList *indices)
 {
     Context *ctx = pair->ctx;
-    ExprList indices = shared_indices(pair);
     VarRange *ranges = ARENA_ARRAY(ctx->arena, VarRange, pair->common);
-    int count = list_uses(&indices, pair->loops_a[level]->var) ? used_loops(pair, &indices, ranges) : -1;
+    int count = used_loops(pair, indices, ranges);
     if (count < 0)
         return false;
-    IterMapQuery query = {.bindings = indices.data, .binding_count = indices.count, .iters = ranges, .iter_count = count, .level = ITER_MAP_BIJECTIVE, .simplify_trivial = true};
+    IterMapQuery query = {.bindings = indices->data, .binding_count = indices->count, .iters = ranges, .iter_count = count, .level = ITER_MAP_BIJECTIVE, .simplify_trivial = true};
     IterMapResult map;
     if (iter_map_detect(analyzer_new(ctx), &query, &map))
         return true;
     query.predicate = known_bounds(pair, ranges, count);
     return query.predicate && iter_map_detect(analyzer_new(ctx), &query, &map);
+}
+
+bool pair_is_one_to_one(const Pair *pair, int level)
+{
+    ExprList indices = shared_indices(pair);
+    return list_uses(&indices, pair->loops_a[level]->var) && is_one_to_one(pair, &indices);
+}
+
+bool pair_names_iterations(const Pair *pair, const Expr *const *values, int count, int level)
+{
+    ExprList indices = {0};
+    for (int i = 0; i < count; i++) {
+        const Expr *index = expand(pair->ctx, pair->env_a, values[i]);
+        if (!index)
+            return false;
+        vec_push(pair->ctx->arena, &indices, index);
+    }
+    for (int i = level; i < pair->common; i++)
+        if (!list_uses(&indices, pair->loops_a[i]->var))
+            return false;
+    return is_one_to_one(pair, &indices);
 }

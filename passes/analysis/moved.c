@@ -342,6 +342,27 @@ bool dependence_leaves_instances(Context *ctx, const Func *func, const Block *pr
 
 /* --- instances that run again --- */
 
+/* No instance of the block whose accesses PAIR stands for runs again in the loops from LEVEL inwards. */
+static bool runs_once_in_set(Pair *pair, const BlockStmt *block, const Map *sizes, int level)
+{
+    pair_build(pair, sizes, 0);
+    pair_assume_equal(pair, &pair->space, level);
+    for (int i = 0; i < block->iter_count; i++) {
+        const Expr *iter = expr_var(pair->ctx, block->iters[i].var);
+        affine_assume_compare(&pair->space, EXPR_EQ, pair->env_a, iter, pair->env_b, iter);
+    }
+    bool once = true;
+    for (; level < pair->common && once; level++) {
+        AffineSpace again = affine_copy(&pair->space);
+        affine_assume_dims(&again, EXPR_LT, level, pair->count_a + level);
+        once = affine_verdict(&again) == SET_EMPTY;
+        affine_free(&again);
+        affine_assume_dims(&pair->space, EXPR_EQ, level, pair->count_a + level);
+    }
+    affine_free(&pair->space);
+    return once;
+}
+
 bool dependence_runs_once(Context *ctx, const Func *func, const Block *block, const Var *var)
 {
     AccessList accesses = access_collect(ctx, func);
@@ -355,20 +376,8 @@ bool dependence_runs_once(Context *ctx, const Func *func, const Block *block, co
     int level = 0;
     while (level < pair.common && pair.loops_a[level]->var != var)
         level++;
-    pair_build(&pair, &sizes, 0);
-    pair_assume_equal(&pair, &pair.space, level);
-    for (int i = 0; i < stmt->iter_count; i++) {
-        const Expr *iter = expr_var(ctx, stmt->iters[i].var);
-        affine_assume_compare(&pair.space, EXPR_EQ, pair.env_a, iter, pair.env_b, iter);
-    }
-    bool once = true;
-    for (; level < pair.common && once; level++) {
-        AffineSpace again = affine_copy(&pair.space);
-        affine_assume_dims(&again, EXPR_LT, level, pair.count_a + level);
-        once = affine_verdict(&again) == SET_EMPTY;
-        affine_free(&again);
-        affine_assume_dims(&pair.space, EXPR_EQ, level, pair.count_a + level);
-    }
-    affine_free(&pair.space);
-    return once;
+    const Expr **iters = ARENA_ARRAY(ctx->arena, const Expr *, stmt->iter_count);
+    for (int i = 0; i < stmt->iter_count; i++)
+        iters[i] = expr_var(ctx, stmt->iters[i].var);
+    return pair_names_iterations(&pair, iters, stmt->iter_count, level) || runs_once_in_set(&pair, stmt, &sizes, level);
 }

@@ -38,6 +38,9 @@ bool access_covers_box(Context *ctx, const Access *write, const Access *read, in
 bool pair_is_disjoint(const Pair *pair, int level);
 /* The argument for indices that are not linear: those that both accesses share are a one-to-one map of common loops, of which the one at LEVEL is one. */
 bool pair_is_one_to_one(const Pair *pair, int level);
+/* PAIR is of an access with itself. The COUNT VALUES, seen from it, differ in any two iterations of the loops from the one at LEVEL inwards (the outer ones agreeing): a cheap argument, for values that
+   need not be linear. */
+bool pair_names_iterations(const Pair *pair, const Expr *const *values, int count, int level);
 
 /* A cheap argument that in each iteration of the first COMMON loops, which both share, WRITE touches the elements that READ touches: by the same indices under the same conditions. */
 bool access_covers_point(Context *ctx, const Access *write, const Access *read, int common);
