@@ -32,18 +32,30 @@ static LLVMValueRef take_stack(FuncGen *gen, DType dtype, int64_t count)
 
 /* --- The heap --- */
 
+/* A * B, or INT64_MAX where that is too large; both are >= 0. */
+static LLVMValueRef saturated_product(FuncGen *gen, LLVMValueRef a, LLVMValueRef b)
+{
+    LLVMValueRef factors[] = {a, b}, most = LLVMConstInt(gen->build->i64, INT64_MAX, false);
+    LLVMValueRef both = emit_intrinsic(gen, "llvm.smul.with.overflow", gen->build->i64, factors, 2);
+    return LLVMBuildSelect(gen->builder, LLVMBuildExtractValue(gen->builder, both, 1, ""), most, LLVMBuildExtractValue(gen->builder, both, 0, ""), "");
+}
+
+/* The number of elements that EXTENT says. Sizes are the caller's, and their product may exceed what there is of memory and even of numbers: that must fail, not wrap. A negative size
+   holds nothing. */
+static LLVMValueRef emit_count(FuncGen *gen, const Expr *extent)
+{
+    if (extent->kind == EXPR_MUL)
+        return saturated_product(gen, emit_count(gen, extent->args[0]), emit_count(gen, extent->args[1]));
+    LLVMValueRef limits[] = {emit_index(gen, extent), LLVMConstInt(gen->build->i64, 0, false)};
+    return emit_intrinsic(gen, "llvm.smax", gen->build->i64, limits, 2);
+}
+
 static LLVMValueRef take_heap(FuncGen *gen, const Stmt *stmt)
 {
-    LLVMBuilderRef builder = gen->builder;
-    LLVMTypeRef i64 = gen->build->i64;
     DType dtype = stmt->as.allocate.dtype;
-    uint64_t element = (uint64_t)dtype_bytes(dtype) * dtype.lanes;
-    LLVMValueRef count = LLVMConstInt(i64, 1, false);
+    LLVMValueRef size = LLVMConstInt(gen->build->i64, (uint64_t)dtype_bytes(dtype) * dtype.lanes, false);
     for (int i = 0; i < stmt->as.allocate.extent_count; i++)
-        count = LLVMBuildMul(builder, count, emit_index(gen, stmt->as.allocate.extents[i]), "");
-    LLVMValueRef too_large = LLVMBuildICmp(builder, LLVMIntUGT, count, LLVMConstInt(i64, INT64_MAX / element, false), "");
-    LLVMValueRef size = LLVMBuildMul(builder, count, LLVMConstInt(i64, element, false), "bytes");
-    size = LLVMBuildSelect(builder, too_large, LLVMConstInt(i64, INT64_MAX, false), size, "");
+        size = saturated_product(gen, size, emit_count(gen, stmt->as.allocate.extents[i]));
     return emit_runtime_alloc(gen, size, SCRATCH_ALIGNMENT);
 }
 

@@ -11,6 +11,7 @@
    The init block gets copies, named <loop>_init, of those loops from the given one inwards that its axes use. What must hold: the block is a reduction; all loops that its
    reduce axes use are the given one or below it, and run one after the other; what else lies below the given loop reads the output only where the block has written it;
    the init finds all it needs outside. */
+#include "ir/infer_regions.h"
 #include "ir/print.h"
 #include "ir/walk.h"
 #include "passes/analysis/dependence.h"
@@ -263,6 +264,17 @@ static bool check_init_is_independent(Schedule *sch, const Decomposition *step)
 
 /* --- Building --- */
 
+/* What the body of INIT reads: an init may start from another buffer's values. Only buffers that BLOCK declares can be among it. */
+static void find_init_reads(Context *ctx, const BlockStmt *block, BlockStmt *init)
+{
+    Map buffers = {0};
+    for (int i = 0; i < block->read_count; i++)
+        map_set(ctx->arena, &buffers, block->reads[i].buffer->data, block->reads[i].buffer);
+    BlockRegions regions = infer_block_regions(ctx, init, &buffers);
+    init->reads = regions.reads;
+    init->read_count = regions.read_count;
+}
+
 /* The init block: the spatial axes under fresh symbols, the init as body. */
 static BlockStmt make_init_block(Context *ctx, const Decomposition *step)
 {
@@ -286,6 +298,7 @@ static BlockStmt make_init_block(Context *ctx, const Decomposition *step)
     init.writes = ARENA_ARRAY(ctx->arena, Region, block->write_count);
     for (int w = 0; w < block->write_count; w++)
         init.writes[w] = subst_region(ctx, &axes, block->writes[w]);
+    find_init_reads(ctx, block, &init);
     return init;
 }
 
