@@ -239,6 +239,17 @@ static void refuse(const InitSite *site)
               outer->as.loop.var->name);
 }
 
+/* A loop that is not of the reduction has no iterations: there is no point that could have an init. */
+static bool has_no_point(const InitSite *site)
+{
+    for (int i = 0; i < site->frame_count; i++) {
+        const Stmt *stmt = site->frames[i].stmt;
+        if (stmt->kind == STMT_FOR && expr_is_int(stmt->as.loop.extent, 0) && (i < site->outer || map_has(&site->spatial_loops, stmt->as.loop.var)))
+            return true;
+    }
+    return false;
+}
+
 /* STMT, a block with init, as its update, with the init in it where that is its place. */
 static const Stmt *split_init(Context *ctx, InitPass *pass, const Stmt *stmt)
 {
@@ -248,6 +259,8 @@ static const Stmt *split_init(Context *ctx, InitPass *pass, const Stmt *stmt)
     update.init = NULL;
     if (site->outer >= 0) {
         add_reads_of_update(ctx, &update);
+        if (has_no_point(site))
+            return stmt_block(ctx, update, stmt->span);
         const Stmt *nest = init_site_nest(site);
         if (nest_is_right(site, nest, &pass->roots)) {
             add_nest(ctx, pass, site, nest);

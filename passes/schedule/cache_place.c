@@ -187,21 +187,56 @@ static bool writes_what_it_declares(Schedule *sch, const CachePlan *plan)
     return true;
 }
 
-/* No loop that only repeats the writer may keep it from running: those of a reduction with an init do not, and those over a part of the region leave out just that part. */
+/* Looks for a variable outside of divisions, where all of its values count. */
+typedef struct {
+    const Var *var;
+    bool found;
+} WholeUse;
+
+static bool find_whole_use(Visitor *visitor, const Expr *expr)
+{
+    WholeUse *use = visitor->data;
+    use->found |= expr_is_var(expr, use->var);
+    return expr->kind != EXPR_FLOORDIV && expr->kind != EXPR_FLOORMOD;
+}
+
+/* A loop over a part of the region: where it is empty, so is that part. */
+static bool loop_spans_region(const RegionQuery *query, const Var *var)
+{
+    WholeUse use = {.var = var};
+    Visitor visitor = {.expr = find_whole_use, .data = &use};
+    for (int d = 0; d < query->ndim; d++)
+        visit_expr(&visitor, query->ranges[d].min);
+    return use.found;
+}
+
+/* The block has an init, which runs however often the loop over VAR, one of the reduction, does. */
+static bool loop_is_of_reduction(const BlockStmt *block, const Var *var)
+{
+    for (int i = 0; i < block->iter_count; i++)
+        if (block->init && block->iters[i].kind == ITER_REDUCE && expr_uses_var(block->bindings[i], var))
+            return true;
+    return false;
+}
+
+/* No loop that only repeats the writer, or of which the region shows just a part, may keep it from running. */
 static bool repeating_loops_run(Schedule *sch, const CachePlan *plan, const RegionQuery *query)
 {
-    const BlockStmt *block = node_block(plan->writer);
+    Context *ctx = sch->ctx;
+    Analyzer *an = loops_context(sch, plan->scope);
+    const Expr *iterations = expr_int(ctx, DTYPE_INT64, 1), *elements = iterations, *zero = expr_int(ctx, DTYPE_INT64, 0);
+    bool all_run = true;
     for (int i = 0; i < query->var_count; i++) {
         const VarRange *loop = &query->vars[i];
-        bool harmless = false;
-        for (int d = 0; d < query->ndim; d++)
-            harmless |= expr_uses_var(query->ranges[d].min, loop->var);
-        for (int k = 0; k < block->iter_count; k++)
-            harmless |= block->init && block->iters[k].kind == ITER_REDUCE && expr_uses_var(block->bindings[k], loop->var);
-        if (!harmless && !analyzer_prove_symbolic(loops_context(sch, plan->scope), op_compare(sch->ctx, EXPR_LT, expr_int(sch->ctx, loop->range.extent->dtype, 0), loop->range.extent)))
-            return false;
+        const Expr *extent = op_cast(ctx, DTYPE_INT64, loop->range.extent);
+        if (loop_is_of_reduction(node_block(plan->writer), loop->var))
+            continue;
+        iterations = op_mul(ctx, iterations, extent);
+        all_run &= loop_spans_region(query, loop->var) || analyzer_prove_symbolic(an, op_compare(ctx, EXPR_LT, zero, extent));
     }
-    return true;
+    for (int d = 0; d < query->ndim; d++)
+        elements = op_mul(ctx, elements, op_cast(ctx, DTYPE_INT64, plan->region.ranges[d].extent));
+    return all_run || analyzer_prove_equal(an, iterations, elements);
 }
 
 /* The copied region is the image of the writer's bindings, by iterator maps: what integer sets cannot decide where sizes multiply. */

@@ -11,6 +11,7 @@
    read the new buffer too. What must hold: the block is the only one that writes the buffer, and does not read what was in it before; the copied elements are all
    written, so that nothing else of the buffer changes; no earlier block of the same loops waits for the written values. */
 #include "passes/schedule/cache.h"
+#include "passes/schedule/checks.h"
 #include "passes/schedule/concurrency.h"
 #include "passes/schedule/query.h"
 #include "passes/schedule/scope.h"
@@ -28,7 +29,7 @@ static bool check_writer(Schedule *sch, const CachePlan *plan)
     } else if (regions_find(block->reads, block->read_count, plan->buffer)) {
         sched_refuse(sch, "block '%s' reads '%s' before it writes it: in the new buffer it would find nothing", block->block->name, plan->buffer->name);
     } else {
-        return true;
+        return check_reduces_in_scope(sch, plan->writer);
     }
     sched_note(sch, plan->writer->stmt->span, "block '%s' is here", block->block->name);
     return false;

@@ -216,8 +216,7 @@ static bool check_outputs_not_reduced(Schedule *sch, const TreeNode *node)
     return false;
 }
 
-/* A scope without axes lets bindings mention loops outside of it: each of its runs holds just a part of a reduction over those. */
-static bool check_reduces_in_scope(Schedule *sch, const TreeNode *node)
+bool check_reduces_in_scope(Schedule *sch, const TreeNode *node)
 {
     const BlockStmt *block = node_block(node);
     const TreeNode *scope = schedule_scope(sch, node);

@@ -18,6 +18,9 @@ bool check_block_has_scope(Schedule *sch, const TreeNode *block);
 
 /* Complete: only spatial axes, the only writer of its outputs, and it reads none of them. */
 bool check_complete_block(Schedule *sch, const TreeNode *block);
+/* The reduce axes of BLOCK run over loops inside of its scope only. A scope without axes lets bindings mention loops outside of it: each of its runs holds just a part of a reduction over
+   those. */
+bool check_reduces_in_scope(Schedule *sch, const TreeNode *block);
 /* Reduction: it has an init, affine bindings of spatial and reduce axes whose predicate leaves a box or some update for each spatial point, is the only writer of its outputs, and no reduce axis indexes them. */
 bool check_reduction_block(Schedule *sch, const TreeNode *block);
 

@@ -389,7 +389,7 @@ static void find_blocks(Chooser *c)
 static int weight_of(int kind, const Module *module)
 {
     if (!strcmp(kinds[kind].name, "tensorize"))
-        return module_intrin(module, "copy4") ? 9 : 1;
+        return module_intrin(module, "copy4") ? 13 : 1;
     return kinds[kind].weight;
 }
 
