@@ -69,13 +69,28 @@ bool check_block_is_affine(Schedule *sch, const TreeNode *block, const TreeNode 
     return refuse_not_affine(sch, block, &map);
 }
 
-/* The bindings reach a box under the predicate; or each instance once, some of each spatial point: the point gets its init wherever the predicate stands. */
+/* No condition of the block's predicate is about a loop that a reduce axis is bound to: it says of whole spatial points whether they run. */
+static bool conditions_are_spatial(Schedule *sch, const TreeNode *node)
+{
+    const BlockStmt *block = node_block(node);
+    int count;
+    const TreeNode **loops = schedule_loops_around(sch, node, &count);
+    for (int l = 0; l < count; l++)
+        for (int i = 0; i < block->iter_count && expr_uses_var(block->predicate, node_loop(loops[l])->var); i++)
+            if (block->iters[i].kind != ITER_SPATIAL && expr_uses_var(block->bindings[i], node_loop(loops[l])->var))
+                return false;
+    return true;
+}
+
+/* The bindings reach a box under the predicate; or each instance once, some of each spatial point: the point gets its init wherever the predicate stands; or of some spatial points all
+   instances, and of the others none: then the init follows the predicate. */
 static bool check_reduction_domain(Schedule *sch, const TreeNode *node)
 {
     IterMapResult map, whole;
     if (detect_bindings(sch, node, NULL, true, &map))
         return true;
-    if (detect_bindings(sch, node, NULL, false, &whole) && dependence_serves_all_points(sch->ctx, schedule_func(sch), node_block(node)->block))
+    if (detect_bindings(sch, node, NULL, false, &whole) &&
+        (conditions_are_spatial(sch, node) || dependence_serves_all_points(sch->ctx, schedule_func(sch), node_block(node)->block)))
         return true;
     return refuse_not_affine(sch, node, &map);
 }
