@@ -171,3 +171,22 @@ const Expr *fold_cast(Context *ctx, DType dtype, const Expr *value)
     }
     return NULL;
 }
+
+const Expr *fold_bits(Context *ctx, Op op, const Expr *a, const Expr *b)
+{
+    int64_t x, y;
+    DType dtype = a->dtype;
+    if (!expr_const_int(a, &x) || !expr_const_int(b, &y))
+        return NULL;
+    bool shifts = op == OP_SHIFT_LEFT || op == OP_SHIFT_RIGHT;
+    if (shifts && (y < 0 || y >= dtype.bits || (dtype.code == DT_UINT && dtype.bits == 64)))
+        return NULL;
+    switch (op) {
+    case OP_BITWISE_AND: return expr_int(ctx, dtype, x & y);
+    case OP_BITWISE_OR: return expr_int(ctx, dtype, x | y);
+    case OP_BITWISE_XOR: return expr_int(ctx, dtype, x ^ y);
+    case OP_SHIFT_LEFT: return expr_int(ctx, dtype, dtype_wrap(dtype, (int64_t)((uint64_t)x << y)));
+    case OP_SHIFT_RIGHT: return expr_int(ctx, dtype, x >> y);
+    default: return NULL;
+    }
+}

@@ -7,6 +7,8 @@
 /* KIND applied to operands of one type: a constant or one of the operands where that is exact (x + 0, x * 1, 0 * x for integers, ...), or NULL. Float identities
    that do not hold for NaN, infinities or -0.0 are not used. */
 const Expr *fold_binary(Context *ctx, ExprKind kind, const Expr *a, const Expr *b);
+/* A shift or bitwise operation OP of two constants where that is exact, or NULL. */
+const Expr *fold_bits(Context *ctx, Op op, const Expr *a, const Expr *b);
 /* Constant VALUE converted to DTYPE (of one lane), or NULL when it is no constant or does not fit. */
 const Expr *fold_cast(Context *ctx, DType dtype, const Expr *value);
 

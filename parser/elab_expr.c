@@ -4,26 +4,6 @@
 
 /* --- operators on expressions --- */
 
-/* Constants folded where the result is exact; NULL otherwise. */
-static const Expr *fold_bits(Context *ctx, Op op, const Expr *a, const Expr *b)
-{
-    int64_t x, y;
-    DType dtype = a->dtype;
-    if (!expr_const_int(a, &x) || !expr_const_int(b, &y))
-        return NULL;
-    bool shifts = op == OP_SHIFT_LEFT || op == OP_SHIFT_RIGHT;
-    if (shifts && (y < 0 || y >= dtype.bits || (dtype.code == DT_UINT && dtype.bits == 64)))
-        return NULL;
-    switch (op) {
-    case OP_BITWISE_AND: return expr_int(ctx, dtype, x & y);
-    case OP_BITWISE_OR: return expr_int(ctx, dtype, x | y);
-    case OP_BITWISE_XOR: return expr_int(ctx, dtype, x ^ y);
-    case OP_SHIFT_LEFT: return expr_int(ctx, dtype, dtype_wrap(dtype, (int64_t)((uint64_t)x << y)));
-    case OP_SHIFT_RIGHT: return expr_int(ctx, dtype, x >> y);
-    default: return NULL;
-    }
-}
-
 Value elab_bit_operation(Elab *elab, Op op, const Value *a, const Value *b, Span span)
 {
     const Expr *args[2];

@@ -283,7 +283,7 @@ bool dependence_carried(Context *ctx, const Func *func, const Var *var, RunMode 
             continue;
         for (int j = 0; j < accesses.count; j++) {
             const Access *b = &accesses.data[j];
-            if (a->data && map_has(&allocations.inner, a->data))
+            if (a->data && map_has(&allocations.inner, a->data) && !(mode == RUN_AS_THREADS && is_shared(a)))
                 break;
             if (!in_loop(b, var) || !pair_shares_memory(a, b) || pair_is_harmless(a, b, false) || (mode == RUN_AS_THREADS && threads_allow(a, b, var)))
                 continue;

@@ -201,14 +201,21 @@ static Buffer *allocated_buffer(const Stmt *stmt)
     return same ? buffer : NULL;
 }
 
+/* What holds where the allocation stands. */
+static Analyzer *facts_around(const Compactor *compactor)
+{
+    Analyzer *an = analyzer_new(compactor->ctx);
+    facts_bind_sizes(an, compactor->func);
+    for (int i = 0; i < compactor->around.count; i++)
+        facts_bind_stmt(an, compactor->around.data[i]);
+    return an;
+}
+
 static const Stmt *compact_allocation(const Compactor *compactor, const Stmt *stmt, Buffer *old)
 {
     Context *ctx = compactor->ctx;
     const Stmt *body = stmt->as.allocate.body->as.declare.body;
-    Analyzer *an = analyzer_new(ctx);
-    facts_bind_sizes(an, compactor->func);
-    for (int i = 0; i < compactor->around.count; i++)
-        facts_bind_stmt(an, compactor->around.data[i]);
+    Analyzer *an = facts_around(compactor), *outside = facts_around(compactor); /* AN comes to know what holds in the loops below only */
     IntSet *needed = ARENA_ARRAY(ctx->arena, IntSet, old->ndim);
     if (!needed_region(an, body, old, needed))
         return stmt;
@@ -219,7 +226,7 @@ static const Stmt *compact_allocation(const Compactor *compactor, const Stmt *st
     const AttrValue *rows = attrs_get(annotations, DIM_ALIGN);
     bool same = !rows;
     for (int d = 0; d < old->ndim; d++) {
-        shift.box[d] = shrink_dimension(an, needed[d], old->shape[d]);
+        shift.box[d] = shrink_dimension(outside, needed[d], old->shape[d]);
         new->shape[d] = shift.box[d].extent;
         same &= new->shape[d] == old->shape[d];
     }

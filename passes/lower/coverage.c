@@ -127,6 +127,8 @@ static bool use_conditions(Coverage *coverage, Written *written, const Var *var,
 static bool grow_dimension(Coverage *coverage, Written *written, int dim, const Var *var, const Expr *first, const Expr *last, bool certain)
 {
     Context *ctx = coverage->ctx;
+    first = op_cast(ctx, var->dtype, first); /* a condition that narrows the loop may be of another type */
+    last = op_cast(ctx, var->dtype, last);
     const Expr *lo = written->lo[dim], *hi = written->hi[dim], *next = op_add_int(ctx, expr_var(ctx, (Var *)var), 1);
     const Expr *next_lo = subst_one(ctx, lo, var, next), *next_hi = subst_one(ctx, hi, var, next);
     int64_t lo_step, hi_step;

@@ -285,11 +285,12 @@ static bool copy_is_written(Schedule *sch, const CachePlan *plan, const char **w
 bool check_copy_is_written(Schedule *sch, CachePlan *plan)
 {
     const char *why, *ignored;
-    if (copy_is_written(sch, plan, &why) || (!plan->any_guarded && bindings_reach_all(sch, plan)))
+    const Expr *outer = outer_condition(sch, plan);
+    if (copy_is_written(sch, plan, &why) || (!outer && !plan->any_guarded && bindings_reach_all(sch, plan)))
         return true;
-    plan->condition = outer_condition(sch, plan);
+    plan->condition = outer;
     find_guards(sch, plan);
-    if (plan->condition && copy_is_written(sch, plan, &ignored))
+    if (outer && (copy_is_written(sch, plan, &ignored) || (!plan->any_guarded && bindings_reach_all(sch, plan))))
         return true;
     sched_refuse(sch, "the copy would take %s%s, which block '%s' must write completely before: %s", print_region(sch->ctx, &plan->region),
                  plan->any_guarded ? " (as far as it is in the buffer)" : "", block_name(plan->writer), why);

@@ -78,6 +78,27 @@ static Block *rename_block(Rewriter *rewriter, Block *block)
     return block_new(rewriter->ctx, context_internf(rewriter->ctx, "%s_%s", block->name, renaming->suffix), block->span);
 }
 
+static bool find_load(Visitor *visitor, const Expr *expr)
+{
+    *(bool *)visitor->data |= expr->kind == EXPR_LOAD;
+    return true;
+}
+
+/* Regions that depend on data become whole buffers: which elements a part touches must be known before it runs, also where a T.where in it keeps instances from running. */
+static void widen_data_regions(Context *ctx, Region *regions, int count)
+{
+    for (int i = 0; i < count; i++) {
+        bool loads = false;
+        Visitor visitor = {.expr = find_load, .data = &loads};
+        for (int d = 0; d < regions[i].buffer->ndim; d++) {
+            visit_expr(&visitor, regions[i].ranges[d].min);
+            visit_expr(&visitor, regions[i].ranges[d].extent);
+        }
+        if (loads)
+            regions[i] = region_whole(ctx, regions[i].buffer);
+    }
+}
+
 /* An opaque block around BODY that declares what BODY touches. */
 static const Stmt *block_around(Partition *p, const char *name, const Stmt *body)
 {
@@ -89,6 +110,8 @@ static const Stmt *block_around(Partition *p, const char *name, const Stmt *body
     block.read_count = regions.read_count;
     block.writes = regions.writes;
     block.write_count = regions.write_count;
+    widen_data_regions(ctx, block.reads, block.read_count);
+    widen_data_regions(ctx, block.writes, block.write_count);
     return stmt_block(ctx, block, span);
 }
 

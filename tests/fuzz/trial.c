@@ -193,6 +193,7 @@ static bool note_threads(Visitor *visitor, const Stmt *stmt)
 static bool check_called(Trial *trial, JitFunction function, int set)
 {
     ArgData *actual = argdata_copy(trial->inputs[set]);
+    trial->failed_set = set;
     bool ok = function(jit_arguments(trial->ctx, actual)) == 0 || fail(trial, "the compiled function returns an error");
     ok = ok && check_results(trial, set, actual, "the compiled function");
     argdata_free(actual);
