@@ -132,6 +132,21 @@ static bool check_moved(Move *move, const Func *before, const Func *after)
     return refuse_conflict(sch, &conflict, "moving block '%s' below loop '%s' would change the result", block->name, node_loop(move->loop)->var->name);
 }
 
+/* An update that runs again adds to its result again. Moved in front of consumers a block starts over with its init; behind its producers it must not run in more iterations than before. */
+static bool check_updates_once(Move *move)
+{
+    Schedule *sch = move->sch;
+    const TreeNode *node = schedule_find_block(sch, node_block(move->block)->block);
+    int count;
+    const TreeNode **loops = schedule_loops_around(sch, node, &count);
+    if (!move->reverse || !node_block(node)->init || !count || dependence_runs_once(sch->ctx, schedule_func(sch), node_block(node)->block, node_loop(loops[0])->var))
+        return true;
+    sched_refuse(sch, "moving block '%s' below loop '%s' would change the result: an update of its reduction may run in several iterations there", block_name(move->block),
+                 node_loop(move->loop)->var->name);
+    sched_note(sch, move->block->stmt->span, "block '%s' is here", block_name(move->block));
+    return false;
+}
+
 static bool run_move(Move *move)
 {
     Schedule *sch = move->sch;
@@ -151,7 +166,7 @@ static bool run_move(Move *move)
     move->block = &block;
     move->loop = &loop;
     sched_replace(sch, scope_stmt, rebuilt);
-    return check_moved(move, before, schedule_func(sch)) && check_concurrent_loops_around(sch, schedule_find_block(sch, node_block(move->block)->block));
+    return check_moved(move, before, schedule_func(sch)) && check_updates_once(move) && check_concurrent_loops_around(sch, schedule_find_block(sch, node_block(move->block)->block));
 }
 
 static bool move_block(Schedule *sch, const Value *args, bool reverse)
