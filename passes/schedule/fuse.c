@@ -94,8 +94,10 @@ static Subst fused_values(Context *ctx, const Fusion *fusion, Var *fused)
         const ForStmt *loop = fused_loop(fusion, i);
         const Expr *extent = op_cast(ctx, fusion->dtype, loop->extent), *value;
         bool empty_inside = i > 0 && expr_is_int(extent, 0); /* nothing runs, and its extent must not become a divisor */
-        if (expr_is_int(extent, 1) || empty_inside)
+        if (expr_is_int(extent, 1))
             value = expr_int(ctx, fusion->dtype, 0);
+        else if (empty_inside)
+            value = index;
         else if (i == 0)
             value = op_floordiv(ctx, index, lower);
         else
