@@ -93,6 +93,12 @@ static bool uses_loop_around_scope(Schedule *sch, const CachePlan *plan, const E
     return false;
 }
 
+/* EXTENT is no less than 0 at the anchor, also where loops before it have no iterations. */
+static bool is_certain_extent(Schedule *sch, const CachePlan *plan, const Expr *extent)
+{
+    return analyzer_prove_symbolic(loops_context(sch, plan->anchor), op_compare(sch->ctx, EXPR_GE, extent, expr_int(sch->ctx, extent->dtype, 0)));
+}
+
 /* Settles the shape of the cache: that of the region where the copy stands directly in the scope. */
 static void make_cache(Schedule *sch, CachePlan *plan)
 {
@@ -100,7 +106,7 @@ static void make_cache(Schedule *sch, CachePlan *plan)
     bool whole = around_anchor(sch, plan) != plan->scope || is_all_of_buffer(sch, &plan->region);
     plan->whole = ARENA_ARRAY(sch->ctx->arena, bool, cache->ndim);
     for (int d = 0; d < cache->ndim; d++) {
-        plan->whole[d] = whole || uses_loop_around_scope(sch, plan, plan->region.ranges[d].min);
+        plan->whole[d] = whole || uses_loop_around_scope(sch, plan, plan->region.ranges[d].min) || !is_certain_extent(sch, plan, plan->region.ranges[d].extent);
         plan->part |= !plan->whole[d];
     }
     if (cache->strides || !expr_is_int(cache->elem_offset, 0)) {
