@@ -122,6 +122,12 @@ static void find_conditions(Site *site)
     }
 }
 
+/* A condition on a loop of one iteration is none on where the points lie: k_0 + k_1 < n with k_1 in range(1) speaks of k_0. */
+static bool is_unit_loop(const PathEntry *entry)
+{
+    return entry->kind == PATH_LOOP && expr_is_int(entry->source->kind == STMT_FOR ? entry->source->as.loop.extent : entry->source->as.attr.value, 1);
+}
+
 typedef struct {
     bool reduction, spatial;
 } Dependence;
@@ -133,7 +139,7 @@ static Dependence dependence_of(const Site *site, const Expr *expr)
     mark_expr(site->compiler, expr, marks);
     Dependence result = {false, false};
     for (int i = 0; i < site->count; i++) {
-        if (!marks[i] || site->compiler->path.data[i].kind == PATH_LET)
+        if (!marks[i] || site->compiler->path.data[i].kind == PATH_LET || is_unit_loop(&site->compiler->path.data[i]))
             continue;
         result.reduction |= is_reduction_only(site, i);
         result.spatial |= site->spatial[i] || (i >= site->first && !site->reduction[i]);

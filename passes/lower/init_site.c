@@ -146,7 +146,8 @@ static ConditionKind condition_kind(const InitSite *site, const Expr *condition)
     find_dependencies(site, compose(site, condition, site->outer, -1), 0, &found);
     for (int i = 0; i < found.count; i++) {
         const Var *var = found.entries[i].key;
-        if (((const Stmt *)found.entries[i].value)->kind != STMT_FOR)
+        const Stmt *stmt = found.entries[i].value;
+        if (stmt->kind != STMT_FOR || expr_is_int(stmt->as.loop.extent, 1)) /* a loop of one iteration tells no points apart */
             continue;
         bool spatial = map_has(&site->spatial_loops, var), reduction = map_has(&site->reduce_loops, var);
         kind.reduction |= reduction && !spatial;
