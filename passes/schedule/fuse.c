@@ -10,6 +10,7 @@
    extents fits in the type. The new loop is serial, whatever kind the old ones were. */
 #include "ir/print.h"
 #include "ir/walk.h"
+#include "passes/analysis/dependence.h"
 #include "passes/arith/iter_map.h"
 #include "passes/schedule/loops.h"
 
@@ -125,18 +126,24 @@ static bool binds_axis(const BlockStmt *block, const Var *var, bool spatial)
 }
 
 /* An init runs for each spatial point also where nothing is reduced over. A loop fused from spatial and reduce loops has no iteration for such a point when the reduce loop is
-   empty, so that one must be certain to run. */
+   empty, so that one must be certain to run; and so must some update of each point be where a condition on reduce loops comes to speak of the fused loop. */
 static bool check_init_is_kept(Schedule *sch, const Fusion *fusion, const TreeNode *node)
 {
     const BlockStmt *block = node_block(node);
     const ForStmt *maybe_empty = NULL;
-    bool spatial = false;
+    bool spatial = false, conditional = false;
     for (int i = 0; block->init && i < fusion->count; i++) {
         const ForStmt *loop = fused_loop(fusion, i);
         int64_t extent;
         spatial |= binds_axis(block, loop->var, true);
         if (binds_axis(block, loop->var, false) && !(expr_const_int(loop->extent, &extent) && extent > 0))
             maybe_empty = loop;
+        conditional |= binds_axis(block, loop->var, false) && expr_uses_var(block->predicate, loop->var);
+    }
+    if (spatial && conditional && !maybe_empty && !dependence_serves_all_points(sch->ctx, schedule_func(sch), block->block)) {
+        sched_refuse(sch, "the condition of block '%s' may leave a spatial point without any update; with its loops fused, the init of that point would then not run", block->block->name);
+        sched_note(sch, node->stmt->span, "block '%s' is here", block->block->name);
+        return false;
     }
     if (!spatial || !maybe_empty)
         return true;
