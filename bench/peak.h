@@ -1,5 +1,5 @@
-/* The float32 multiply-add rate of one core, the measure of every GFLOP/s that is reported: independent chains of fused multiply-adds in registers, as wide as the processor has
-   them. For a benchmark program of one file, compiled by gcc or clang without any -m option. */
+/* The float32 multiply-add rate of one core, the measure of every GFLOP/s that is reported: independent chains of fused multiply-adds in
+   registers, as wide as the processor has them. For a benchmark program of one file, compiled by gcc or clang without any -m option. */
 #ifndef TIRC_BENCH_PEAK_H
 #define TIRC_BENCH_PEAK_H
 
@@ -12,7 +12,8 @@
 #include <immintrin.h>
 #endif
 
-enum { PEAK_CHAINS = 12, PEAK_UNROLL = 8 }; /* chains cover a latency of up to 6 cycles at 2 a cycle; unrolled so that the loop's own instructions do not count */
+/* chains cover a latency of up to 6 cycles at 2 a cycle; unrolled so that the loop's own instructions do not count */
+enum { PEAK_CHAINS = 12, PEAK_UNROLL = 8 };
 
 static inline double bench_seconds(void)
 {
@@ -21,7 +22,8 @@ static inline double bench_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Keeps the compiler from knowing VALUE, which is in a register of class KIND: chains with known values may be computed ahead, in part or whole. */
+/* Keeps the compiler from knowing VALUE, which is in a register of class KIND: chains with known values may be computed ahead, in part or
+   whole. */
 #define PEAK_HIDE(kind, value) __asm__ volatile("" : "+" kind(value))
 
 /* Defines name(rounds), which runs PEAK_UNROLL multiply-adds in each chain a round. The chains converge, so no value is ever subnormal. */

@@ -1,9 +1,10 @@
-/* How fast the structure of the tmm16 example runs, as a share of the peak measured in the same run: C = A B^T for 1024x1024 float32 matrices, tiles of A and B copied into dense 16x16
-   buffers, multiplied into an accumulator, which is copied to C. In plain C with each variant of tmm16, and as tirc compiles it from text and schedule. And the micro-kernel by itself on
-   tiles that stay in the first-level cache.
-   The matrices are placed in three ways: A and B at the same offset within a page, where equal tiles of both compete for one set of the first-level cache; 64 bytes apart; and 16 bytes
-   into a page, as malloc places them, where each row of a tile lies in two cache lines. The copies are unrolled, as in tirc's code: each load then has an address stream of its own,
-   which the processor's prefetcher follows. bench/run builds this program. */
+/* How fast the structure of the tmm16 example runs, as a share of the peak measured in the same run: C = A B^T for 1024x1024 float32
+   matrices, tiles of A and B copied into dense 16x16 buffers, multiplied into an accumulator, which is copied to C. In plain C with each
+   variant of tmm16, and as tirc compiles it from text and schedule. And the micro-kernel by itself on tiles that stay in the first-level
+   cache. The matrices are placed in three ways: A and B at the same offset within a page, where equal tiles of both compete for one set of
+   the first-level cache; 64 bytes apart; and 16 bytes into a page, as malloc places them, where each row of a tile lies in two cache lines.
+   The copies are unrolled, as in tirc's code: each load then has an address stream of its own, which the processor's prefetcher follows.
+   bench/run builds this program. */
 #include "peak.h"
 
 #include <stdio.h>
@@ -98,7 +99,8 @@ static void report(const char *name, tirc_tmm16_kernel kernel, float *const A[],
             strided = fmax(strided, kernel_gflops(kernel, 2 * TILE));
         }
     }
-    printf("%-8s of %.1f GFLOP/s peak: structure %.3f (A and B 64 bytes apart: %.3f, 16 bytes into a page: %.3f)", name, peak, share[0] / peak, share[1] / peak, share[2] / peak);
+    printf("%-8s of %.1f GFLOP/s peak: structure %.3f (A and B 64 bytes apart: %.3f, 16 bytes into a page: %.3f)", name, peak,
+           share[0] / peak, share[1] / peak, share[2] / peak);
     if (kernel)
         printf(", kernel %.3f (stride 32: %.3f)", dense / peak, strided / peak);
     printf("; worst error %.1e\n", error);

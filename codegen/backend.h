@@ -1,4 +1,5 @@
-/* Back ends: what turns a lowered module into bytes. Nothing here writes files: results are byte strings that the caller puts where it wants. */
+/* Back ends: what turns a lowered module into bytes. Nothing here writes files: results are byte strings that the caller puts where it
+   wants. */
 #ifndef TIRC_CODEGEN_BACKEND_H
 #define TIRC_CODEGEN_BACKEND_H
 
@@ -52,8 +53,8 @@ typedef struct {
 
 typedef struct {
     const char *name, *description;
-    /* Compiles all functions of MODULE, which is at the lowered stage, into the kinds in the bit set KINDS (1 << EMIT_OBJECT | ...). False after diagnostics;
-       OUT then holds nothing. */
+    /* Compiles all functions of MODULE, which is at the lowered stage, into the kinds in the bit set KINDS (1 << EMIT_OBJECT | ...). False
+       after diagnostics; OUT then holds nothing. */
     bool (*compile)(Context *ctx, const Module *module, const CodegenOptions *options, unsigned kinds, CodegenOutput *out);
 } Backend;
 /* The back end called NAME (NULL: the default one), or NULL. */
@@ -62,8 +63,8 @@ const Backend *backend_find(const char *name);
 /* The name of the entry point that options.entry_points adds for the function exported as SYMBOL. */
 Str codegen_entry_symbol(Context *ctx, Str symbol);
 
-/* The C header that declares the exported functions of MODULE (any stage), in ctx->arena. SOURCE: the same before it was scheduled, or NULL; it tells better which outputs are inputs
-   too. HEADER_NAME (the output file, or NULL) gives the include guard. */
+/* The C header that declares the exported functions of MODULE (any stage), in ctx->arena. SOURCE: the same before it was scheduled, or
+   NULL; it tells better which outputs are inputs too. HEADER_NAME (the output file, or NULL) gives the include guard. */
 const char *header_text(Context *ctx, const Module *module, const Module *source, const char *header_name);
 
 #endif

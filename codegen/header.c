@@ -1,7 +1,7 @@
 /* The C header of a module: one prototype for each exported function, with a comment that says what its arguments are.
 
-   Names of parameters are adapted to C and C++ (keywords, characters that identifiers cannot have, repetitions); a function whose exported name is no C
-   identifier is described in a comment only. */
+   Names of parameters are adapted to C and C++ (keywords, characters that identifiers cannot have, repetitions); a function whose exported
+   name is no C identifier is described in a comment only. */
 #include <ctype.h>
 #include <string.h>
 
@@ -128,7 +128,8 @@ static void add_prototype(FuncHeader *header)
 
 static const char *operand_text(FuncHeader *header, const Expr *operand);
 
-/* DIM in the spelling of C and under C's names; sizes are never negative, so that C's division is the one meant. What C has no simple spelling for is printed as in the program. */
+/* DIM in the spelling of C and under C's names; sizes are never negative, so that C's division is the one meant. What C has no simple
+   spelling for is printed as in the program. */
 static const char *dim_text(FuncHeader *header, const Expr *dim)
 {
     static const struct {
@@ -144,7 +145,8 @@ static const char *dim_text(FuncHeader *header, const Expr *dim)
         return dim_text(header, dim->args[0]);
     for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
         if (dim->kind == operators[i].kind)
-            return context_internf(header->ctx, "%s %s %s", operand_text(header, dim->args[0]), operators[i].op, operand_text(header, dim->args[1]));
+            return context_internf(header->ctx, "%s %s %s", operand_text(header, dim->args[0]), operators[i].op,
+                                   operand_text(header, dim->args[1]));
     return print_expr(header->ctx, dim);
 }
 
@@ -197,7 +199,8 @@ static void describe_dim(FuncHeader *header, int index)
 {
     const Var *dim = header->signature->dims[index];
     const Param *owner = &header->func->params[header->signature->dim_params[index]];
-    const char *range = dim->dtype.bits < 64 ? context_internf(header->ctx, ", in the range of %s", dtype_name(header->ctx, dim->dtype)) : "";
+    const char *range =
+        dim->dtype.bits < 64 ? context_internf(header->ctx, ", in the range of %s", dtype_name(header->ctx, dim->dtype)) : "";
     strbuf_printf(header->out, "     %s: from the declaration of %s%s\n", (const char *)map_get(&header->names, dim),
                   (const char *)map_get(&header->names, owner->param), range);
 }
@@ -215,11 +218,13 @@ static void add_comment(FuncHeader *header)
     strbuf_add(header->out, "   Returns 0, or another code with a message in tirc_last_error(). */\n");
 }
 
-/* The signature of FUNC. A schedule keeps what a function computes, so what does not matter in SOURCE (may be NULL) does not matter here. */
+/* The signature of FUNC. A schedule keeps what a function computes, so what does not matter in SOURCE (may be NULL) does not matter
+   here. */
 static const Signature *header_signature(Context *ctx, const Func *func, const Func *source)
 {
     const Signature *signature = func_signature(ctx, func);
-    const Signature *before = source && source != func && source->param_count == func->param_count ? func_signature(ctx, source) : signature;
+    const Signature *before =
+        source && source != func && source->param_count == func->param_count ? func_signature(ctx, source) : signature;
     for (int i = 0; i < func->param_count; i++)
         signature->read[i] &= before->read[i];
     return signature;

@@ -1,7 +1,8 @@
 /* Loads, stores and addresses.
 
-   A vector access is contiguous, reversed, uniform (all lanes one element), strided (a load with small constant stride: one wide load and a shuffle) or
-   scattered. Buffers are flat: one index. Elements are assumed aligned to their own size; LLVM finds better where declarations or allocations say so. */
+   A vector access is contiguous, reversed, uniform (all lanes one element), strided (a load with small constant stride: one wide load and a
+   shuffle) or scattered. Buffers are flat: one index. Elements are assumed aligned to their own size; LLVM finds better where declarations
+   or allocations say so. */
 #include "codegen/llvm_index.h"
 #include "support/bug.h"
 
@@ -39,7 +40,8 @@ static LLVMValueRef element_pointer(FuncGen *gen, const Buffer *buffer, LLVMValu
     LLVMValueRef pointer = buffer_pointer(gen, buffer, span);
     if (buffer->dtype.lanes > 1)
         index = LLVMBuildMul(gen->builder, index, LLVMConstInt(gen->build->i64, buffer->dtype.lanes, false), "");
-    return inbounds ? LLVMBuildInBoundsGEP2(gen->builder, type, pointer, &index, 1, "") : LLVMBuildGEP2(gen->builder, type, pointer, &index, 1, "");
+    return inbounds ? LLVMBuildInBoundsGEP2(gen->builder, type, pointer, &index, 1, "")
+                    : LLVMBuildGEP2(gen->builder, type, pointer, &index, 1, "");
 }
 
 /* 0, stride, 2 * stride, ... as a vector: of 32-bit integers where they suffice, which makes shorter gathers. */
@@ -55,7 +57,8 @@ static LLVMValueRef lane_offsets(FuncGen *gen, const Expr *stride, int lanes)
     return is_short ? offsets : LLVMBuildMul(gen->builder, offsets, emit_splat(gen, emit_index(gen, stride), lanes), "");
 }
 
-/* Pointers for an index without a regular form, or with a stride: the scalar base is added first, so that the rest may stay a short vector. */
+/* Pointers for an index without a regular form, or with a stride: the scalar base is added first, so that the rest may stay a short
+   vector. */
 static LLVMValueRef scattered_pointers(FuncGen *gen, const Buffer *buffer, const Expr *index)
 {
     LaneIndex lanes;
@@ -98,16 +101,19 @@ static AccessShape shape_of_stride(const Expr *stride, bool masked, bool is_load
 /* MASK: the access's own mask or NULL. */
 static Access find_access(FuncGen *gen, const Buffer *buffer, const Expr *index, const Expr *mask, bool is_load)
 {
-    Access access = {.lanes = index->dtype.lanes, .element = buffer->dtype, .alignment = (unsigned)dtype_bytes(buffer->dtype), .mask = gen->lane_mask};
+    Access access = {
+        .lanes = index->dtype.lanes, .element = buffer->dtype, .alignment = (unsigned)dtype_bytes(buffer->dtype), .mask = gen->lane_mask};
     if (mask) {
         LLVMValueRef own = emit_expr(gen, mask);
         access.mask = access.mask ? LLVMBuildAnd(gen->builder, access.mask, own, "") : own;
     }
     LaneIndex lanes = {index, NULL};
     if (access.lanes > 1)
-        access.shape = index_split_lanes(gen->ctx, index, &lanes) ? shape_of_stride(lanes.stride, access.mask, is_load, &access.stride) : ACCESS_SCATTERED;
+        access.shape = index_split_lanes(gen->ctx, index, &lanes) ? shape_of_stride(lanes.stride, access.mask, is_load, &access.stride)
+                                                                  : ACCESS_SCATTERED;
     if (buffer->dtype.lanes > 1 && access.shape > ACCESS_CONTIGUOUS) {
-        diag_error(gen->ctx, index->span, "buffer '%s' has vectors as elements: only contiguous accesses to it can be compiled", buffer->name);
+        diag_error(gen->ctx, index->span, "buffer '%s' has vectors as elements: only contiguous accesses to it can be compiled",
+                   buffer->name);
         access.shape = ACCESS_CONTIGUOUS;
     }
     if (access.shape == ACCESS_SCATTERED) {
@@ -182,8 +188,9 @@ static LLVMValueRef load_in_memory_type(FuncGen *gen, const Access *access)
     case ACCESS_CONTIGUOUS: return access->mask ? masked_load(gen, access, type) : plain_load(gen, access, type);
     case ACCESS_REVERSED: return reversed(gen, access->mask ? masked_load(gen, access, type) : plain_load(gen, access, type));
     case ACCESS_UNIFORM:
-        return emit_splat(gen, emit_conditional_load(gen, element, access->pointer, access->alignment, access->mask ? emit_any(gen, access->mask) : NULL),
-                          access->lanes);
+        return emit_splat(
+            gen, emit_conditional_load(gen, element, access->pointer, access->alignment, access->mask ? emit_any(gen, access->mask) : NULL),
+            access->lanes);
     case ACCESS_STRIDED: return strided_load(gen, access, element);
     case ACCESS_SCATTERED: return emit_gather(gen, type, access->pointer, access->alignment, access->mask);
     }
@@ -232,7 +239,9 @@ void emit_store_value(FuncGen *gen, const Stmt *stmt, LLVMValueRef value)
     switch (access.shape) {
     case ACCESS_SCALAR: conditional_store(gen, &access, value); break;
     case ACCESS_CONTIGUOUS: access.mask ? masked_store(gen, &access, value) : plain_store(gen, &access, value); break;
-    case ACCESS_REVERSED: access.mask ? masked_store(gen, &access, reversed(gen, value)) : plain_store(gen, &access, reversed(gen, value)); break;
+    case ACCESS_REVERSED:
+        access.mask ? masked_store(gen, &access, reversed(gen, value)) : plain_store(gen, &access, reversed(gen, value));
+        break;
     case ACCESS_UNIFORM: plain_store(gen, &access, emit_lane(gen, value, access.lanes - 1)); break;
     default: emit_scatter(gen, value, access.pointer, access.alignment, access.mask); break;
     }

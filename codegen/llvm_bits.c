@@ -1,4 +1,5 @@
-/* Operations on bit patterns: bitwise logic, shifts, counting, fixed-point multiplication, float classification, nextafter, reinterpretation. */
+/* Operations on bit patterns: bitwise logic, shifts, counting, fixed-point multiplication, float classification, nextafter,
+   reinterpretation. */
 #include "codegen/llvm_gen.h"
 
 /* ARGUMENT with LANES lanes: an operand that stayed scalar counts for all. */
@@ -40,7 +41,8 @@ static LLVMValueRef multiply_shift(FuncGen *gen, const Expr *call)
 {
     DType wide = dtype_with_lanes(DTYPE_INT64, call->dtype.lanes);
     LLVMValueRef x = wide_lanes(gen, call->args[0], wide), y = wide_lanes(gen, call->args[1], wide);
-    LLVMValueRef q = wide_lanes(gen, call->args[2], wide), s = wide_lanes(gen, call->args[3], wide), zero = llvm_const_zero(gen->build, wide);
+    LLVMValueRef q = wide_lanes(gen, call->args[2], wide), s = wide_lanes(gen, call->args[3], wide),
+                 zero = llvm_const_zero(gen->build, wide);
     LLVMValueRef left = emit_int_binary(gen, EXPR_MAX, wide, s, zero), right = LLVMBuildSub(gen->builder, left, s, "");
     LLVMValueRef product = LLVMBuildMul(gen->builder, emit_shift(gen, true, wide, x, left), y, "");
     return emit_cast(gen, rounding_shift(gen, wide, product, LLVMBuildAdd(gen->builder, right, q, "")), wide, call->dtype);
@@ -51,7 +53,8 @@ static LLVMValueRef multiply_shift_per_axis(FuncGen *gen, const Expr *call)
 {
     DType wide = dtype_with_lanes(DTYPE_INT64, call->dtype.lanes), flag = dtype_with_lanes(DTYPE_BOOL, call->dtype.lanes);
     LLVMValueRef x = wide_lanes(gen, call->args[0], wide), y = wide_lanes(gen, call->args[1], wide);
-    LLVMValueRef left = wide_lanes(gen, call->args[2], wide), right = wide_lanes(gen, call->args[3], wide), q = wide_lanes(gen, call->args[4], wide);
+    LLVMValueRef left = wide_lanes(gen, call->args[2], wide), right = wide_lanes(gen, call->args[3], wide),
+                 q = wide_lanes(gen, call->args[4], wide);
     LLVMValueRef shifted = LLVMBuildSelect(gen->builder, wide_lanes(gen, call->args[5], flag), emit_shift(gen, true, wide, x, left), x, "");
     LLVMValueRef product = LLVMBuildMul(gen->builder, shifted, y, "");
     return emit_cast(gen, rounding_shift(gen, wide, product, LLVMBuildAdd(gen->builder, right, q, "")), wide, call->dtype);
@@ -82,7 +85,8 @@ static LLVMValueRef next_after(FuncGen *gen, const Expr *call)
     LLVMValueRef wide_x = emit_widen(gen, x, dtype), wide_y = emit_widen(gen, y, dtype), zero = LLVMConstNull(LLVMTypeOf(wide_x));
     LLVMValueRef x_bits = LLVMBuildBitCast(builder, x, int_type, ""), y_bits = LLVMBuildBitCast(builder, y, int_type, "");
     LLVMValueRef one = llvm_const_int(gen->build, bits_type, 1), sign = llvm_const_int(gen->build, bits_type, dtype_min_int(bits_type));
-    LLVMValueRef upwards = LLVMBuildFCmp(builder, LLVMRealOLT, wide_x, wide_y, ""), positive = LLVMBuildFCmp(builder, LLVMRealOGT, wide_x, zero, "");
+    LLVMValueRef upwards = LLVMBuildFCmp(builder, LLVMRealOLT, wide_x, wide_y, ""),
+                 positive = LLVMBuildFCmp(builder, LLVMRealOGT, wide_x, zero, "");
     LLVMValueRef grows = LLVMBuildICmp(builder, LLVMIntEQ, upwards, positive, "");
     LLVMValueRef bits = LLVMBuildSelect(builder, grows, LLVMBuildAdd(builder, x_bits, one, ""), LLVMBuildSub(builder, x_bits, one, ""), "");
     LLVMValueRef smallest = LLVMBuildOr(builder, LLVMBuildAnd(builder, y_bits, sign, ""), one, "");
@@ -102,7 +106,8 @@ static LLVMValueRef reinterpret(FuncGen *gen, const Expr *call)
     if (from.code == DT_HANDLE || to.code == DT_HANDLE)
         return emit_cast(gen, value, from, to);
     if (dtype_bytes(from) * from.lanes != dtype_bytes(to) * to.lanes) {
-        diag_error(gen->ctx, call->span, "T.reinterpret from %s to %s changes the size", dtype_name(gen->ctx, from), dtype_name(gen->ctx, to));
+        diag_error(gen->ctx, call->span, "T.reinterpret from %s to %s changes the size", dtype_name(gen->ctx, from),
+                   dtype_name(gen->ctx, to));
         return emit_nothing(gen, call);
     }
     value = LLVMBuildBitCast(gen->builder, emit_to_memory(gen, value, from), llvm_memory_type(gen->build, to), "");

@@ -128,7 +128,8 @@ typedef struct {
     void *data;
 } LaneWork;
 
-/* The function on lane LANE (any i32), skipped where the mask says so; PARTIAL with the result in that lane (PARTIAL is NULL for a void function). */
+/* The function on lane LANE (any i32), skipped where the mask says so; PARTIAL with the result in that lane (PARTIAL is NULL for a void
+   function). */
 static LLVMValueRef run_lane(FuncGen *gen, const LaneWork *work, LLVMValueRef lane, LLVMValueRef mask, LLVMValueRef partial)
 {
     LLVMBasicBlockRef before = LLVMGetInsertBlock(gen->builder), done = NULL;
@@ -170,7 +171,8 @@ static LLVMValueRef run_lane_loop(FuncGen *gen, const LaneWork *work, LLVMValueR
     return updated;
 }
 
-LLVMValueRef emit_each_lane(FuncGen *gen, LLVMTypeRef result, LLVMValueRef *args, int arg_count, int lanes, LaneFunction function, void *data)
+LLVMValueRef emit_each_lane(FuncGen *gen, LLVMTypeRef result, LLVMValueRef *args, int arg_count, int lanes, LaneFunction function,
+                            void *data)
 {
     LaneWork work = {args, arg_count, lanes, function, data};
     LLVMValueRef mask = gen->lane_mask, partial = NULL;

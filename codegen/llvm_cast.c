@@ -17,8 +17,8 @@ static LLVMValueRef to_bool(FuncGen *gen, LLVMValueRef value, DType from)
     return LLVMBuildFCmp(gen->builder, LLVMRealUNE, wide, LLVMConstNull(LLVMTypeOf(wide)), "");
 }
 
-/* A float64 as the float32 that rounds to 16 bits as the float64 itself would: towards zero, with the last bit set when that was not exact ("round to
-   odd"). Rounding to nearest twice could be off. */
+/* A float64 as the float32 that rounds to 16 bits as the float64 itself would: towards zero, with the last bit set when that was not exact
+   ("round to odd"). Rounding to nearest twice could be off. */
 static LLVMValueRef double_to_odd_float(FuncGen *gen, LLVMValueRef value, int lanes)
 {
     LLVMBuilderRef builder = gen->builder;

@@ -31,8 +31,8 @@ void llvm_debug_open(LlvmUnit *unit)
     unit->debug = ARENA_NEW(unit->build->ctx->arena, LlvmDebug);
     unit->debug->builder = LLVMCreateDIBuilder(unit->module);
     unit->debug->unit_file = debug_file(unit, options->source_name ? options->source_name : "module.tir");
-    LLVMDIBuilderCreateCompileUnit(unit->debug->builder, LLVMDWARFSourceLanguageC99, unit->debug->unit_file, "tirc", 4, options->opt_level > 0, "", 0, 0, "", 0,
-                                   LLVMDWARFEmissionLineTablesOnly, 0, false, false, "", 0, "", 0);
+    LLVMDIBuilderCreateCompileUnit(unit->debug->builder, LLVMDWARFSourceLanguageC99, unit->debug->unit_file, "tirc", 4,
+                                   options->opt_level > 0, "", 0, 0, "", 0, LLVMDWARFEmissionLineTablesOnly, 0, false, false, "", 0, "", 0);
     add_flag(unit, "Dwarf Version", DWARF_VERSION);
     add_flag(unit, "Debug Info Version", LLVMDebugMetadataVersion());
 }
@@ -71,6 +71,7 @@ void llvm_debug_locate(FuncGen *gen, Span span)
     Place place;
     if (!gen->debug_scope || !source_place(gen->ctx->sources, span, &place))
         return;
-    LLVMMetadataRef location = LLVMDIBuilderCreateDebugLocation(gen->build->llvm, (unsigned)place.line, (unsigned)place.column, gen->debug_scope, NULL);
+    LLVMMetadataRef location =
+        LLVMDIBuilderCreateDebugLocation(gen->build->llvm, (unsigned)place.line, (unsigned)place.column, gen->debug_scope, NULL);
     LLVMSetCurrentDebugLocation2(gen->builder, location);
 }

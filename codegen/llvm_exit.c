@@ -42,7 +42,8 @@ static void mark_unlikely(FuncGen *gen, LLVMValueRef branch)
     LLVMMetadataRef rare = LLVMValueAsMetadata(LLVMConstInt(gen->build->i32, 1, false));
     LLVMMetadataRef usual = LLVMValueAsMetadata(LLVMConstInt(gen->build->i32, 1 << 20, false));
     LLVMMetadataRef weights[] = {LLVMMDStringInContext2(llvm, "branch_weights", sizeof "branch_weights" - 1), rare, usual};
-    LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(llvm, "prof", sizeof "prof" - 1), LLVMMetadataAsValue(llvm, LLVMMDNodeInContext2(llvm, weights, 3)));
+    LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(llvm, "prof", sizeof "prof" - 1),
+                    LLVMMetadataAsValue(llvm, LLVMMDNodeInContext2(llvm, weights, 3)));
 }
 
 void emit_fail_if(FuncGen *gen, LLVMValueRef failed, const char *message)

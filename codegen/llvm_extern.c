@@ -1,13 +1,15 @@
 /* Calls of C functions.
 
-   A C function is called with the C types of its arguments and gives the stated type. What it is known to do: call_extern touches memory only through its pointer arguments (and
-   state of its own), call_pure_extern only reads through them; neither unwinds. A function with a definition in the LLVM module is judged by that instead,
-   and called with exactly its types; as with a prototype in C, an integer argument may be wider than its parameter (strides and offsets are, where a program's indices are 64-bit). */
+   A C function is called with the C types of its arguments and gives the stated type. What it is known to do: call_extern touches memory
+   only through its pointer arguments (and state of its own), call_pure_extern only reads through them; neither unwinds. A function with a
+   definition in the LLVM module is judged by that instead, and called with exactly its types; as with a prototype in C, an integer argument
+   may be wider than its parameter (strides and offsets are, where a program's indices are 64-bit). */
 #include <string.h>
 
 #include "codegen/llvm_gen.h"
 
-/* The value of LLVM's "memory" attribute: two bits (read 1, write 2) for each of argument memory, memory that this module cannot name, all other. */
+/* The value of LLVM's "memory" attribute: two bits (read 1, write 2) for each of argument memory, memory that this module cannot name, all
+   other. */
 enum { MEMORY_ARGUMENTS_AND_FOREIGN = 3 | 3 << 2, MEMORY_READ_ARGUMENTS = 1 };
 
 typedef struct {
@@ -33,7 +35,8 @@ static bool is_wider_integer(LLVMTypeRef argument, LLVMTypeRef parameter)
            LLVMGetIntTypeWidth(argument) > LLVMGetIntTypeWidth(parameter);
 }
 
-/* True when the function that the module defines under the name has TYPE, but for narrower integer parameters; a void call may ignore a result. */
+/* True when the function that the module defines under the name has TYPE, but for narrower integer parameters; a void call may ignore a
+   result. */
 static bool definition_fits(FuncGen *gen, const ExternCall *callee, LLVMValueRef function, LLVMTypeRef type)
 {
     LLVMTypeRef defined = LLVMGlobalGetValueType(function);
@@ -129,7 +132,8 @@ LLVMValueRef emit_extern_call(FuncGen *gen, const Expr *call)
         diag_error(gen->ctx, call->span, "the name of a C function must be a string");
         return emit_nothing(gen, call);
     }
-    ExternCall callee = {call, call->args[0]->value.text, call->value.op == OP_CALL_PURE_EXTERN, dtype_scalar(call->dtype), NULL, arg_count};
+    ExternCall callee = {call,     call->args[0]->value.text, call->value.op == OP_CALL_PURE_EXTERN, dtype_scalar(call->dtype), NULL,
+                         arg_count};
     if (lanes > 1 && !callee.pure) {
         diag_error(gen->ctx, call->span, "'%s' cannot be called on vectors: only call_pure_extern may run lane by lane", callee.name);
         return emit_nothing(gen, call);

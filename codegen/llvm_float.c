@@ -1,4 +1,5 @@
-/* Arithmetic on floats. float16 and bfloat16 compute in float32 and round after each operation, which for + - * / gives the correctly rounded result.
+/* Arithmetic on floats. float16 and bfloat16 compute in float32 and round after each operation, which for + - * / gives the correctly
+   rounded result.
 
    bfloat16 values are i16 bit patterns: LLVM's own conversions flush denormals on some processors and call a library on others. */
 #include "codegen/llvm_gen.h"
@@ -18,8 +19,8 @@ static LLVMValueRef bfloat_to_float(FuncGen *gen, LLVMValueRef value, int lanes)
     return LLVMBuildBitCast(gen->builder, LLVMBuildShl(gen->builder, bits, int_constant(gen, 32, lanes, BFLOAT_SHIFT), ""), f32, "");
 }
 
-/* To nearest even: adding 0x7fff plus the last kept bit carries into the kept half exactly when it must round up; overflow runs into infinity. NaN keeps its
-   sign and becomes quiet. */
+/* To nearest even: adding 0x7fff plus the last kept bit carries into the kept half exactly when it must round up; overflow runs into
+   infinity. NaN keeps its sign and becomes quiet. */
 static LLVMValueRef float_to_bfloat(FuncGen *gen, LLVMValueRef value, int lanes)
 {
     LLVMBuilderRef builder = gen->builder;

@@ -106,7 +106,8 @@ static void bind_dims(FuncGen *gen, const Signature *signature)
         if (var->dtype.bits < 64) {
             LLVMValueRef own = LLVMBuildTrunc(gen->builder, value, llvm_value_type(gen->build, var->dtype), "");
             LLVMValueRef back = emit_cast(gen, own, var->dtype, DTYPE_INT64);
-            const char *message = context_internf(gen->ctx, "%s: argument '%s' is out of the range of %s", gen->symbol, var->name, dtype_name(gen->ctx, var->dtype));
+            const char *message = context_internf(gen->ctx, "%s: argument '%s' is out of the range of %s", gen->symbol, var->name,
+                                                  dtype_name(gen->ctx, var->dtype));
             emit_fail_if(gen, LLVMBuildICmp(gen->builder, LLVMIntNE, value, back, ""), message);
             value = own;
         }
@@ -129,7 +130,8 @@ static void define_entry_point(FuncGen *gen)
     LLVMValueRef *args = ARENA_ARRAY(gen->ctx->arena, LLVMValueRef, count), slots = LLVMGetParam(entry, 0);
     for (unsigned i = 0; i < count; i++) {
         LLVMValueRef index = LLVMConstInt(build->i64, i, false);
-        args[i] = LLVMBuildLoad2(builder, LLVMTypeOf(LLVMGetParam(gen->function, i)), LLVMBuildInBoundsGEP2(builder, build->i64, slots, &index, 1, ""), "");
+        args[i] = LLVMBuildLoad2(builder, LLVMTypeOf(LLVMGetParam(gen->function, i)),
+                                 LLVMBuildInBoundsGEP2(builder, build->i64, slots, &index, 1, ""), "");
     }
     LLVMValueRef call = LLVMBuildCall2(builder, LLVMGlobalGetValueType(gen->function), gen->function, args, count, "");
     for (int i = 0; i < gen->func->param_count; i++)

@@ -1,7 +1,7 @@
 /* Loads and stores of elements at unrelated addresses.
 
-   Gathers go in pieces whose lanes are a power of two and fit one register: where LLVM has to widen a gather by itself, it may add one without any lane, for which LLVM 19 picks
-   registers that the instruction does not allow. */
+   Gathers go in pieces whose lanes are a power of two and fit one register: where LLVM has to widen a gather by itself, it may add one
+   without any lane, for which LLVM 19 picks registers that the instruction does not allow. */
 #include "codegen/llvm_gen.h"
 
 enum { GATHER_LANES = 16 };
@@ -54,7 +54,8 @@ static LLVMValueRef place(FuncGen *gen, LLVMValueRef target, LLVMValueRef piece,
     return emit_shuffle(gen, target, widened, picks, lanes);
 }
 
-static LLVMValueRef gather_piece(FuncGen *gen, LLVMTypeRef element, LLVMValueRef pointers, unsigned alignment, LLVMValueRef mask, int first, int count)
+static LLVMValueRef gather_piece(FuncGen *gen, LLVMTypeRef element, LLVMValueRef pointers, unsigned alignment, LLVMValueRef mask, int first,
+                                 int count)
 {
     LLVMTypeRef type = LLVMVectorType(element, (unsigned)count);
     pointers = slice(gen, pointers, first, count);
@@ -75,7 +76,8 @@ LLVMValueRef emit_gather(FuncGen *gen, LLVMTypeRef type, LLVMValueRef pointers, 
             result = place(gen, result, gather_piece(gen, element, pointers, alignment, mask, first, count), first);
         } else {
             LLVMValueRef condition = mask ? emit_lane(gen, mask, first) : NULL;
-            result = emit_with_lane(gen, result, emit_conditional_load(gen, element, emit_lane(gen, pointers, first), alignment, condition), first);
+            result = emit_with_lane(gen, result, emit_conditional_load(gen, element, emit_lane(gen, pointers, first), alignment, condition),
+                                    first);
         }
     }
     return result;

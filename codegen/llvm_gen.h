@@ -1,10 +1,10 @@
 /* Translating one function to LLVM IR: the state, and what the files of the translation offer each other.
 
-   Values. Each expression becomes one LLVM value: bool is i1, float16 is half, bfloat16 is i16 (its bits: arithmetic on it is float32 with rounding after each
-   operation, see llvm_float.c), a handle is a pointer, a vector of N lanes is <N x scalar>. In memory a bool is a byte.
+   Values. Each expression becomes one LLVM value: bool is i1, float16 is half, bfloat16 is i16 (its bits: arithmetic on it is float32 with
+   rounding after each operation, see llvm_float.c), a handle is a pointer, a vector of N lanes is <N x scalar>. In memory a bool is a byte.
 
-   Laziness over vectors. While an operand is evaluated that only some lanes need (the right side of 'and', a branch of if_then_else), lane_mask holds those
-   lanes. What is not safe to evaluate for all lanes (loads, calls) looks at it. */
+   Laziness over vectors. While an operand is evaluated that only some lanes need (the right side of 'and', a branch of if_then_else),
+   lane_mask holds those lanes. What is not safe to evaluate for all lanes (loads, calls) looks at it. */
 #ifndef TIRC_CODEGEN_LLVM_GEN_H
 #define TIRC_CODEGEN_LLVM_GEN_H
 
@@ -17,8 +17,8 @@ typedef struct LoopTargets {
     int heap_depth; /* heap blocks that are live outside of the loop */
 } LoopTargets;
 
-/* A live block of memory from tirc_alloc. The ways out of the function share the code that frees it: CLEANUP (NULL: not needed so far), which goes on to the cleanup of the heap
-   block outside of this one, or returns CODE, the code that each way brings. */
+/* A live block of memory from tirc_alloc. The ways out of the function share the code that frees it: CLEANUP (NULL: not needed so far),
+   which goes on to the cleanup of the heap block outside of this one, or returns CODE, the code that each way brings. */
 typedef struct {
     LLVMValueRef memory;
     LLVMBasicBlockRef cleanup;
@@ -63,7 +63,8 @@ LLVMValueRef emit_to_memory(FuncGen *gen, LLVMValueRef value, DType dtype);
 LLVMValueRef emit_from_memory(FuncGen *gen, LLVMValueRef value, DType dtype);
 LLVMValueRef emit_to_abi(FuncGen *gen, LLVMValueRef value, DType dtype);
 LLVMValueRef emit_from_abi(FuncGen *gen, LLVMValueRef value, DType dtype);
-/* Marks parameter INDEX (0: the result, else 1, 2, ...) of a function or call as sign- or zero-extended where the C calling convention wants it. */
+/* Marks parameter INDEX (0: the result, else 1, 2, ...) of a function or call as sign- or zero-extended where the C calling convention
+   wants it. */
 void llvm_mark_extension(const LlvmBuild *build, LLVMValueRef function_or_call, unsigned index, DType dtype);
 LLVMAttributeRef llvm_attribute(const LlvmBuild *build, const char *name, uint64_t value);
 
@@ -90,7 +91,8 @@ LLVMValueRef emit_with_lane(FuncGen *gen, LLVMValueRef vector, LLVMValueRef scal
 LLVMValueRef emit_any(FuncGen *gen, LLVMValueRef mask);
 /* FUNCTION(gen, lanes of ARGS, data) for each lane (of those in lane_mask), collected in a vector of RESULT, which may be void. */
 typedef LLVMValueRef (*LaneFunction)(FuncGen *gen, LLVMValueRef *args, void *data);
-LLVMValueRef emit_each_lane(FuncGen *gen, LLVMTypeRef result, LLVMValueRef *args, int arg_count, int lanes, LaneFunction function, void *data);
+LLVMValueRef emit_each_lane(FuncGen *gen, LLVMTypeRef result, LLVMValueRef *args, int arg_count, int lanes, LaneFunction function,
+                            void *data);
 /* A stack slot, in the entry block. */
 LLVMValueRef emit_stack_slot(FuncGen *gen, LLVMTypeRef type, int64_t count, unsigned alignment);
 /* A pointer to constant, NUL-terminated TEXT. */
@@ -102,7 +104,8 @@ LLVMValueRef emit_expr(FuncGen *gen, const Expr *expr);
 void emit_binding(FuncGen *gen, const Var *var, const Expr *value);
 /* A value of EXPR's type for when it could not be translated: translation goes on to find more mistakes. */
 LLVMValueRef emit_nothing(FuncGen *gen, const Expr *expr);
-/* True when evaluating EXPR has no effect and cannot fail, so that it may be evaluated although it is not needed; and true when it is cheap as well. */
+/* True when evaluating EXPR has no effect and cannot fail, so that it may be evaluated although it is not needed; and true when it is cheap
+   as well. */
 bool expr_is_speculatable(const Expr *expr);
 bool expr_is_cheap(const Expr *expr);
 LLVMValueRef emit_and_or(FuncGen *gen, const Expr *expr);
@@ -120,7 +123,8 @@ LLVMValueRef emit_float_binary(FuncGen *gen, ExprKind kind, DType dtype, LLVMVal
 /* Scalar BASE to the POWER. */
 LLVMValueRef emit_int_power(FuncGen *gen, DType dtype, LLVMValueRef base, LLVMValueRef power);
 LLVMValueRef emit_shift(FuncGen *gen, bool left, DType dtype, LLVMValueRef value, LLVMValueRef count);
-/* Arithmetic on float16 and bfloat16 happens in float32: widen gives the value in the type to compute in (float64 stays), narrow rounds back. */
+/* Arithmetic on float16 and bfloat16 happens in float32: widen gives the value in the type to compute in (float64 stays), narrow rounds
+   back. */
 LLVMValueRef emit_widen(FuncGen *gen, LLVMValueRef value, DType dtype);
 LLVMValueRef emit_narrow(FuncGen *gen, LLVMValueRef value, DType dtype);
 /* Marks a float operation with what the options allow. */

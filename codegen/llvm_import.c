@@ -1,5 +1,5 @@
-/* LLVM IR that a function brings along (attribute tirc.import_llvm, from sch.annotate(..., "pragma_import_llvm", ...)): a list of strings, each the text of a module or the path of a
-   .ll or .bc file. What it defines becomes internal to the object, so that it can be inlined. */
+/* LLVM IR that a function brings along (attribute tirc.import_llvm, from sch.annotate(..., "pragma_import_llvm", ...)): a list of strings,
+   each the text of a module or the path of a .ll or .bc file. What it defines becomes internal to the object, so that it can be inlined. */
 #include <llvm-c/Comdat.h>
 #include <llvm-c/IRReader.h>
 #include <llvm-c/Linker.h>
@@ -71,7 +71,8 @@ static void remove_attribute(LLVMValueRef function, const char *name)
     LLVMRemoveEnumAttributeAtIndex(function, LLVMAttributeFunctionIndex, LLVMGetEnumAttributeKindForName(name, strlen(name)));
 }
 
-/* Free to be inlined: compilers mark what they compile without optimization as never to be touched. A function that names no processor gets ours. */
+/* Free to be inlined: compilers mark what they compile without optimization as never to be touched. A function that names no processor gets
+   ours. */
 static void prepare_function(LlvmBuild *build, LLVMValueRef function)
 {
     remove_attribute(function, "optnone");
@@ -111,7 +112,8 @@ static void make_internal(const LlvmBuild *build, LLVMValueRef value, const char
     LLVMSetLinkage(value, LLVMInternalLinkage);
 }
 
-/* Names that stay visible when the module is linked into ours must not be defined twice; internal ones would be renamed silently, and calls would miss them. */
+/* Names that stay visible when the module is linked into ours must not be defined twice; internal ones would be renamed silently, and calls
+   would miss them. */
 static bool check_names(LlvmUnit *unit, LLVMModuleRef imported, Span span)
 {
     bool ok = true;

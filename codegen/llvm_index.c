@@ -1,7 +1,8 @@
 /* Index expressions: computed in 64 bits, and taken apart into base and stride where they run evenly over the lanes.
 
-   Both rest on the rule that index arithmetic does not overflow its type (a program in which it does is wrong): then 64-bit arithmetic on the extended operands gives
-   the extended result. Only + - * on the way from the root of the index are treated so; what stands below other operations wraps as usual. */
+   Both rest on the rule that index arithmetic does not overflow its type (a program in which it does is wrong): then 64-bit arithmetic on
+   the extended operands gives the extended result. Only + - * on the way from the root of the index are treated so; what stands below other
+   operations wraps as usual. */
 #include "codegen/llvm_index.h"
 
 static LLVMValueRef extend(FuncGen *gen, LLVMValueRef value, DType dtype)
@@ -33,7 +34,8 @@ LLVMValueRef emit_index(FuncGen *gen, const Expr *expr)
         return wide;
     if (is_index_type(expr->dtype) && (expr->kind == EXPR_ADD || expr->kind == EXPR_SUB || expr->kind == EXPR_MUL))
         return index_arithmetic(gen, expr);
-    if (expr->kind == EXPR_CAST && is_index_type(expr->dtype) && is_index_type(expr->args[0]->dtype) && expr->dtype.bits >= expr->args[0]->dtype.bits)
+    if (expr->kind == EXPR_CAST && is_index_type(expr->dtype) && is_index_type(expr->args[0]->dtype) &&
+        expr->dtype.bits >= expr->args[0]->dtype.bits)
         return emit_index(gen, expr->args[0]);
     return extend(gen, emit_expr(gen, expr), expr->dtype);
 }
@@ -60,7 +62,9 @@ bool index_split_lanes(Context *ctx, const Expr *index, LaneIndex *result)
 {
     switch ((ExprKind)index->kind) {
     case EXPR_RAMP: *result = (LaneIndex){index->args[0], index->args[1]}; return index->args[0]->dtype.lanes == 1;
-    case EXPR_BROADCAST: *result = (LaneIndex){index->args[0], expr_int(ctx, index->args[0]->dtype, 0)}; return index->args[0]->dtype.lanes == 1;
+    case EXPR_BROADCAST:
+        *result = (LaneIndex){index->args[0], expr_int(ctx, index->args[0]->dtype, 0)};
+        return index->args[0]->dtype.lanes == 1;
     case EXPR_ADD:
     case EXPR_SUB:
     case EXPR_MUL: return split_binary(ctx, index, result);

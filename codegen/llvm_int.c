@@ -1,5 +1,5 @@
-/* Arithmetic on integers and bools. It wraps, and it is defined everywhere: what LLVM leaves undefined (division by zero, the least integer divided by -1, shifts
-   by the width or more) would let it delete code around a mistake.
+/* Arithmetic on integers and bools. It wraps, and it is defined everywhere: what LLVM leaves undefined (division by zero, the least integer
+   divided by -1, shifts by the width or more) would let it delete code around a mistake.
 
    Quotients and remainders by 0 are 0. A shift count of the width or more (a negative one counts as huge) shifts everything
    out: 0, or -1 for a negative number shifted right. */
@@ -33,8 +33,9 @@ static bool divides_always(DType dtype, LLVMValueRef b)
     return uniform_constant(b, &constant) && constant != 0 && !(dtype.code == DT_INT && constant == -1);
 }
 
-/* Processors divide vectors of floats, but not of integers. The rounded quotient of two integers of up to 16 bits in float32, or of up to 32 bits in float64, lies on the same side of every
-   integer as the exact one: it is off by less than 1 / b, and a quotient that is not integral is at least that far from the next integer. */
+/* Processors divide vectors of floats, but not of integers. The rounded quotient of two integers of up to 16 bits in float32, or of up to
+   32 bits in float64, lies on the same side of every integer as the exact one: it is off by less than 1 / b, and a quotient that is not
+   integral is at least that far from the next integer. */
 static LLVMValueRef divide_as_floats(FuncGen *gen, DType dtype, LLVMValueRef a, LLVMValueRef b)
 {
     DType wide = dtype_with_lanes(dtype.bits <= 16 ? DTYPE_FLOAT32 : DTYPE_FLOAT64, dtype.lanes);
@@ -43,7 +44,8 @@ static LLVMValueRef divide_as_floats(FuncGen *gen, DType dtype, LLVMValueRef a, 
     return dtype.code == DT_INT ? LLVMBuildFPToSI(gen->builder, quotient, type, "") : LLVMBuildFPToUI(gen->builder, quotient, type, "");
 }
 
-/* LLVM multiplies by the inverse of a constant instead, which is faster still; but not for bytes, where LLVM 19 makes wrong code of a product with a permuted quotient. */
+/* LLVM multiplies by the inverse of a constant instead, which is faster still; but not for bytes, where LLVM 19 makes wrong code of a
+   product with a permuted quotient. */
 static bool pays_as_floats(DType dtype, LLVMValueRef b)
 {
     int64_t constant;
@@ -68,8 +70,8 @@ static LLVMValueRef sign_mask(FuncGen *gen, DType dtype, LLVMValueRef value)
     return LLVMBuildAShr(gen->builder, value, llvm_const_int(gen->build, dtype, dtype.bits - 1), "");
 }
 
-/* Floored from truncated: where the remainder r is not 0 and differs in sign from the divisor, q - 1 and r + b. For a positive constant divisor that is where r
-   is negative. */
+/* Floored from truncated: where the remainder r is not 0 and differs in sign from the divisor, q - 1 and r + b. For a positive constant
+   divisor that is where r is negative. */
 static LLVMValueRef floored(FuncGen *gen, bool remainder, DType dtype, LLVMValueRef a, LLVMValueRef b)
 {
     LLVMBuilderRef builder = gen->builder;
@@ -97,14 +99,17 @@ static int log2_exact(int64_t value)
 
 typedef LLVMValueRef (*Division)(FuncGen *gen, bool remainder, DType dtype, LLVMValueRef a, LLVMValueRef b);
 
-/* The DIVISION for any divisor. For 0 and -1 the result is computed without it: the quotient is -a & b (which is 0 or -a), the remainder 0. In their place the divisor
-   becomes 2, not 1: LLVM's X86 back end moves a selected 1, being neutral, behind the division of a vector, which then traps. */
+/* The DIVISION for any divisor. For 0 and -1 the result is computed without it: the quotient is -a & b (which is 0 or -a), the remainder 0.
+   In their place the divisor becomes 2, not 1: LLVM's X86 back end moves a selected 1, being neutral, behind the division of a vector,
+   which then traps. */
 static LLVMValueRef divide_guarded(FuncGen *gen, Division division, bool remainder, DType dtype, LLVMValueRef a, LLVMValueRef b)
 {
     LLVMBuilderRef builder = gen->builder;
-    LLVMValueRef zero = llvm_const_int(gen->build, dtype, 0), one = llvm_const_int(gen->build, dtype, 1), two = llvm_const_int(gen->build, dtype, 2);
+    LLVMValueRef zero = llvm_const_int(gen->build, dtype, 0), one = llvm_const_int(gen->build, dtype, 1),
+                 two = llvm_const_int(gen->build, dtype, 2);
     bool is_signed = dtype.code == DT_INT;
-    LLVMValueRef special = is_signed ? LLVMBuildICmp(builder, LLVMIntULT, LLVMBuildAdd(builder, b, one, ""), two, "") : LLVMBuildICmp(builder, LLVMIntEQ, b, zero, "");
+    LLVMValueRef special = is_signed ? LLVMBuildICmp(builder, LLVMIntULT, LLVMBuildAdd(builder, b, one, ""), two, "")
+                                     : LLVMBuildICmp(builder, LLVMIntEQ, b, zero, "");
     LLVMValueRef divisor = LLVMBuildSelect(builder, special, two, b, "divisor");
     LLVMValueRef result = division(gen, remainder, dtype, a, divisor);
     LLVMValueRef special_result = remainder || !is_signed ? zero : LLVMBuildAnd(builder, LLVMBuildNeg(builder, a, ""), b, "");
@@ -169,8 +174,10 @@ LLVMValueRef emit_int_power(FuncGen *gen, DType dtype, LLVMValueRef base, LLVMVa
     LLVMBuilderRef builder = gen->builder;
     LLVMValueRef zero = llvm_const_int(gen->build, dtype, 0), one = llvm_const_int(gen->build, dtype, 1);
     LLVMValueRef negative = LLVMBuildICmp(builder, LLVMIntSLT, power, zero, "");
-    LLVMValueRef result = power_loop(gen, dtype, base, LLVMBuildSelect(builder, negative, LLVMBuildAnd(builder, power, one, ""), power, ""));
-    LLVMValueRef is_unit = LLVMBuildICmp(builder, LLVMIntULE, LLVMBuildAdd(builder, base, one, ""), llvm_const_int(gen->build, dtype, 2), "");
+    LLVMValueRef result =
+        power_loop(gen, dtype, base, LLVMBuildSelect(builder, negative, LLVMBuildAnd(builder, power, one, ""), power, ""));
+    LLVMValueRef is_unit =
+        LLVMBuildICmp(builder, LLVMIntULE, LLVMBuildAdd(builder, base, one, ""), llvm_const_int(gen->build, dtype, 2), "");
     LLVMValueRef is_nonzero = LLVMBuildICmp(builder, LLVMIntNE, base, zero, "");
     LLVMValueRef vanishes = LLVMBuildAnd(builder, negative, LLVMBuildNot(builder, LLVMBuildAnd(builder, is_unit, is_nonzero, ""), ""), "");
     return LLVMBuildSelect(builder, vanishes, zero, result, "");

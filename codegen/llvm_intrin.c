@@ -1,5 +1,5 @@
-/* Calls of LLVM intrinsics by name (call_llvm_intrin). Which types an overloaded intrinsic takes and how they mangle its name is LLVM's own knowledge: the call is
-   written as text and read by LLVM's parser, which declares the intrinsic or says why not. */
+/* Calls of LLVM intrinsics by name (call_llvm_intrin). Which types an overloaded intrinsic takes and how they mangle its name is LLVM's own
+   knowledge: the call is written as text and read by LLVM's parser, which declares the intrinsic or says why not. */
 #include <llvm-c/IRReader.h>
 #include <llvm-c/Linker.h>
 #include <string.h>
@@ -37,7 +37,8 @@ static const char *probe_text(FuncGen *gen, const char *name, LLVMTypeRef result
 }
 
 /* The declaration of intrinsic NAME for a call with these types, added to the unit's module; NULL with the reason in *WHY. */
-static LLVMValueRef declare_intrinsic(FuncGen *gen, const char *name, LLVMTypeRef result, LLVMValueRef *args, int arg_count, const char **why)
+static LLVMValueRef declare_intrinsic(FuncGen *gen, const char *name, LLVMTypeRef result, LLVMValueRef *args, int arg_count,
+                                      const char **why)
 {
     const char *text = probe_text(gen, name, result, args, arg_count);
     LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(text, strlen(text), "probe");
@@ -69,7 +70,8 @@ LLVMValueRef emit_llvm_intrinsic_call(FuncGen *gen, const Expr *call)
 {
     const char *name = intrinsic_name(call->args[0]), *why = "";
     if (!name || strncmp(name, "llvm.", strlen("llvm.")) || !LLVMLookupIntrinsicID(name, strlen(name))) {
-        diag_error(gen->ctx, call->span, "LLVM has no intrinsic %s%s%s", name ? "'" : "of this number: state its name", name ? name : "", name ? "'" : "");
+        diag_error(gen->ctx, call->span, "LLVM has no intrinsic %s%s%s", name ? "'" : "of this number: state its name", name ? name : "",
+                   name ? "'" : "");
         return emit_nothing(gen, call);
     }
     int arg_count = call->arg_count - 1, skipped = states_type_count(call);
@@ -84,7 +86,8 @@ LLVMValueRef emit_llvm_intrinsic_call(FuncGen *gen, const Expr *call)
         function = declare_intrinsic(gen, name, result, args, arg_count, &why);
     }
     if (function)
-        return LLVMBuildCall2(gen->builder, LLVMGlobalGetValueType(function), function, args + skipped, (unsigned)(arg_count - skipped), "");
+        return LLVMBuildCall2(gen->builder, LLVMGlobalGetValueType(function), function, args + skipped, (unsigned)(arg_count - skipped),
+                              "");
     diag_error(gen->ctx, call->span, "'%s' cannot be called with these types", name);
     if (*why)
         diag_note(gen->ctx, call->span, "LLVM says: %.*s", (int)strcspn(why, "\n"), why);

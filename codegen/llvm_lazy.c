@@ -1,5 +1,5 @@
-/* and, or and if_then_else: the right or chosen operand is evaluated only when needed. Scalars branch, unless evaluating both is cheap and harmless. Vectors
-   evaluate under a lane mask (llvm_gen.h) what is not harmless. */
+/* and, or and if_then_else: the right or chosen operand is evaluated only when needed. Scalars branch, unless evaluating both is cheap and
+   harmless. Vectors evaluate under a lane mask (llvm_gen.h) what is not harmless. */
 #include "codegen/llvm_gen.h"
 
 /* EXPR evaluated for the lanes of MASK (of the current lane mask). */
@@ -13,7 +13,8 @@ static LLVMValueRef emit_under_mask(FuncGen *gen, const Expr *expr, LLVMValueRef
 }
 
 /* CONDITION ? IF_TRUE : IF_FALSE by branches; NULL for a branch stands for VALUE_OTHERWISE. */
-static LLVMValueRef emit_branches(FuncGen *gen, LLVMValueRef condition, const Expr *if_true, const Expr *if_false, LLVMValueRef value_otherwise)
+static LLVMValueRef emit_branches(FuncGen *gen, LLVMValueRef condition, const Expr *if_true, const Expr *if_false,
+                                  LLVMValueRef value_otherwise)
 {
     LLVMBasicBlockRef then_block = emit_block(gen, "then"), else_block = emit_block(gen, "else"), done = emit_block(gen, "done");
     LLVMBuildCondBr(gen->builder, condition, then_block, else_block);

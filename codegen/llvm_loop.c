@@ -1,5 +1,5 @@
-/* Loops. A counted loop is emitted in the form that LLVM's loop passes start from: a test before it, one induction variable in 64 bits, the test for another round
-   at its end. */
+/* Loops. A counted loop is emitted in the form that LLVM's loop passes start from: a test before it, one induction variable in 64 bits, the
+   test for another round at its end. */
 #include "codegen/llvm_gen.h"
 #include <llvm-c/DebugInfo.h>
 
@@ -33,19 +33,21 @@ static void bind_loop_var(FuncGen *gen, Var *var, LLVMValueRef i)
 static bool find_wrapping(Visitor *visitor, const Expr *expr)
 {
     bool *found = visitor->data;
-    bool remainder = expr->kind == EXPR_FLOORMOD || expr->kind == EXPR_MOD || expr_is_call(expr, OP_BITWISE_AND) || expr_is_call(expr, OP_SHIFT_LEFT) || expr_is_call(expr, OP_SHIFT_RIGHT);
+    bool remainder = expr->kind == EXPR_FLOORMOD || expr->kind == EXPR_MOD || expr_is_call(expr, OP_BITWISE_AND) ||
+                     expr_is_call(expr, OP_SHIFT_LEFT) || expr_is_call(expr, OP_SHIFT_RIGHT);
     bool narrowed = expr->kind == EXPR_CAST && expr->dtype.bits < expr->args[0]->dtype.bits;
     *found |= dtype_is_integer(expr->dtype) && (remainder || narrowed);
     return !*found;
 }
 
-/* LLVM 19's loop vectorizer takes a strided index that wraps within fewer bits, as j * 3 % 16 does, for one that does not, when it groups neighbouring lanes into one wide load. Loops with
-   such arithmetic keep their scalar form. BRANCH is the jump back of the loop. */
+/* LLVM 19's loop vectorizer takes a strided index that wraps within fewer bits, as j * 3 % 16 does, for one that does not, when it groups
+   neighbouring lanes into one wide load. Loops with such arithmetic keep their scalar form. BRANCH is the jump back of the loop. */
 static void forbid_vectorizing(FuncGen *gen, LLVMValueRef branch)
 {
     LLVMContextRef context = gen->build->llvm;
     static const char name[] = "llvm.loop.vectorize.enable";
-    LLVMMetadataRef setting[] = {LLVMMDStringInContext2(context, name, sizeof name - 1), LLVMValueAsMetadata(LLVMConstInt(LLVMInt1TypeInContext(context), 0, false))};
+    LLVMMetadataRef setting[] = {LLVMMDStringInContext2(context, name, sizeof name - 1),
+                                 LLVMValueAsMetadata(LLVMConstInt(LLVMInt1TypeInContext(context), 0, false))};
     LLVMMetadataRef self = LLVMTemporaryMDNode(context, NULL, 0), parts[] = {self, LLVMMDNodeInContext2(context, setting, 2)};
     LLVMMetadataRef loop = LLVMMDNodeInContext2(context, parts, 2); /* a loop's node names itself first */
     LLVMMetadataReplaceAllUsesWith(self, loop);
@@ -120,7 +122,8 @@ void emit_loop_exit(FuncGen *gen, const Expr *call)
     bool is_break = call->value.op == OP_BREAK_LOOP;
     LLVMBasicBlockRef target = !gen->loop ? NULL : is_break ? gen->loop->on_break : gen->loop->on_continue;
     if (!target) {
-        diag_error(gen->ctx, call->span, gen->loop ? "T.%s cannot leave a parallel loop" : "T.%s is not inside a loop", op_info(call->value.op)->name);
+        diag_error(gen->ctx, call->span, gen->loop ? "T.%s cannot leave a parallel loop" : "T.%s is not inside a loop",
+                   op_info(call->value.op)->name);
         return;
     }
     emit_free_heap(gen, gen->loop->heap_depth);

@@ -1,4 +1,5 @@
-/* Scratch memory. Buffers of constant size share STACK_LIMIT bytes of the function's frame; others come from tirc_alloc and go back on every way out. */
+/* Scratch memory. Buffers of constant size share STACK_LIMIT bytes of the function's frame; others come from tirc_alloc and go back on
+   every way out. */
 #include "codegen/llvm_gen.h"
 #include "codegen/llvm_runtime.h"
 
@@ -27,7 +28,8 @@ static LLVMValueRef take_stack(FuncGen *gen, DType dtype, int64_t count)
         return NULL;
     gen->stack_bytes += bytes;
     int64_t elements = count * dtype.lanes;
-    return emit_stack_slot(gen, LLVMArrayType2(llvm_memory_type(gen->build, dtype_scalar(dtype)), (uint64_t)(elements ? elements : 1)), 1, SCRATCH_ALIGNMENT);
+    return emit_stack_slot(gen, LLVMArrayType2(llvm_memory_type(gen->build, dtype_scalar(dtype)), (uint64_t)(elements ? elements : 1)), 1,
+                           SCRATCH_ALIGNMENT);
 }
 
 /* --- The heap --- */
@@ -37,11 +39,12 @@ static LLVMValueRef saturated_product(FuncGen *gen, LLVMValueRef a, LLVMValueRef
 {
     LLVMValueRef factors[] = {a, b}, most = LLVMConstInt(gen->build->i64, INT64_MAX, false);
     LLVMValueRef both = emit_intrinsic(gen, "llvm.smul.with.overflow", gen->build->i64, factors, 2);
-    return LLVMBuildSelect(gen->builder, LLVMBuildExtractValue(gen->builder, both, 1, ""), most, LLVMBuildExtractValue(gen->builder, both, 0, ""), "");
+    return LLVMBuildSelect(gen->builder, LLVMBuildExtractValue(gen->builder, both, 1, ""), most,
+                           LLVMBuildExtractValue(gen->builder, both, 0, ""), "");
 }
 
-/* The number of elements that EXTENT says. Sizes are the caller's, and their product may exceed what there is of memory and even of numbers: that must fail, not wrap. A negative size
-   holds nothing. */
+/* The number of elements that EXTENT says. Sizes are the caller's, and their product may exceed what there is of memory and even of
+   numbers: that must fail, not wrap. A negative size holds nothing. */
 static LLVMValueRef emit_count(FuncGen *gen, const Expr *extent)
 {
     if (extent->kind == EXPR_MUL)
@@ -73,7 +76,8 @@ static void emit_heap_scope(FuncGen *gen, const Stmt *stmt)
         return;
     }
     LLVMValueRef block = take_heap(gen, stmt);
-    emit_fail_if(gen, LLVMBuildIsNull(gen->builder, block, ""), context_internf(gen->ctx, "%s: out of memory for '%s'", gen->symbol, stmt->as.allocate.var->name));
+    emit_fail_if(gen, LLVMBuildIsNull(gen->builder, block, ""),
+                 context_internf(gen->ctx, "%s: out of memory for '%s'", gen->symbol, stmt->as.allocate.var->name));
     gen_bind(gen, stmt->as.allocate.var, block);
     vec_push(gen->ctx->arena, &gen->heap_blocks, ((HeapBlock){.memory = block}));
     emit_stmt(gen, stmt->as.allocate.body);

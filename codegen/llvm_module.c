@@ -96,7 +96,8 @@ static void close_units(LlvmUnit *units)
         }
 }
 
-/* Imports come first, so that calls can be checked against them; then all declarations, so that functions of the program can call each other. */
+/* Imports come first, so that calls can be checked against them; then all declarations, so that functions of the program can call each
+   other. */
 static void translate_unit(LlvmUnit *unit, const Module *module, const UnitKind *kinds)
 {
     Map seen = {0};
@@ -256,7 +257,8 @@ static bool run_phases(LlvmBuild *build, LlvmUnit *units, const Module *module, 
         return false;
     start = seconds_now();
     bool ok = optimize(units);
-    bool foreign = units[UNIT_SCALAR].has_imports || units[UNIT_SCALAR].has_intrinsics || units[UNIT_VECTOR].has_imports || units[UNIT_VECTOR].has_intrinsics;
+    bool foreign = units[UNIT_SCALAR].has_imports || units[UNIT_SCALAR].has_intrinsics || units[UNIT_VECTOR].has_imports ||
+                   units[UNIT_VECTOR].has_intrinsics;
     LLVMModuleRef linked = ok ? link_units(build, units, module) : NULL;
     times->optimize = seconds_now() - start;
     if (!linked)

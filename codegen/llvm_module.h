@@ -14,8 +14,8 @@ typedef struct {
     CodegenOutput *out;
 } LlvmBuild;
 
-/* LLVM's pipeline follows content, and runs over whole LLVM modules: functions that work on explicit vectors are collected in one, all others in another, and
-   both are linked before anything is emitted. */
+/* LLVM's pipeline follows content, and runs over whole LLVM modules: functions that work on explicit vectors are collected in one, all
+   others in another, and both are linked before anything is emitted. */
 typedef enum { UNIT_SCALAR, UNIT_VECTOR, UNIT_COUNT } UnitKind;
 
 typedef struct LlvmDebug LlvmDebug; /* llvm_debug.h */
@@ -43,8 +43,8 @@ UnitKind llvm_unit_of(Context *ctx, const Func *func);
 void llvm_unit_declare(LlvmUnit *unit, const Func *func);
 void llvm_unit_define(LlvmUnit *unit, const Func *func);
 
-/* Links the LLVM IR that FUNC's attribute tirc.import_llvm lists into UNIT, made internal but for the names of options.extern_names (llvm_import.c). SEEN holds
-   what UNIT has already; false after a diagnostic. */
+/* Links the LLVM IR that FUNC's attribute tirc.import_llvm lists into UNIT, made internal but for the names of options.extern_names
+   (llvm_import.c). SEEN holds what UNIT has already; false after a diagnostic. */
 bool llvm_unit_import(LlvmUnit *unit, const Func *func, Map *seen);
 
 #endif

@@ -3,8 +3,8 @@
      for i in T.parallel(n): A[i] = s          int f.parallel.0(begin, end, closure) { return f.parallel.0.body(begin, end, closure->A, closure->s); }
                                                int f.parallel.0.body(begin, end, A, s) { for (i = begin; i < end; i++) A[i] = s; return 0; }
 
-   which the runtime calls, from several threads at once. The second function exists so that what the body captures is parameters: only so can LLVM be told that
-   distinct buffers do not overlap. An error code of the body ends the enclosing function with that code. */
+   which the runtime calls, from several threads at once. The second function exists so that what the body captures is parameters: only so
+   can LLVM be told that distinct buffers do not overlap. An error code of the body ends the enclosing function with that code. */
 #include "codegen/llvm_debug.h"
 #include "codegen/llvm_gen.h"
 #include "codegen/llvm_runtime.h"
@@ -142,7 +142,8 @@ static LLVMValueRef define_body(FuncGen *gen, const Stmt *stmt, const CaptureFin
         types[i] = i < BODY_RANGE_PARAMS ? i64 : LLVMTypeOf(finder->captures.data[i - BODY_RANGE_PARAMS].value);
     LLVMValueRef function = add_function(gen, ".body", number, LLVMFunctionType(gen->build->i32, types, (unsigned)count, false));
     mark_pointers(gen, finder, function);
-    FuncGen body = {.ctx = gen->ctx, .build = gen->build, .unit = gen->unit, .func = gen->func, .symbol = gen->symbol, .body_count = gen->body_count};
+    FuncGen body = {
+        .ctx = gen->ctx, .build = gen->build, .unit = gen->unit, .func = gen->func, .symbol = gen->symbol, .body_count = gen->body_count};
     body.has_computed_pointers = gen->has_computed_pointers;
     body.in_parallel_body = true;
     llvm_func_begin(&body, function, stmt->span);

@@ -1,5 +1,5 @@
-/* Which of LLVM's passes run. Scalar loops get LLVM's own pipeline. Code on explicit vectors is already in its final shape: it only needs memory turned into values,
-   common parts merged and invariants hoisted, and anything more costs time without making it faster. */
+/* Which of LLVM's passes run. Scalar loops get LLVM's own pipeline. Code on explicit vectors is already in its final shape: it only needs
+   memory turned into values, common parts merged and invariants hoisted, and anything more costs time without making it faster. */
 #include <llvm-c/Error.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 
@@ -7,7 +7,8 @@
 #include "ir/walk.h"
 
 static const char *const standard_pipelines[] = {NULL, "default<O1>", "default<O2>", "default<O3>"};
-static const char vector_pipeline[] = "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),loop(loop-unroll-full),early-cse<memssa>,dse)";
+static const char vector_pipeline[] = "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),loop("
+                                      "loop-unroll-full),early-cse<memssa>,dse)";
 
 /* --- Content --- */
 

@@ -10,7 +10,8 @@ static void emit_if(FuncGen *gen, const Stmt *stmt)
 {
     const Stmt *else_body = stmt->as.branch.else_body;
     LLVMValueRef condition = emit_expr(gen, stmt->as.branch.condition);
-    LLVMBasicBlockRef then_block = emit_block(gen, "if"), done = emit_block(gen, "if.done"), else_block = else_body ? emit_block(gen, "else") : done;
+    LLVMBasicBlockRef then_block = emit_block(gen, "if"), done = emit_block(gen, "if.done"),
+                      else_block = else_body ? emit_block(gen, "else") : done;
     LLVMBuildCondBr(gen->builder, condition, then_block, else_block);
     emit_at(gen, then_block);
     emit_stmt(gen, stmt->as.branch.then_body);

@@ -87,10 +87,11 @@ static void choose_cpu(Context *ctx, const CodegenOptions *options, const ArchIn
 
 static LLVMTargetMachineRef create_machine(const LlvmTarget *target, LLVMTargetRef llvm_target, const CodegenOptions *options)
 {
-    static const LLVMCodeGenOptLevel levels[] = {LLVMCodeGenLevelNone, LLVMCodeGenLevelLess, LLVMCodeGenLevelDefault, LLVMCodeGenLevelAggressive};
+    static const LLVMCodeGenOptLevel levels[] = {LLVMCodeGenLevelNone, LLVMCodeGenLevelLess, LLVMCodeGenLevelDefault,
+                                                 LLVMCodeGenLevelAggressive};
     LLVMRelocMode relocation = options->pic ? LLVMRelocPIC : LLVMRelocStatic;
-    LLVMTargetMachineRef machine = LLVMCreateTargetMachine(llvm_target, target->triple, target->cpu, target->features, levels[options->opt_level & 3],
-                                                           relocation, LLVMCodeModelDefault);
+    LLVMTargetMachineRef machine = LLVMCreateTargetMachine(llvm_target, target->triple, target->cpu, target->features,
+                                                           levels[options->opt_level & 3], relocation, LLVMCodeModelDefault);
     /* What LLVM uses for AArch64 at -O0 does not end on vectors of odd lengths. */
     LLVMSetTargetMachineGlobalISel(machine, false);
     return machine;

@@ -15,8 +15,8 @@ typedef struct {
     bool extends_int32; /* the calling convention wants 32-bit integers sign-extended to registers */
 } LlvmTarget;
 
-/* Opens the target that OPTIONS name. False after a diagnostic: an architecture that tirc does not know, or a processor or feature that LLVM does not. On true
-   the caller closes it. */
+/* Opens the target that OPTIONS name. False after a diagnostic: an architecture that tirc does not know, or a processor or feature that
+   LLVM does not. On true the caller closes it. */
 bool llvm_target_open(Context *ctx, const CodegenOptions *options, LlvmTarget *target);
 void llvm_target_close(LlvmTarget *target);
 /* Gives MODULE the target's triple and data layout. */

@@ -4,8 +4,9 @@
 
 #include "support/context.h"
 
-/* Runs ACTION(DATA) in a copy of this process and returns the first line that it wrote to standard error, without LLVM's "LLVM ERROR: ", in ctx->arena; "" when it
-   wrote nothing and ended well. LLVM-C has no other way to learn of what LLVM only prints, or ends the process for. */
+/* Runs ACTION(DATA) in a copy of this process and returns the first line that it wrote to standard error, without LLVM's "LLVM ERROR: ", in
+   ctx->arena; "" when it wrote nothing and ended well. LLVM-C has no other way to learn of what LLVM only prints, or ends the process
+   for. */
 const char *llvm_trial(Context *ctx, void (*action)(void *data), void *data);
 
 #endif

@@ -1,10 +1,10 @@
 /* A[Ramp(b, 1, 256)] = f(B[Ramp(c, 1, 256)]) becomes A[Ramp(b, 1, 64)] = f(B[Ramp(c, 1, 64)]); A[Ramp(b + 64, 1, 64)] = ...
 
-   LLVM would split the operations of a wide vector one by one and keep all parts of every intermediate value alive at once. Slices do the whole expression for a
-   few registers' worth of lanes at a time.
+   LLVM would split the operations of a wide vector one by one and keep all parts of every intermediate value alive at once. Slices do the
+   whole expression for a few registers' worth of lanes at a time.
 
-   Order: the original store reads everything before it writes anything. Slices give the same if no lane reads what another lane writes: each load either is from other
-   memory or has the very index of the store, with distinct elements in all lanes. */
+   Order: the original store reads everything before it writes anything. Slices give the same if no lane reads what another lane writes:
+   each load either is from other memory or has the very index of the store, with distinct elements in all lanes. */
 #include "codegen/vector_slice.h"
 
 #include "ir/walk.h"
@@ -34,7 +34,8 @@ static bool check_expr(Visitor *visitor, const Expr *expr)
     bool same_memory = expr->value.buffer->data == buffer->data;
     bool same_element = same_memory && dtype_equal(expr->value.buffer->dtype, buffer->dtype) && load_index_count(expr) == 1 &&
                         expr_equal(expr->args[0], check->store->as.store.indices[0]);
-    if (expr->value.buffer->dtype.lanes > 1 || (same_memory && !(same_element && check->distinct)) || (!same_memory && check->pointers_may_alias))
+    if (expr->value.buffer->dtype.lanes > 1 || (same_memory && !(same_element && check->distinct)) ||
+        (!same_memory && check->pointers_may_alias))
         check->allowed = false;
     return check->allowed;
 }
@@ -147,6 +148,6 @@ const Stmt *vector_slice_store(Context *ctx, const Stmt *store, int number)
     int step = slice_lanes(store), lanes = store->as.store.indices[0]->dtype.lanes, first = number * step;
     Slice slice = {.ctx = ctx, .lanes = lanes, .first = first, .count = lanes - first < step ? lanes - first : step};
     const Expr *index = slice_expr(&slice, store->as.store.indices[0]), *mask = store->as.store.mask;
-    return stmt_store(ctx, store->as.store.buffer, &index, 1, slice_expr(&slice, store->as.store.value), mask ? slice_expr(&slice, mask) : NULL,
-                      store->span);
+    return stmt_store(ctx, store->as.store.buffer, &index, 1, slice_expr(&slice, store->as.store.value),
+                      mask ? slice_expr(&slice, mask) : NULL, store->span);
 }

@@ -1,5 +1,5 @@
-/* Axis kinds are claims: what a program says of its blocks by T.axis.spatial and T.axis.reduce is checked. A claim that is certainly false is a warning where the program is only
-   shown or interpreted, and an error where it is compiled. */
+/* Axis kinds are claims: what a program says of its blocks by T.axis.spatial and T.axis.reduce is checked. A claim that is certainly false
+   is a warning where the program is only shown or interpreted, and an error where it is compiled. */
 #include "driver/driver.h"
 #include "ir/walk.h"
 #include "passes/analysis/dependence.h"
@@ -16,8 +16,10 @@ static bool check_block(Visitor *visitor, const Stmt *stmt)
     Context *ctx = walk->driver->ctx;
     Conflict conflict;
     if (stmt->kind == STMT_BLOCK && stmt->as.block.iter_count && dependence_check_claims(&walk->claims, stmt, &conflict) == CLAIM_REFUTED)
-        (walk->compiles ? diag_error : diag_warning)(ctx, stmt->span, "the axes of block '%s' claim more than holds: instances that differ in them depend on each other, since %s; T.axis.scan and T.axis.opaque claim nothing",
-                     stmt->as.block.block->name, conflict.text);
+        (walk->compiles ? diag_error : diag_warning)(ctx, stmt->span,
+                                                     "the axes of block '%s' claim more than holds: instances that differ in them depend "
+                                                     "on each other, since %s; T.axis.scan and T.axis.opaque claim nothing",
+                                                     stmt->as.block.block->name, conflict.text);
     return true;
 }
 

@@ -43,7 +43,8 @@ bool driver_emit(Driver *driver);
 /* What the command line says of code generation. */
 CodegenOptions driver_codegen_options(Driver *driver);
 
-/* Reports claims of MODULE's axes that are certainly false: errors where the program is to be compiled (COMPILES), else warnings. False after an error. */
+/* Reports claims of MODULE's axes that are certainly false: errors where the program is to be compiled (COMPILES), else warnings. False
+   after an error. */
 bool driver_check_claims(Driver *driver, const Module *module, bool compiles);
 
 /* --- what --interpret, --check and --time do; the exit code --- */

@@ -112,7 +112,9 @@ static bool emit_compiled(Driver *driver, unsigned kinds, OutputList *outputs, c
         if (!(kinds & 1u << kind))
             continue;
         const char *ending = emit_kind_info((EmitKind)kind)->suffix;
-        const char *path = driver->options.output ? (single ? driver->options.output : with_ending(driver->ctx->arena, driver->options.output, ending)) : default_output(driver, ending);
+        const char *path = driver->options.output
+                               ? (single ? driver->options.output : with_ending(driver->ctx->arena, driver->options.output, ending))
+                               : default_output(driver, ending);
         if (!*first_path)
             *first_path = path;
         if (!add_output(driver, outputs, path, output.bytes[kind].data, output.bytes[kind].length))
@@ -139,10 +141,13 @@ static bool prepare_outputs(Driver *driver, OutputList *outputs)
     const char *first_path = NULL, *only = emit & (emit - 1) ? NULL : options->output;
     if (compiled && !emit_compiled(driver, compiled, outputs, &first_path))
         return false;
-    if (emit & EMIT_BIT_TIR && !emit_text(driver, outputs, "scheduled.tir", only, print_module(driver->ctx, driver->program->module), &first_path))
+    if (emit & EMIT_BIT_TIR &&
+        !emit_text(driver, outputs, "scheduled.tir", only, print_module(driver->ctx, driver->program->module), &first_path))
         return false;
     const char *header = options->header ? options->header : only;
-    if ((emit & EMIT_BIT_HEADER || options->header) && !emit_text(driver, outputs, "h", header, header_text(driver->ctx, driver->program->module, driver->program->source, header), &first_path))
+    if ((emit & EMIT_BIT_HEADER || options->header) &&
+        !emit_text(driver, outputs, "h", header, header_text(driver->ctx, driver->program->module, driver->program->source, header),
+                   &first_path))
         return false;
     return !options->depfile || add_depfile(driver, outputs, first_path);
 }

@@ -1,13 +1,14 @@
 /* The interpreter's calls of extern functions: what --load brings, and what the program imports as LLVM IR.
 
-   Only compiled code knows how a C function is called. So each different call (name, types) gets a small function of its own, compiled in this process, that takes the arguments of the
-   call and stores its result:
+   Only compiled code knows how a C function is called. So each different call (name, types) gets a small function of its own, compiled in
+   this process, that takes the arguments of the call and stores its result:
 
      @T.prim_func
      def call(p0: T.handle, p1: T.int32, result: T.Buffer((1,), "float32")):
          result[0] = T.call_extern("float32", "name", p0, p1)
 
-   The function gets the interpreter's own memory: what it does beside the elements that it may touch is not found. tmm16 is what the interpreter says, whatever is loaded. */
+   The function gets the interpreter's own memory: what it does beside the elements that it may touch is not found. tmm16 is what the
+   interpreter says, whatever is loaded. */
 #include "driver/externs.h"
 
 #include <string.h>
@@ -106,7 +107,11 @@ static const Func *call_func(const Externs *externs, Str symbol, const char *nam
         result = buffer_new(ctx, context_intern(ctx, "result"), type, 1, &one, NULL, span_none());
         params[count] = (Param){.param = var_new(ctx, context_intern(ctx, "result"), DTYPE_HANDLE, span_none()), .buffer = result};
     }
-    Func func = {.name = symbol, .params = params, .param_count = count + (result != NULL), .attrs = externs->imports, .body = call_body(ctx, name, params, count, result)};
+    Func func = {.name = symbol,
+                 .params = params,
+                 .param_count = count + (result != NULL),
+                 .attrs = externs->imports,
+                 .body = call_body(ctx, name, params, count, result)};
     return arena_copy(ctx->arena, &func, sizeof func);
 }
 
@@ -120,7 +125,8 @@ static JitFunction compile_call(Externs *externs, const char *name, const Interp
     Module module = {.bare = true, .funcs = &func, .func_count = 1};
     DiagMark mark = diag_mark(ctx);
     const Module *lowered = driver_lower(driver, &module, false);
-    JitFunction function = lowered && jit_add_module(externs->jit, lowered, driver_codegen_options(driver), NULL) ? jit_find(externs->jit, symbol) : NULL;
+    JitFunction function =
+        lowered && jit_add_module(externs->jit, lowered, driver_codegen_options(driver), NULL) ? jit_find(externs->jit, symbol) : NULL;
     diag_rollback(ctx, mark);
     return function;
 }

@@ -7,7 +7,8 @@
 
 typedef struct Externs Externs;
 
-/* Makes ready what FUNC of MODULE may call: *EXTERNS is NULL where it calls nothing, or nothing that --load or an import could define. False after a diagnostic. The caller closes it. */
+/* Makes ready what FUNC of MODULE may call: *EXTERNS is NULL where it calls nothing, or nothing that --load or an import could define.
+   False after a diagnostic. The caller closes it. */
 bool externs_open(Driver *driver, const Module *module, const Func *func, Externs **externs);
 void externs_close(Externs *externs);
 /* For InterpExtern.call; DATA is an Externs. */

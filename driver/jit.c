@@ -1,5 +1,5 @@
-/* The JIT on LLVM's ORC. Names are looked up in this order: objects and IR that were added, shared objects that were loaded, the runtime inside tirc, the process
-   (libc, libm). */
+/* The JIT on LLVM's ORC. Names are looked up in this order: objects and IR that were added, shared objects that were loaded, the runtime
+   inside tirc, the process (libc, libm). */
 #include "driver/jit.h"
 
 #include <dlfcn.h>
@@ -39,9 +39,8 @@ extern char __extendhfsf2[], __truncsfhf2[], __truncdfhf2[];
 #endif
 
 #define SYMBOL(name) {#name, (void *)name}
-static const RuntimeSymbol runtime_symbols[] = {
-    SYMBOL(tmm16), SYMBOL(tirc_parallel_for), SYMBOL(tirc_alloc), SYMBOL(tirc_free), SYMBOL(tirc_last_error), SYMBOL(tirc_set_error), CONVERSIONS
-};
+static const RuntimeSymbol runtime_symbols[] = {SYMBOL(tmm16),           SYMBOL(tirc_parallel_for), SYMBOL(tirc_alloc), SYMBOL(tirc_free),
+                                                SYMBOL(tirc_last_error), SYMBOL(tirc_set_error),    CONVERSIONS};
 #undef SYMBOL
 #undef CONVERSIONS
 
@@ -59,8 +58,9 @@ static void *find_symbol(const Jit *jit, const char *name)
 }
 
 /* ORC's question for names that no added object defines. What stays undefined here is looked for in the process by ORC itself. */
-static LLVMErrorRef define_symbols(LLVMOrcDefinitionGeneratorRef generator, void *data, LLVMOrcLookupStateRef *state, LLVMOrcLookupKind kind, LLVMOrcJITDylibRef dylib,
-                                   LLVMOrcJITDylibLookupFlags flags, LLVMOrcCLookupSet names, size_t count)
+static LLVMErrorRef define_symbols(LLVMOrcDefinitionGeneratorRef generator, void *data, LLVMOrcLookupStateRef *state,
+                                   LLVMOrcLookupKind kind, LLVMOrcJITDylibRef dylib, LLVMOrcJITDylibLookupFlags flags,
+                                   LLVMOrcCLookupSet names, size_t count)
 {
     (void)generator, (void)state, (void)kind, (void)flags;
     const Jit *jit = data;
@@ -71,7 +71,8 @@ static LLVMErrorRef define_symbols(LLVMOrcDefinitionGeneratorRef generator, void
         if (!address)
             continue;
         LLVMOrcRetainSymbolStringPoolEntry(names[i].Name);
-        found[found_count++] = (LLVMOrcCSymbolMapPair){names[i].Name, {(LLVMOrcExecutorAddress)(uintptr_t)address, {LLVMJITSymbolGenericFlagsExported, 0}}};
+        found[found_count++] =
+            (LLVMOrcCSymbolMapPair){names[i].Name, {(LLVMOrcExecutorAddress)(uintptr_t)address, {LLVMJITSymbolGenericFlagsExported, 0}}};
     }
     return found_count ? LLVMOrcJITDylibDefine(dylib, LLVMOrcAbsoluteSymbols(found, found_count)) : LLVMErrorSuccess;
 }
@@ -136,7 +137,8 @@ Jit *jit_open(Context *ctx)
         return NULL;
     }
     LLVMOrcExecutionSessionSetErrorReporter(LLVMOrcLLJITGetExecutionSession(jit->lljit), report_error, jit);
-    LLVMOrcJITDylibAddGenerator(LLVMOrcLLJITGetMainJITDylib(jit->lljit), LLVMOrcCreateCustomCAPIDefinitionGenerator(define_symbols, jit, NULL));
+    LLVMOrcJITDylibAddGenerator(LLVMOrcLLJITGetMainJITDylib(jit->lljit),
+                                LLVMOrcCreateCustomCAPIDefinitionGenerator(define_symbols, jit, NULL));
     return jit;
 }
 

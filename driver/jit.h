@@ -1,4 +1,5 @@
-/* Running compiled functions in this process: for --check and --time, and for tests. The very object that would be written to a file is loaded, linked and called. */
+/* Running compiled functions in this process: for --check and --time, and for tests. The very object that would be written to a file is
+   loaded, linked and called. */
 #ifndef TIRC_DRIVER_JIT_H
 #define TIRC_DRIVER_JIT_H
 
@@ -24,10 +25,11 @@ Jit *jit_open(Context *ctx);
 void jit_close(Jit *jit);
 /* Adds the definitions of a .so, .o, .ll or .bc file. They win over those of the runtime. False after a diagnostic. */
 bool jit_load(Jit *jit, const char *path);
-/* Compiles the lowered MODULE for this machine with OPTIONS (which get entry_points) and adds it. OUT (may be NULL) gets the times. False after diagnostics. */
+/* Compiles the lowered MODULE for this machine with OPTIONS (which get entry_points) and adds it. OUT (may be NULL) gets the times. False
+   after diagnostics. */
 bool jit_add_module(Jit *jit, const Module *module, CodegenOptions options, CodegenOutput *out);
-/* The function that the module exports as SYMBOL, linked and ready to be called with a JitArg for each parameter and dimension of its Signature; NULL after a
-   diagnostic, as when it calls what nobody defines. */
+/* The function that the module exports as SYMBOL, linked and ready to be called with a JitArg for each parameter and dimension of its
+   Signature; NULL after a diagnostic, as when it calls what nobody defines. */
 JitFunction jit_find(Jit *jit, Str symbol);
 
 /* VALUE as an argument of scalar type DTYPE. */

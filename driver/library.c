@@ -127,7 +127,8 @@ const tirc_program *tirc_schedule(tirc_context *context, const tirc_program *pro
         return NULL;
     bool steps = options->show == SHOW_STEPS || options->show == SHOW_DIFF;
     StepView view = {context, steps ? print_module(ctx, program->module) : NULL};
-    ScriptOptions script_options = {.out = context->out, .definitions = options->definitions.data, .definition_count = options->definitions.count};
+    ScriptOptions script_options = {
+        .out = context->out, .definitions = options->definitions.data, .definition_count = options->definitions.count};
     if (steps) {
         script_options.after_step = step_view_after;
         script_options.data = &view;
@@ -145,7 +146,10 @@ bool driver_compile(Driver *driver, const Module *module, unsigned kinds, Codege
     CodegenOptions options = driver_codegen_options(driver);
     if (!lowered || !backend_find(NULL)->compile(driver->ctx, lowered, &options, kinds, output))
         return false;
-    PhaseTime times[] = {{"set up code generation", output->times.setup}, {"translate", output->times.translate}, {"optimize", output->times.optimize}, {"emit", output->times.emit}};
+    PhaseTime times[] = {{"set up code generation", output->times.setup},
+                         {"translate", output->times.translate},
+                         {"optimize", output->times.optimize},
+                         {"emit", output->times.emit}};
     for (size_t i = 0; i < sizeof times / sizeof *times; i++)
         driver_add_time(driver, times[i].name, times[i].seconds);
     for (int i = 0; i < output->import_count; i++)
@@ -156,7 +160,8 @@ bool driver_compile(Driver *driver, const Module *module, unsigned kinds, Codege
 /* Of what tirc_emit gives, all but machine code. */
 static const char *emit_text(Driver *driver, const tirc_program *program, unsigned emit, size_t *length)
 {
-    const char *text = emit == EMIT_BIT_TIR ? print_module(driver->ctx, program->module) : header_text(driver->ctx, program->module, program->source, NULL);
+    const char *text = emit == EMIT_BIT_TIR ? print_module(driver->ctx, program->module)
+                                            : header_text(driver->ctx, program->module, program->source, NULL);
     *length = strlen(text);
     return text;
 }

@@ -89,7 +89,8 @@ bool options_emit_kind(Context *ctx, const char *kind, unsigned *emit)
             *emit |= 1u << i;
             return true;
         }
-    return usage(ctx, "there is no output kind '%s': the kinds are obj, asm, llvm-ir, bc, tir and header%s", kind, suggestion(ctx, kind, kinds, KIND_COUNT));
+    return usage(ctx, "there is no output kind '%s': the kinds are obj, asm, llvm-ir, bc, tir and header%s", kind,
+                 suggestion(ctx, kind, kinds, KIND_COUNT));
 }
 static bool read_EMIT(OptionReader *reader, unsigned *field, const char *text)
 {
@@ -136,7 +137,8 @@ static bool optional_argument(const OptionInfo *info)
     return info->argument && info->argument[0] == '[';
 }
 
-/* The value of option WORD given in the same word, e.g. "3" of -O3 or "x" of --emit=x; NULL when there is none. False when WORD is not this option. */
+/* The value of option WORD given in the same word, e.g. "3" of -O3 or "x" of --emit=x; NULL when there is none. False when WORD is not this
+   option. */
 static bool option_matches(const OptionInfo *info, const char *word, const char **value)
 {
     *value = NULL;
@@ -167,7 +169,8 @@ static bool unknown_option(OptionReader *reader, const char *word)
     const char *name = arena_strndup(reader->arena, word, strcspn(word, "="));
     const char *double_dash = word[1] == '-' ? name : arena_printf(reader->arena, "-%s", name);
     const char *close = suggestion(reader->ctx, name, names, 2 * OPTION_COUNT);
-    return usage(reader->ctx, "unknown option '%s'%s", word, *close ? close : suggestion(reader->ctx, double_dash, names, 2 * OPTION_COUNT));
+    return usage(reader->ctx, "unknown option '%s'%s", word,
+                 *close ? close : suggestion(reader->ctx, double_dash, names, 2 * OPTION_COUNT));
 }
 
 static bool read_word(OptionReader *reader, const char *word, const char *next, bool *used_next)
@@ -315,7 +318,8 @@ void options_help(FILE *out)
         char name[80];
         int length = 0;
         if (info->short_name)
-            length = snprintf(name, sizeof name, "%s%s%s", info->short_name, info->argument && strcmp(info->short_name, "-O") ? " " : "", info->argument ? info->argument : "");
+            length = snprintf(name, sizeof name, "%s%s%s", info->short_name, info->argument && strcmp(info->short_name, "-O") ? " " : "",
+                              info->argument ? info->argument : "");
         if (info->long_name)
             snprintf(name + length, sizeof name - (size_t)length, "%s--%s%s%s", length ? ", " : "", info->long_name,
                      info->argument && !optional_argument(info) ? "=" : "", info->argument ? info->argument : "");

@@ -18,12 +18,13 @@ typedef struct {
     unsigned emit; /* EMIT_BIT_* as asked for; 0: not said */
     ShowMode show;
     long seed;
-    bool debug_info, depfile, depfile_phony, warnings_are_errors, no_warnings, verbose, time_report, interpret, check, time, fp_contract, fast_math, no_heap,
-        bounds_check, pic, version, help;
+    bool debug_info, depfile, depfile_phony, warnings_are_errors, no_warnings, verbose, time_report, interpret, check, time, fp_contract,
+        fast_math, no_heap, bounds_check, pic, version, help;
 } Options;
 
 Options options_default(void);
-/* Reads WORDS of the command line into OPTIONS, beside what was set before; @file arguments are replaced by the words of the file. False after a diagnostic. */
+/* Reads WORDS of the command line into OPTIONS, beside what was set before; @file arguments are replaced by the words of the file. False
+   after a diagnostic. */
 bool options_parse(Context *ctx, const char *const *words, int count, Options *options);
 /* Whether a whole command line makes sense. False after a diagnostic. */
 bool options_consistent(Context *ctx, const Options *options);

@@ -1,4 +1,5 @@
-/* The pipeline, top to bottom: options, text to syntax trees to a program, the schedule script, then one of: show, interpret, check, time, emit. */
+/* The pipeline, top to bottom: options, text to syntax trees to a program, the schedule script, then one of: show, interpret, check, time,
+   emit. */
 #include <string.h>
 #include <unistd.h>
 
@@ -84,7 +85,8 @@ static bool check_pass_names(Driver *driver)
         if (!name || lower_find_pass(name) >= 0 || (i >= 0 && !strcmp(name, "all")))
             continue;
         const char *near = diag_closest(name, names, count + 1);
-        return driver_error(driver, "there is no pass '%s'%s%s%s", name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+        return driver_error(driver, "there is no pass '%s'%s%s%s", name, near ? "; did you mean '" : "", near ? near : "",
+                            near ? "'?" : "");
     }
     return true;
 }
@@ -116,8 +118,8 @@ static void print_times(Driver *driver)
         total += driver->times.data[i].seconds;
     fprintf(driver->err, "%10s  %6s  phase\n", "ms", "share");
     for (int i = 0; i < driver->times.count; i++)
-        fprintf(driver->err, "%10.3f  %5.1f%%  %s\n", driver->times.data[i].seconds * 1e3, 100 * driver->times.data[i].seconds / (total > 0 ? total : 1),
-                driver->times.data[i].name);
+        fprintf(driver->err, "%10.3f  %5.1f%%  %s\n", driver->times.data[i].seconds * 1e3,
+                100 * driver->times.data[i].seconds / (total > 0 ? total : 1), driver->times.data[i].name);
     fprintf(driver->err, "%10.3f  100.0%%  total\n", total * 1e3);
 }
 

@@ -28,7 +28,8 @@ static bool check_wanted(Driver *driver, const Module *module)
     for (int i = 0; i < module->func_count; i++)
         names[i] = module->funcs[i]->name;
     const char *near = diag_closest(wanted, names, module->func_count);
-    return driver_error(driver, "there is no function '%s'%s%s%s", wanted, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return driver_error(driver, "there is no function '%s'%s%s%s", wanted, near ? "; did you mean '" : "", near ? near : "",
+                        near ? "'?" : "");
 }
 
 /* Random arguments by --seed and --dim NAME=SIZE. */
@@ -162,7 +163,8 @@ static bool report_check(Driver *driver, const Func *func, const ArgData *expect
     ArgMismatch mismatch;
     const Param *damaged = argdata_damaged(actual);
     if (damaged)
-        return driver_error(driver, "%s: the scheduled program writes outside of '%s' (seed %ld)", func->name, damaged->buffer->name, driver->options.seed);
+        return driver_error(driver, "%s: the scheduled program writes outside of '%s' (seed %ld)", func->name, damaged->buffer->name,
+                            driver->options.seed);
     if (argdata_compare(expected, actual, length, &mismatch)) {
         fprintf(driver->out, "%s: ok, scheduled and unscheduled agree (seed %ld", func->name, driver->options.seed);
         if (length > 1)
@@ -170,8 +172,8 @@ static bool report_check(Driver *driver, const Func *func, const ArgData *expect
         fprintf(driver->out, ")\n");
         return true;
     }
-    return driver_error(driver, "%s: %s is %.9g, unscheduled %.9g (bound %.3g); %" PRId64 " elements differ (seed %ld)", func->name, mismatch.element, mismatch.actual, mismatch.expected,
-                        mismatch.bound, mismatch.count, driver->options.seed);
+    return driver_error(driver, "%s: %s is %.9g, unscheduled %.9g (bound %.3g); %" PRId64 " elements differ (seed %ld)", func->name,
+                        mismatch.element, mismatch.actual, mismatch.expected, mismatch.bound, mismatch.count, driver->options.seed);
 }
 
 static bool check_function(Driver *driver, int index, const Module *const *compilable, Jit **jits)
@@ -181,8 +183,8 @@ static bool check_function(Driver *driver, int index, const Module *const *compi
     if (!expected)
         return false;
     ArgData *actual = argdata_copy(expected);
-    bool ok = run_function(driver, compilable[0], source, expected, &jits[0]) && run_function(driver, compilable[1], scheduled, actual, &jits[1]) &&
-              report_check(driver, source, expected, actual);
+    bool ok = run_function(driver, compilable[0], source, expected, &jits[0]) &&
+              run_function(driver, compilable[1], scheduled, actual, &jits[1]) && report_check(driver, source, expected, actual);
     argdata_free(expected);
     argdata_free(actual);
     return ok;

@@ -1,4 +1,5 @@
-/* --show=steps and --show=diff: the program after each step of a schedule, or what the step changed, under the line of the script that did it. */
+/* --show=steps and --show=diff: the program after each step of a schedule, or what the step changed, under the line of the script that did
+   it. */
 #include <string.h>
 #include <unistd.h>
 
@@ -33,7 +34,8 @@ static bool same_line(Line a, Line b)
 /* An edit script: ' ' keeps the next line of both, '-' drops one of the old, '+' adds one of the new. */
 typedef VEC(char) EditScript;
 
-/* Longest common subsequence of what lies between the common head and tail. Beyond the table's size limit the middle is replaced as a whole. */
+/* Longest common subsequence of what lies between the common head and tail. Beyond the table's size limit the middle is replaced as a
+   whole. */
 static EditScript diff_lines(Arena *arena, LineList a, LineList b)
 {
     EditScript edits = {0};
@@ -87,7 +89,8 @@ static void print_hunk_header(FILE *out, const EditScript *edits, int first, int
         old_count += edits->data[i] != '+';
         new_count += edits->data[i] != '-';
     }
-    fprintf(out, "%s@@ -%d,%d +%d,%d @@%s\n", color ? "\033[36m" : "", old_line + (old_count > 0), old_count, new_line + (new_count > 0), new_count, color ? "\033[0m" : "");
+    fprintf(out, "%s@@ -%d,%d +%d,%d @@%s\n", color ? "\033[36m" : "", old_line + (old_count > 0), old_count, new_line + (new_count > 0),
+            new_count, color ? "\033[0m" : "");
 }
 
 static void print_diff(Arena *arena, FILE *out, const char *before, const char *after, bool color)
@@ -103,7 +106,11 @@ static void print_diff(Arena *arena, FILE *out, const char *before, const char *
             print_hunk_header(out, &edits, e, i, j, color);
         inside = shown;
         if (shown)
-            fprintf(out, "%s%c%.*s%s\n", !color || edit == ' ' ? "" : edit == '+' ? "\033[32m" : "\033[31m", edit, line.length, line.text, color && edit != ' ' ? "\033[0m" : "");
+            fprintf(out, "%s%c%.*s%s\n",
+                    !color || edit == ' ' ? ""
+                    : edit == '+'         ? "\033[32m"
+                                          : "\033[31m",
+                    edit, line.length, line.text, color && edit != ' ' ? "\033[0m" : "");
         i += edit != '+';
         j += edit != '-';
     }
@@ -120,8 +127,8 @@ void step_view_after(void *data, const Schedule *sch, Span call)
         int indent = 0;
         while (indent < place.line_length && (place.line_text[indent] == ' ' || place.line_text[indent] == '\t'))
             indent++;
-        fprintf(driver->out, "%s# %s:%d: %.*s%s\n", color ? "\033[1m" : "", place.file->name, place.line, place.line_length - indent, place.line_text + indent,
-                color ? "\033[0m" : "");
+        fprintf(driver->out, "%s# %s:%d: %.*s%s\n", color ? "\033[1m" : "", place.file->name, place.line, place.line_length - indent,
+                place.line_text + indent, color ? "\033[0m" : "");
     }
     if (driver->options.show == SHOW_STEPS)
         fprintf(driver->out, "%s\n", after);

@@ -13,10 +13,11 @@
 
    What compiled objects need to run is another library with a header of its own: tirc_rt.h.
 
-   Ownership: everything that a function returns belongs to the context and lives until tirc_context_free. Texts and names that are passed in are copied.
-   Errors: a function that fails returns NULL or -1 and leaves diagnostics, which tirc_diagnostics hands over. As long as errors wait there, other functions may fail because of
-   them. A mistake of the library itself, and memory that runs out, end the process with exit code 70.
-   Threads: contexts are independent of one another. A context is for one thread at a time; the first tirc_emit of a process must have returned before other threads begin theirs. */
+   Ownership: everything that a function returns belongs to the context and lives until tirc_context_free. Texts and names that are passed
+   in are copied. Errors: a function that fails returns NULL or -1 and leaves diagnostics, which tirc_diagnostics hands over. As long as
+   errors wait there, other functions may fail because of them. A mistake of the library itself, and memory that runs out, end the process
+   with exit code 70. Threads: contexts are independent of one another. A context is for one thread at a time; the first tirc_emit of a
+   process must have returned before other threads begin theirs. */
 #ifndef TIRC_H
 #define TIRC_H
 
@@ -43,8 +44,9 @@ typedef struct {
 tirc_context *tirc_context_new(void);
 void tirc_context_free(tirc_context *context);
 
-/* Sets options, spelled as words of the command line: "-O3", "--mcpu=generic", "--no-heap", "-D", "tile=16", "-Werror". Options add to those set before. Those that name files
-   (-o, -s, -H, -MD) or say what the command shall do (--show, --check) have no effect here, and inputs are refused. 0, or -1 after diagnostics. */
+/* Sets options, spelled as words of the command line: "-O3", "--mcpu=generic", "--no-heap", "-D", "tile=16", "-Werror". Options add to
+   those set before. Those that name files (-o, -s, -H, -MD) or say what the command shall do (--show, --check) have no effect here, and
+   inputs are refused. 0, or -1 after diagnostics. */
 int tirc_set_options(tirc_context *context, const char *const *words, int count);
 /* Where show() and print() of schedule scripts write; the default is standard output. */
 void tirc_set_output(tirc_context *context, FILE *output);
@@ -53,13 +55,16 @@ void tirc_set_output(tirc_context *context, FILE *output);
 const tirc_program *tirc_read(tirc_context *context, const tirc_text *texts, int count);
 /* PROGRAM transformed by COUNT schedule scripts, which run one after the other as one script; NULL where one fails. */
 const tirc_program *tirc_schedule(tirc_context *context, const tirc_program *program, const tirc_text *scripts, int count);
-/* PROGRAM as KIND, which is one of the names that --emit knows: "obj", "asm", "llvm-ir" or "bc" for machine code, "tir" for the program as TVMScript, "header" for the C header of its
-   object. The result has *LENGTH bytes (LENGTH may be NULL) and a NUL byte behind them; NULL on failure. */
+/* PROGRAM as KIND, which is one of the names that --emit knows: "obj", "asm", "llvm-ir" or "bc" for machine code, "tir" for the program as
+   TVMScript, "header" for the C header of its object. The result has *LENGTH bytes (LENGTH may be NULL) and a NUL byte behind them; NULL on
+   failure. */
 const char *tirc_emit(tirc_context *context, const tirc_program *program, const char *kind, size_t *length);
 
-/* The diagnostics since the last call, as the command prints them, with notes and lines of source; "" where there are none. Forgets them. */
+/* The diagnostics since the last call, as the command prints them, with notes and lines of source; "" where there are none. Forgets
+   them. */
 const char *tirc_diagnostics(tirc_context *context);
-/* The INDEX-th of the files that were read so far, in the order of reading, those that schedules import included; NULL behind the last one. */
+/* The INDEX-th of the files that were read so far, in the order of reading, those that schedules import included; NULL behind the last
+   one. */
 const char *tirc_file(const tirc_context *context, int index);
 
 #ifdef __cplusplus

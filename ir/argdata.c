@@ -100,7 +100,8 @@ static bool known_name(const ArgData *data, const char *name)
         if (!strcmp(data->signature->dims[i]->name, name))
             return true;
     for (int i = 0; i < data->func->param_count; i++)
-        if (!data->func->params[i].buffer && dtype_is_integer(data->func->params[i].param->dtype) && !strcmp(data->func->params[i].param->name, name))
+        if (!data->func->params[i].buffer && dtype_is_integer(data->func->params[i].param->dtype) &&
+            !strcmp(data->func->params[i].param->name, name))
             return true;
     return false;
 }
@@ -110,7 +111,8 @@ static bool check_names(const ArgData *data, const ArgOptions *options)
     bool known = true;
     for (int i = 0; i < options->size_count; i++)
         if (!known_name(data, options->sizes[i].name)) {
-            diag_error(data->ctx, data->func->name_span, "function '%s' has no size or scalar parameter '%s'", data->func->name, options->sizes[i].name);
+            diag_error(data->ctx, data->func->name_span, "function '%s' has no size or scalar parameter '%s'", data->func->name,
+                       options->sizes[i].name);
             known = false;
         }
     return known;
@@ -309,7 +311,8 @@ static bool lay_out(ArgData *data)
             if (!item->param->buffer)
                 continue;
             if (!(step ? item_layout(data, item, &values) : item_shape(data, item, &values))) {
-                diag_error(data->ctx, item->param->buffer->span, "the size of parameter '%s' cannot be computed, or it is too large; choose sizes with --dim",
+                diag_error(data->ctx, item->param->buffer->span,
+                           "the size of parameter '%s' cannot be computed, or it is too large; choose sizes with --dim",
                            item->param->buffer->name);
                 return false;
             }
@@ -354,8 +357,8 @@ static bool has_bare_handle(const ArgData *data)
         const Param *param = &data->func->params[i];
         if (param->buffer || param->param->dtype.code != DT_HANDLE)
             continue;
-        diag_error(data->ctx, param->param->span, "parameter '%s' of function '%s' is a pointer to memory of unknown size", param->param->name,
-                   data->func->name);
+        diag_error(data->ctx, param->param->span, "parameter '%s' of function '%s' is a pointer to memory of unknown size",
+                   param->param->name, data->func->name);
         return true;
     }
     return false;

@@ -1,4 +1,5 @@
-/* Random arguments for a function: symbolic sizes chosen, buffers allocated between guard zones and filled, results compared and printed. */
+/* Random arguments for a function: symbolic sizes chosen, buffers allocated between guard zones and filled, results compared and
+   printed. */
 #ifndef TIRC_IR_ARGDATA_H
 #define TIRC_IR_ARGDATA_H
 
@@ -36,10 +37,11 @@ typedef struct {
     uint64_t seed;
 } ArgData;
 
-/* Chooses arguments for FUNC: variables of declarations and scalars that appear in them get the chosen size, else one from 1 to 20 by the seed; strides
-   that the text leaves open are compact, offsets 0. Floats are uniform in [-1, 1], signed integers in [-8, 8], unsigned ones in [0, 8]; integers that
-   index a buffer or are shift amounts stay inside, and those that divide are not 0. Buffers that are only written are filled with a pattern and marked
-   unwritten. NULL after a diagnostic: a size for an unknown name, or a declaration whose sizes cannot be computed. Release with argdata_free. */
+/* Chooses arguments for FUNC: variables of declarations and scalars that appear in them get the chosen size, else one from 1 to 20 by the
+   seed; strides that the text leaves open are compact, offsets 0. Floats are uniform in [-1, 1], signed integers in [-8, 8], unsigned ones
+   in [0, 8]; integers that index a buffer or are shift amounts stay inside, and those that divide are not 0. Buffers that are only written
+   are filled with a pattern and marked unwritten. NULL after a diagnostic: a size for an unknown name, or a declaration whose sizes cannot
+   be computed. Release with argdata_free. */
 ArgData *argdata_new(Context *ctx, const Func *func, const ArgOptions *options);
 /* The same values in memory of their own. */
 ArgData *argdata_copy(const ArgData *data);
@@ -49,8 +51,8 @@ InterpArg *argdata_interp_args(const ArgData *data);
 /* The parameter whose guard zones were written to, or NULL. */
 const Param *argdata_damaged(const ArgData *data);
 
-/* How far apart two results of one function may be that sum up to LENGTH products in different orders: this much times the larger of 1 and the magnitudes.
-   0 for integers and bool. */
+/* How far apart two results of one function may be that sum up to LENGTH products in different orders: this much times the larger of 1 and
+   the magnitudes. 0 for integers and bool. */
 double argdata_bound(DType dtype, int64_t length);
 /* The number of values that go into one element of FUNC's results at most, estimated from its loops: at least 1. */
 int64_t argdata_reduction_length(const ArgData *data, const Func *func);
@@ -66,7 +68,8 @@ enum { ARGDATA_EXACT = -1 };
 /* Compares all written parameters of the same function; false with the first mismatch. NaN equals NaN, an infinity itself. */
 bool argdata_compare(const ArgData *expected, const ArgData *actual, int64_t length, ArgMismatch *mismatch);
 
-/* Prints the sizes, then for each parameter its name, dtype and shape, its first elements and a hash of all of them. The same values give the same bytes. */
+/* Prints the sizes, then for each parameter its name, dtype and shape, its first elements and a hash of all of them. The same values give
+   the same bytes. */
 void argdata_print(const ArgData *data, FILE *out);
 
 #endif

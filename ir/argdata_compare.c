@@ -15,7 +15,8 @@ static double epsilon(DType t)
     return t.bits == 16 ? 0x1p-11 : t.bits == 32 ? 0x1p-24 : 0x1p-53;
 }
 
-/* A sum of L terms of size 1 that is taken in another order moves by about eps * sqrt(L) * sqrt(L); the rest is for the operations around it. */
+/* A sum of L terms of size 1 that is taken in another order moves by about eps * sqrt(L) * sqrt(L); the rest is for the operations around
+   it. */
 double argdata_bound(DType dtype, int64_t length)
 {
     return dtype_is_float(dtype) ? 4 * epsilon(dtype) * ((double)length + 4) : 0;
@@ -87,7 +88,8 @@ static void compare_item(const Comparison *comparison)
         return;
     do {
         for (int lane = 0; lane < buffer->dtype.lanes; lane++)
-            compare_lane(comparison, at, argdata_element(comparison->expected, at) + lane * bytes, argdata_element(comparison->actual, at) + lane * bytes);
+            compare_lane(comparison, at, argdata_element(comparison->expected, at) + lane * bytes,
+                         argdata_element(comparison->actual, at) + lane * bytes);
     } while (argdata_next(comparison->expected->shape, buffer->ndim, at));
 }
 
@@ -99,7 +101,8 @@ bool argdata_compare(const ArgData *expected, const ArgData *actual, int64_t len
         if (!item->output)
             continue;
         bool exact = length == ARGDATA_EXACT;
-        Comparison comparison = {expected, item, &actual->items[i], exact ? 0 : argdata_bound(item->param->buffer->dtype, length), exact, mismatch};
+        Comparison comparison = {expected, item,    &actual->items[i], exact ? 0 : argdata_bound(item->param->buffer->dtype, length),
+                                 exact,    mismatch};
         compare_item(&comparison);
     }
     return mismatch->count == 0;

@@ -37,7 +37,8 @@ bool dtype_parse(const char *text, DType *result)
             continue;
         const char *rest = text + length;
         int lanes = 1, used = 0;
-        if (*rest && (sscanf(rest, "x%5d%n", &lanes, &used) != 1 || rest[used] || rest[1] < '0' || rest[1] > '9' || lanes < 1 || lanes > 4096))
+        if (*rest &&
+            (sscanf(rest, "x%5d%n", &lanes, &used) != 1 || rest[used] || rest[1] < '0' || rest[1] > '9' || lanes < 1 || lanes > 4096))
             continue;
         *result = (DType){known_types[i].code, known_types[i].bits, (uint16_t)lanes};
         return true;
@@ -82,7 +83,8 @@ int64_t dtype_wrap(DType t, int64_t value)
     return (int64_t)(negative ? low | ~mask : low);
 }
 
-/* Rounds to a binary format with PRECISION significant bits, exponents down to MIN_EXPONENT (of the smallest normal) and a largest finite value. */
+/* Rounds to a binary format with PRECISION significant bits, exponents down to MIN_EXPONENT (of the smallest normal) and a largest finite
+   value. */
 static double round_to_format(double value, int precision, int min_exponent, double largest)
 {
     if (value == 0 || isnan(value) || isinf(value))

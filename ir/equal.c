@@ -1,7 +1,8 @@
-/* Structural equality of statements, functions and modules, up to a consistent renaming of the symbols bound inside; see stmt.h. Compared are two trees read
-   at once: a definition on one side is paired with the one at the same place on the other, and uses must respect the pairs both ways. Not compared: names of
-   variables and buffers, places, how a parameter or buffer was declared (handle or T.Buffer, decl_buffer or T.Buffer), whether regions were stated or
-   inferred, the name of a module and its intrinsics. Attributes and functions are compared by key and by name, in any order. */
+/* Structural equality of statements, functions and modules, up to a consistent renaming of the symbols bound inside; see stmt.h. Compared
+   are two trees read at once: a definition on one side is paired with the one at the same place on the other, and uses must respect the
+   pairs both ways. Not compared: names of variables and buffers, places, how a parameter or buffer was declared (handle or T.Buffer,
+   decl_buffer or T.Buffer), whether regions were stated or inferred, the name of a module and its intrinsics. Attributes and functions are
+   compared by key and by name, in any order. */
 #include <string.h>
 
 #include "ir/print.h"
@@ -21,8 +22,8 @@ static bool differ(Comparison *comparison, const char *what)
         return false;
     comparison->quiet = true;
     const char *function = comparison->function, *block = comparison->block;
-    *comparison->why = arena_printf(comparison->ctx->arena, "%s%s%s%s%s%s%s", function ? "function '" : "", function ? function : "", function ? "': " : "",
-                                    block ? "block '" : "", block ? block : "", block ? "': " : "", what);
+    *comparison->why = arena_printf(comparison->ctx->arena, "%s%s%s%s%s%s%s", function ? "function '" : "", function ? function : "",
+                                    function ? "': " : "", block ? "block '" : "", block ? block : "", block ? "': " : "", what);
     return false;
 }
 
@@ -141,7 +142,8 @@ static bool same_region(Comparison *comparison, const char *what, const Region *
 {
     bool same = same_symbol(comparison, a->buffer, b->buffer) && a->buffer->ndim == b->buffer->ndim;
     for (int i = 0; same && i < a->buffer->ndim; i++)
-        same = equal_expr(comparison, a->ranges[i].min, b->ranges[i].min) && equal_expr(comparison, a->ranges[i].extent, b->ranges[i].extent);
+        same =
+            equal_expr(comparison, a->ranges[i].min, b->ranges[i].min) && equal_expr(comparison, a->ranges[i].extent, b->ranges[i].extent);
     if (same || comparison->quiet)
         return same;
     Context *ctx = comparison->ctx;
@@ -261,10 +263,12 @@ static bool same_stmt(Comparison *comparison, const Stmt *a, const Stmt *b);
 static bool same_loop(Comparison *comparison, const ForStmt *a, const ForStmt *b)
 {
     if (a->kind != b->kind)
-        return differ(comparison, arena_printf(comparison->ctx->arena, "loops '%s' and '%s' are of other kinds", a->var->name, b->var->name));
+        return differ(comparison,
+                      arena_printf(comparison->ctx->arena, "loops '%s' and '%s' are of other kinds", a->var->name, b->var->name));
     return same_expr(comparison, "start of a loop", a->min, b->min) && same_expr(comparison, "extent of a loop", a->extent, b->extent) &&
-           same_text(comparison, "thread of a loop", a->thread, b->thread) && same_attrs(comparison, "annotations of a loop", a->annotations, b->annotations) &&
-           define_vars(comparison, a->var, b->var) && same_stmt(comparison, a->body, b->body);
+           same_text(comparison, "thread of a loop", a->thread, b->thread) &&
+           same_attrs(comparison, "annotations of a loop", a->annotations, b->annotations) && define_vars(comparison, a->var, b->var) &&
+           same_stmt(comparison, a->body, b->body);
 }
 
 static bool same_iters(Comparison *comparison, const BlockStmt *a, const BlockStmt *b)
@@ -274,8 +278,10 @@ static bool same_iters(Comparison *comparison, const BlockStmt *a, const BlockSt
     for (int i = 0; i < a->iter_count; i++) {
         const Iter *x = &a->iters[i], *y = &b->iters[i];
         if (x->kind != y->kind)
-            return differ(comparison, arena_printf(comparison->ctx->arena, "axes '%s' and '%s' are of other kinds", x->var->name, y->var->name));
-        if (!same_expr(comparison, "start of an axis", x->domain.min, y->domain.min) || !same_expr(comparison, "extent of an axis", x->domain.extent, y->domain.extent))
+            return differ(comparison,
+                          arena_printf(comparison->ctx->arena, "axes '%s' and '%s' are of other kinds", x->var->name, y->var->name));
+        if (!same_expr(comparison, "start of an axis", x->domain.min, y->domain.min) ||
+            !same_expr(comparison, "extent of an axis", x->domain.extent, y->domain.extent))
             return false;
     }
     for (int i = 0; i < a->iter_count; i++)
@@ -286,7 +292,8 @@ static bool same_iters(Comparison *comparison, const BlockStmt *a, const BlockSt
 
 static bool same_block_buffers(Comparison *comparison, const BlockStmt *a, const BlockStmt *b)
 {
-    if (!same_count(comparison, "allocated buffers", a->alloc_count, b->alloc_count) || !same_count(comparison, "matched buffers", a->match_count, b->match_count))
+    if (!same_count(comparison, "allocated buffers", a->alloc_count, b->alloc_count) ||
+        !same_count(comparison, "matched buffers", a->match_count, b->match_count))
         return false;
     for (int i = 0; i < a->alloc_count; i++)
         if (!define_same_buffers(comparison, a->allocs[i], b->allocs[i]))
@@ -315,7 +322,8 @@ static bool same_block_parts(Comparison *comparison, const BlockStmt *a, const B
 
 static bool same_block(Comparison *comparison, const BlockStmt *a, const BlockStmt *b)
 {
-    if (!same_text(comparison, "name of a block", a->block->name, b->block->name) || !same_expr(comparison, "predicate of a block", a->predicate, b->predicate))
+    if (!same_text(comparison, "name of a block", a->block->name, b->block->name) ||
+        !same_expr(comparison, "predicate of a block", a->predicate, b->predicate))
         return false;
     const char *outer = comparison->block;
     comparison->block = a->block->name;
@@ -329,11 +337,14 @@ static bool same_store(Comparison *comparison, const Stmt *a, const Stmt *b)
 {
     const Expr *x = a->as.store.mask, *y = b->as.store.mask;
     if (!same_symbol(comparison, a->as.store.buffer, b->as.store.buffer))
-        return differ(comparison, arena_printf(comparison->ctx->arena, "stores to other buffers: '%s' and '%s'", a->as.store.buffer->name, b->as.store.buffer->name));
+        return differ(comparison, arena_printf(comparison->ctx->arena, "stores to other buffers: '%s' and '%s'", a->as.store.buffer->name,
+                                               b->as.store.buffer->name));
     if (!x != !y)
         return differ(comparison, "only one of two stores has a mask");
-    return same_exprs(comparison, "indices of a store", a->as.store.indices, a->as.store.index_count, b->as.store.indices, b->as.store.index_count) &&
-           same_expr(comparison, "stored value", a->as.store.value, b->as.store.value) && (!x || same_expr(comparison, "mask of a store", x, y));
+    return same_exprs(comparison, "indices of a store", a->as.store.indices, a->as.store.index_count, b->as.store.indices,
+                      b->as.store.index_count) &&
+           same_expr(comparison, "stored value", a->as.store.value, b->as.store.value) &&
+           (!x || same_expr(comparison, "mask of a store", x, y));
 }
 
 static bool same_allocate(Comparison *comparison, const Stmt *a, const Stmt *b)
@@ -341,7 +352,8 @@ static bool same_allocate(Comparison *comparison, const Stmt *a, const Stmt *b)
     if (!dtype_equal(a->as.allocate.dtype, b->as.allocate.dtype) || !equal_scopes(a->as.allocate.scope, b->as.allocate.scope))
         return differ(comparison, "allocations of other types or scopes");
     pair(comparison, a->as.allocate.var, b->as.allocate.var);
-    return same_exprs(comparison, "extents of an allocation", a->as.allocate.extents, a->as.allocate.extent_count, b->as.allocate.extents, b->as.allocate.extent_count) &&
+    return same_exprs(comparison, "extents of an allocation", a->as.allocate.extents, a->as.allocate.extent_count, b->as.allocate.extents,
+                      b->as.allocate.extent_count) &&
            same_expr(comparison, "condition of an allocation", a->as.allocate.condition, b->as.allocate.condition) &&
            same_attrs(comparison, "annotations of an allocation", a->as.allocate.annotations, b->as.allocate.annotations);
 }
@@ -351,10 +363,10 @@ static bool same_allocate_const(Comparison *comparison, const Stmt *a, const Stm
     if (!dtype_equal(a->as.allocate_const.dtype, b->as.allocate_const.dtype))
         return differ(comparison, "constants of other types");
     pair(comparison, a->as.allocate_const.var, b->as.allocate_const.var);
-    return same_exprs(comparison, "extents of a constant", a->as.allocate_const.extents, a->as.allocate_const.extent_count, b->as.allocate_const.extents,
-                      b->as.allocate_const.extent_count) &&
-           same_exprs(comparison, "elements of a constant", a->as.allocate_const.data, a->as.allocate_const.data_count, b->as.allocate_const.data,
-                      b->as.allocate_const.data_count) &&
+    return same_exprs(comparison, "extents of a constant", a->as.allocate_const.extents, a->as.allocate_const.extent_count,
+                      b->as.allocate_const.extents, b->as.allocate_const.extent_count) &&
+           same_exprs(comparison, "elements of a constant", a->as.allocate_const.data, a->as.allocate_const.data_count,
+                      b->as.allocate_const.data, b->as.allocate_const.data_count) &&
            same_attrs(comparison, "annotations of a constant", a->as.allocate_const.annotations, b->as.allocate_const.annotations);
 }
 
@@ -363,7 +375,8 @@ static bool same_attr(Comparison *comparison, const Stmt *a, const Stmt *b)
     const Var *x = a->as.attr.var, *y = b->as.attr.var;
     if (!x != !y)
         return differ(comparison, "only one side launches a thread");
-    if (!same_text(comparison, "key of an attribute", a->as.attr.key, b->as.attr.key) || !same_text(comparison, "thread", a->as.attr.thread, b->as.attr.thread) ||
+    if (!same_text(comparison, "key of an attribute", a->as.attr.key, b->as.attr.key) ||
+        !same_text(comparison, "thread", a->as.attr.thread, b->as.attr.thread) ||
         !same_expr(comparison, "value of an attribute", a->as.attr.value, b->as.attr.value))
         return false;
     if (!x)
@@ -395,7 +408,9 @@ static bool same_head(Comparison *comparison, const Stmt *a, const Stmt *b)
 {
     switch (a->kind) {
     case STMT_WHILE: return same_expr(comparison, "condition", a->as.while_loop.condition, b->as.while_loop.condition);
-    case STMT_LET: return same_expr(comparison, "value of a let", a->as.let.value, b->as.let.value) && define_vars(comparison, a->as.let.var, b->as.let.var);
+    case STMT_LET:
+        return same_expr(comparison, "value of a let", a->as.let.value, b->as.let.value) &&
+               define_vars(comparison, a->as.let.var, b->as.let.var);
     case STMT_ALLOCATE: return same_allocate(comparison, a, b);
     case STMT_ALLOCATE_CONST: return same_allocate_const(comparison, a, b);
     case STMT_DECL_BUFFER: return define_same_buffers(comparison, a->as.declare.buffer, b->as.declare.buffer);
@@ -417,7 +432,8 @@ static bool differ_kinds(Comparison *comparison, const Stmt *a, const Stmt *b)
     if (comparison->quiet)
         return false;
     const char *x = print_stmt(ctx, a), *y = print_stmt(ctx, b);
-    return differ(comparison, arena_printf(ctx->arena, "statements of other kinds: %.*s and %.*s", (int)strcspn(x, "\n"), x, (int)strcspn(y, "\n"), y));
+    return differ(comparison,
+                  arena_printf(ctx->arena, "statements of other kinds: %.*s and %.*s", (int)strcspn(x, "\n"), x, (int)strcspn(y, "\n"), y));
 }
 
 static bool same_stmt(Comparison *comparison, const Stmt *a, const Stmt *b)
@@ -444,7 +460,8 @@ static bool same_params(Comparison *comparison, const Func *a, const Func *b)
     for (int i = 0; i < a->param_count; i++) {
         const Param *x = &a->params[i], *y = &b->params[i];
         if (!x->buffer != !y->buffer)
-            return differ(comparison, arena_printf(comparison->ctx->arena, "only one of parameters '%s' and '%s' is a buffer", x->param->name, y->param->name));
+            return differ(comparison, arena_printf(comparison->ctx->arena, "only one of parameters '%s' and '%s' is a buffer",
+                                                   x->param->name, y->param->name));
         if (x->buffer) {
             pair(comparison, x->param, y->param);
             define_buffers(comparison, x->buffer, y->buffer);
@@ -462,7 +479,8 @@ static bool same_params(Comparison *comparison, const Func *a, const Func *b)
 static Attrs stated_attrs(Context *ctx, const Func *func)
 {
     const AttrValue *symbol = attrs_get(func->attrs, "global_symbol");
-    bool repeats = symbol && symbol->kind == ATTR_EXPR && symbol->expr->kind == EXPR_STRING && !strcmp(symbol->expr->value.text, func->name);
+    bool repeats =
+        symbol && symbol->kind == ATTR_EXPR && symbol->expr->kind == EXPR_STRING && !strcmp(symbol->expr->value.text, func->name);
     return repeats ? attrs_remove(ctx, func->attrs, "global_symbol") : func->attrs;
 }
 
@@ -473,8 +491,8 @@ static bool same_func(Comparison *comparison, const Func *a, const Func *b)
     comparison->function = a->name;
     if (a->is_private != b->is_private || !dtype_equal(a->return_type, b->return_type))
         return differ(comparison, "only one side is private, or the types of the results differ");
-    return same_attrs(comparison, "attributes", stated_attrs(comparison->ctx, a), stated_attrs(comparison->ctx, b)) && same_params(comparison, a, b) &&
-           same_stmt(comparison, a->body, b->body);
+    return same_attrs(comparison, "attributes", stated_attrs(comparison->ctx, a), stated_attrs(comparison->ctx, b)) &&
+           same_params(comparison, a, b) && same_stmt(comparison, a->body, b->body);
 }
 
 static Comparison comparison_new(Context *ctx, const char **why)
@@ -499,7 +517,8 @@ bool module_equal(Context *ctx, const Module *a, const Module *b, const char **w
     Comparison comparison = comparison_new(ctx, why);
     if (a->bare != b->bare)
         return differ(&comparison, "only one side is a class");
-    if (!same_count(&comparison, "functions", a->func_count, b->func_count) || !same_attrs(&comparison, "attributes of the module", a->attrs, b->attrs))
+    if (!same_count(&comparison, "functions", a->func_count, b->func_count) ||
+        !same_attrs(&comparison, "attributes of the module", a->attrs, b->attrs))
         return false;
     for (int i = 0; i < a->func_count; i++) {
         const Func *partner = module_find(b, a->funcs[i]->name);

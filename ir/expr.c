@@ -38,7 +38,8 @@ bool op_find(const char *name, Op *op)
     return false;
 }
 
-/* The payload as 64 bits that are equal exactly for equal payloads (floats by bit pattern, so NaN equals itself and 0.0 differs from -0.0). */
+/* The payload as 64 bits that are equal exactly for equal payloads (floats by bit pattern, so NaN equals itself and 0.0 differs from
+   -0.0). */
 static uint64_t payload_bits(const Expr *e)
 {
     uint64_t bits = 0;
@@ -62,7 +63,8 @@ static const Expr *expr_finish(Context *ctx, Expr node, const Expr *const *args,
     node.args = arg_count ? arena_copy(ctx->arena, args, sizeof *args * (size_t)arg_count) : NULL;
     uint64_t payload = node.kind == EXPR_STRING ? hash_bytes(node.value.text, strlen(node.value.text)) : payload_bits(&node);
     uint64_t hash = hash_mix(node.kind + 1u, payload);
-    hash = hash_mix(hash, (uint64_t)node.dtype.code | (uint64_t)node.dtype.bits << 8 | (uint64_t)node.dtype.lanes << 16 | (uint64_t)node.predicated << 40);
+    hash = hash_mix(hash, (uint64_t)node.dtype.code | (uint64_t)node.dtype.bits << 8 | (uint64_t)node.dtype.lanes << 16 |
+                              (uint64_t)node.predicated << 40);
     for (int i = 0; i < arg_count; i++) {
         hash = hash_mix(hash, args[i]->hash);
         if (!node.span.file)
@@ -224,7 +226,8 @@ const Expr *expr_with_args(Context *ctx, const Expr *expr, const Expr *const *ar
     Expr node = *expr;
     if (expr_is_binary(expr)) {
         if (!dtype_equal(args[0]->dtype, args[1]->dtype))
-            BUG("operands of %s have types %s and %s", kind_infos[expr->kind].name, dtype_name(ctx, args[0]->dtype), dtype_name(ctx, args[1]->dtype));
+            BUG("operands of %s have types %s and %s", kind_infos[expr->kind].name, dtype_name(ctx, args[0]->dtype),
+                dtype_name(ctx, args[1]->dtype));
         node.dtype = expr->kind >= EXPR_EQ ? dtype_with_lanes(DTYPE_BOOL, args[0]->dtype.lanes) : args[0]->dtype;
     } else {
         node.dtype = retyped(expr, args);

@@ -83,7 +83,8 @@ const Expr *expr_let(Context *ctx, Var *var, const Expr *value, const Expr *body
 const Expr *expr_shuffle(Context *ctx, DType dtype, const Expr *const *args, int arg_count, int vector_count);
 /* DTYPE: the result type, which the caller has found by the rule of op_info. */
 const Expr *expr_call(Context *ctx, DType dtype, Op op, const Expr *const *args, int arg_count, Span span);
-/* EXPR again with other arguments (as many); EXPR itself when they are the same pointers. Result dtype follows the new arguments' lanes and types. */
+/* EXPR again with other arguments (as many); EXPR itself when they are the same pointers. Result dtype follows the new arguments' lanes and
+   types. */
 const Expr *expr_with_args(Context *ctx, const Expr *expr, const Expr *const *args);
 /* EXPR with SPAN as its place. */
 const Expr *expr_with_span(Context *ctx, const Expr *expr, Span span);
@@ -133,14 +134,16 @@ bool expr_is_pure(const Expr *e);
 /* True when EXPR mentions VAR. */
 bool expr_uses_var(const Expr *e, const Var *var);
 
-/* --- Operators as programs write them (ops.c): operands are brought to a common type by the promotion rules, constants folded, x + 0, x * 1 and the like
-   reduced, as the reference does while a program is built. NULL after a diagnostic at SPAN when the types do not fit (a division by the constant zero too). --- */
+/* --- Operators as programs write them (ops.c): operands are brought to a common type by the promotion rules, constants folded, x + 0, x *
+   1 and the like reduced, as the reference does while a program is built. NULL after a diagnostic at SPAN when the types do not fit (a
+   division by the constant zero too). --- */
 const Expr *op_binary(Context *ctx, ExprKind kind, const Expr *a, const Expr *b, Span span);
 const Expr *op_not(Context *ctx, const Expr *a, Span span);
 const Expr *op_negate(Context *ctx, const Expr *a, Span span);
 /* Conversion; constants are folded, a cast to the own type is dropped. A scalar becomes a broadcast when DTYPE has lanes. */
 const Expr *op_cast(Context *ctx, DType dtype, const Expr *value);
-/* Select/if_then_else with the branches brought to one type and constant conditions folded (if_then_else never drops a branch silently otherwise). */
+/* Select/if_then_else with the branches brought to one type and constant conditions folded (if_then_else never drops a branch silently
+   otherwise). */
 const Expr *op_select(Context *ctx, const Expr *condition, const Expr *if_true, const Expr *if_false, Span span);
 const Expr *op_if_then_else(Context *ctx, const Expr *condition, const Expr *if_true, const Expr *if_false, Span span);
 /* Brings *A and *B to one type; false after a diagnostic at SPAN. */

@@ -4,8 +4,8 @@
 
 #include "ir/expr.h"
 
-/* KIND applied to operands of one type: a constant or one of the operands where that is exact (x + 0, x * 1, 0 * x for integers, ...), or NULL. Float identities
-   that do not hold for NaN, infinities or -0.0 are not used. */
+/* KIND applied to operands of one type: a constant or one of the operands where that is exact (x + 0, x * 1, 0 * x for integers, ...), or
+   NULL. Float identities that do not hold for NaN, infinities or -0.0 are not used. */
 const Expr *fold_binary(Context *ctx, ExprKind kind, const Expr *a, const Expr *b);
 /* A shift or bitwise operation OP of two constants where that is exact, or NULL. */
 const Expr *fold_bits(Context *ctx, Op op, const Expr *a, const Expr *b);

@@ -1,5 +1,5 @@
-/* See infer_regions.h. A walk over the block's init and body that keeps what the loop variables run over. Blocks inside are not entered. Not handled:
-   conditions that relate several variables (they do not narrow), and pointers that were stored in other variables. */
+/* See infer_regions.h. A walk over the block's init and body that keeps what the loop variables run over. Blocks inside are not entered.
+   Not handled: conditions that relate several variables (they do not narrow), and pointers that were stored in other variables. */
 #include "ir/infer_regions.h"
 
 #include "ir/fold.h"
@@ -41,7 +41,8 @@ static Range whole_dim(Context *ctx, const Buffer *buffer, int dim)
 
 static void add_access(Inference *inference, AccessList *list, Buffer *buffer, const Interval *dims);
 
-/* An access of a match_buffer view, in terms of its source: the view's dimensions are the last of the source's, the others are points of the region. */
+/* An access of a match_buffer view, in terms of its source: the view's dimensions are the last of the source's, the others are points of
+   the region. */
 static void add_view_access(Inference *inference, AccessList *list, const MatchBuffer *match, const Interval *dims)
 {
     Context *ctx = inference->ctx;
@@ -132,7 +133,8 @@ static void narrow_var(Inference *inference, Condition *condition, const Expr *v
     if (!dtype_holds(var->dtype, bound))
         return;
     const Expr *limit = expr_int(ctx, var->dtype, bound);
-    Interval allowed = coefficient > 0 ? (Interval){limit, op_max(ctx, limit, domain->max)} : (Interval){op_min(ctx, limit, domain->min), limit};
+    Interval allowed =
+        coefficient > 0 ? (Interval){limit, op_max(ctx, limit, domain->max)} : (Interval){op_min(ctx, limit, domain->min), limit};
     Narrowing narrowing = {var->value.var, *domain, interval_intersect(ctx, *domain, allowed)};
     vec_push(ctx->arena, &condition->list, narrowing);
     interval_set(ctx, &inference->scope, var->value.var, &narrowing.narrowed);
@@ -216,7 +218,8 @@ static void narrow(Inference *inference, Condition *condition, const Expr *expr,
         for (int i = 0; i < 2; i++)
             narrow(inference, condition, expr->args[i], holds);
     else if (expr_is_compare(expr))
-        narrow_comparison(inference, condition, holds ? (ExprKind)expr->kind : opposite((ExprKind)expr->kind), expr->args[0], expr->args[1]);
+        narrow_comparison(inference, condition, holds ? (ExprKind)expr->kind : opposite((ExprKind)expr->kind), expr->args[0],
+                          expr->args[1]);
 }
 
 /* Undoes narrowings in reverse. */

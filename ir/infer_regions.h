@@ -10,9 +10,9 @@ typedef struct {
     const Expr *opaque; /* the first use of a buffer's data pointer whose extent is not known, or NULL: then the regions do not say all */
 } BlockRegions;
 
-/* The accesses of BLOCK, relaxed over the loops inside it and narrowed by conditions on their variables alone. Blocks inside count by their own reads and
-   writes. Accesses of a match_buffer view count for the region's source; buffers allocated inside do not count; with an init, reads of what the block
-   writes do not count. BUFFERS: data variable -> Buffer of those that are visible. */
+/* The accesses of BLOCK, relaxed over the loops inside it and narrowed by conditions on their variables alone. Blocks inside count by their
+   own reads and writes. Accesses of a match_buffer view count for the region's source; buffers allocated inside do not count; with an init,
+   reads of what the block writes do not count. BUFFERS: data variable -> Buffer of those that are visible. */
 BlockRegions infer_block_regions(Context *ctx, const BlockStmt *block, const Map *buffers);
 
 #endif

@@ -9,7 +9,8 @@ static void tables_init(Run *run)
     run->blocks = ARENA_ARRAY(run->arena, BlockState, program->blocks.count);
     for (int i = 0; i < program->blocks.count; i++) {
         const BlockInfo *block = program->blocks.data[i];
-        run->blocks[i].instances = (TupleTable){.width = 2 + block->iter_count + block->identity_count, .payload_size = sizeof(InstanceRecord)};
+        run->blocks[i].instances =
+            (TupleTable){.width = 2 + block->iter_count + block->identity_count, .payload_size = sizeof(InstanceRecord)};
         run->blocks[i].points = (TupleTable){.width = 1 + block->spatial_count, .payload_size = sizeof(uint64_t)};
     }
 }

@@ -1,29 +1,32 @@
-/* The reference interpreter: runs a function at any stage on the IR itself and checks it as it runs. It is the definition of what a program means.
+/* The reference interpreter: runs a function at any stage on the IR itself and checks it as it runs. It is the definition of what a program
+   means.
 
    Where the text leaves room, this is what it does:
-   - Integers wrap. `//` and `%` floor, `/` on integers and truncmod go towards zero. A shift by a negative amount or by the width and more is a finding;
-     the result is 0 for `<<` and the sign for `>>`. clz(0) is the width.
-   - Each float operation is computed in double (fma in the type itself) and rounded to its type. float to int goes towards zero and saturates, NaN gives
-     0; anything but 0 is true.
-   - A block's init runs once for each point of its spatial axes in each execution of the outermost loop that its other axes depend on (through lets and
-     outer blocks), before the point's first update. Where a point of the surrounding loops may go without an update (an extent that may be 0, a condition
-     on reduction loops), the inits run before that loop, over its other loops; conditions on reduction loops alone do not count for them. A point whose
-     condition mixes both kinds of loops gets its init with its first update only.
-   - An instance of a block is identified by its axis values, those of the blocks around it, the outer loop variables and lets that its body mentions, and
-     the iteration of a while loop around it.
-   - The loops of a kernel (the outermost thread-bound loop) that have one tag are one index. blockIdx runs serially. The threads of a block run every
-     statement together, thread after thread, so a statement sees what all threads did in the statement before. Allocations made outside: "shared*" and
-     "warp*" exist once for each block, "local*" and "wmma*" once for each thread, both unwritten at its start; every other scope is common memory.
-   - A block with init whose reduction axes depend on a threadIdx loop is a reduction across those threads: its instances are atomic, and all of the
-     threads see the result.
+   - Integers wrap. `//` and `%` floor, `/` on integers and truncmod go towards zero. A shift by a negative amount or by the width and more
+     is a finding; the result is 0 for `<<` and the sign for `>>`. clz(0) is the width.
+   - Each float operation is computed in double (fma in the type itself) and rounded to its type. float to int goes towards zero and
+     saturates, NaN gives 0; anything but 0 is true.
+   - A block's init runs once for each point of its spatial axes in each execution of the outermost loop that its other axes depend on
+     (through lets and outer blocks), before the point's first update. Where a point of the surrounding loops may go without an update (an
+     extent that may be 0, a condition on reduction loops), the inits run before that loop, over its other loops; conditions on reduction
+     loops alone do not count for them. A point whose condition mixes both kinds of loops gets its init with its first update only.
+   - An instance of a block is identified by its axis values, those of the blocks around it, the outer loop variables and lets that its body
+     mentions, and the iteration of a while loop around it.
+   - The loops of a kernel (the outermost thread-bound loop) that have one tag are one index. blockIdx runs serially. The threads of a block
+     run every statement together, thread after thread, so a statement sees what all threads did in the statement before. Allocations made
+     outside: "shared*" and "warp*" exist once for each block, "local*" and "wmma*" once for each thread, both unwritten at its start; every
+     other scope is common memory.
+   - A block with init whose reduction axes depend on a threadIdx loop is a reduction across those threads: its instances are atomic, and
+     all of the threads see the result.
 
-   - Iterations of a parallel or vectorized loop, and thread blocks, are in conflict where one writes an element that another reads or writes, unless the
-     memory is scratch that each iteration writes before it reads it and that nobody reads after the loop. Threads of a block may write the same value to
-     one element; in shared memory a barrier is implied between a write and a read in different statements, elsewhere only T.tvm_storage_sync is one.
+   - Iterations of a parallel or vectorized loop, and thread blocks, are in conflict where one writes an element that another reads or
+     writes, unless the memory is scratch that each iteration writes before it reads it and that nobody reads after the loop. Threads of a
+     block may write the same value to one element; in shared memory a barrier is implied between a write and a read in different
+     statements, elsewhere only T.tvm_storage_sync is one.
    - A view (match_buffer) that does not name its offset points to the start of its region.
 
-   It does not run: calls to unknown functions, packed calls, LLVM intrinsics, tensor-core and other device operations. These are errors when they are
-   reached. */
+   It does not run: calls to unknown functions, packed calls, LLVM intrinsics, tensor-core and other device operations. These are errors
+   when they are reached. */
 #ifndef TIRC_IR_INTERP_H
 #define TIRC_IR_INTERP_H
 
@@ -48,7 +51,8 @@ typedef struct {
 /* The value for one parameter. */
 typedef struct {
     InterpValue scalar; /* for a parameter that is no buffer and no handle */
-    void *data;         /* memory of a buffer or handle: elements of its dtype in the host's byte order; bool takes one byte, vectors are lane after lane */
+    /* memory of a buffer or handle: elements of its dtype in the host's byte order; bool takes one byte, vectors are lane after lane */
+    void *data;
     int64_t bytes;      /* how much of it there is; a handle without buffer must be a multiple of its pointee's size */
     int ndim;
     const int64_t *shape;   /* ndim extents */
@@ -97,8 +101,9 @@ typedef struct {
     InterpValue returned; /* of T.ret; void without one */
 } InterpResult;
 
-/* Runs FUNC on ARGS (func->param_count of them), whose memory it reads and writes. Each finding is an error at its .tir line that names the block and the
-   element, with notes for the iteration; the first one of a kind at a place only. True when the run completed without findings. RESULT may be NULL. */
+/* Runs FUNC on ARGS (func->param_count of them), whose memory it reads and writes. Each finding is an error at its .tir line that names the
+   block and the element, with notes for the iteration; the first one of a kind at a place only. True when the run completed without
+   findings. RESULT may be NULL. */
 bool interp_run(Context *ctx, const Func *func, const InterpArg *args, const InterpOptions *options, InterpResult *result);
 
 /* --- Elements in memory --- */

@@ -1,4 +1,5 @@
-/* Executes blocks: axes, predicate, buffers of an instance, init, body; and watches for instances that are run again with another result. */
+/* Executes blocks: axes, predicate, buffers of an instance, init, body; and watches for instances that are run again with another
+   result. */
 #include <string.h>
 
 #include "ir/interp_internal.h"
@@ -11,8 +12,8 @@ static void check_axis(Thread *thread, const IterInfo *iter)
 {
     int64_t value = thread->slots[iter->slot].integer, min = eval_integer(iter->min, thread), extent = eval_integer(iter->extent, thread);
     if (value < min || value - min >= extent)
-        report_finding(thread, INTERP_BINDING, iter->source, iter->source->span, "binds %s to %lld, outside its domain [%lld, %lld)", iter->source->var->name,
-                       (long long)value, (long long)min, (long long)(min + extent));
+        report_finding(thread, INTERP_BINDING, iter->source, iter->source->span, "binds %s to %lld, outside its domain [%lld, %lld)",
+                       iter->source->var->name, (long long)value, (long long)min, (long long)(min + extent));
 }
 
 /* Gives the axes their values; false when the predicate excludes the instance. */
@@ -82,12 +83,15 @@ static void report_rerun(Thread *thread, const BlockInfo *block, const InstanceR
     Span span = block->source->block->span;
     bool fresh;
     if (buffer && record->first_byte == frame->first_byte && record->first_bits != frame->first_bits)
-        fresh = report_finding(thread, INTERP_RERUN, place, span, "runs again%s with another result: %s was %s and becomes %s", axes_text(thread, block),
-                               element, value_text(thread, buffer->dtype, record->first_bits), value_text(thread, buffer->dtype, frame->first_bits));
+        fresh = report_finding(thread, INTERP_RERUN, place, span, "runs again%s with another result: %s was %s and becomes %s",
+                               axes_text(thread, block), element, value_text(thread, buffer->dtype, record->first_bits),
+                               value_text(thread, buffer->dtype, frame->first_bits));
     else
-        fresh = report_finding(thread, INTERP_RERUN, place, span, "runs again%s with another result; it writes %s first", axes_text(thread, block), element);
+        fresh = report_finding(thread, INTERP_RERUN, place, span, "runs again%s with another result; it writes %s first",
+                               axes_text(thread, block), element);
     if (fresh)
-        report_note(thread, span_none(), "instances are told apart by their axis values; an axis bound to the loop that repeats them makes them different");
+        report_note(thread, span_none(),
+                    "instances are told apart by their axis values; an axis bound to the loop that repeats them makes them different");
 }
 
 /* One cause is reported once: not for the blocks around it too. */

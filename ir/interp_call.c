@@ -98,7 +98,8 @@ static bool is_tmm16(const EvalNode *node)
 }
 
 /* --- Extern functions --- */
-/* What a call that the interpreter cannot look into does: it reads and writes what its block declares, of the memories it has pointers to. */
+/* What a call that the interpreter cannot look into does: it reads and writes what its block declares, of the memories it has pointers
+   to. */
 typedef struct {
     const EvalNode *call;
     const Pointer *pointers;
@@ -215,7 +216,8 @@ static InterpValue call_extern(const EvalNode *node, Thread *thread)
     } else if (is_tmm16(node))
         result.as.integer = call_tmm16(node, thread);
     else
-        report_finding(thread, INTERP_UNSUPPORTED, node->source, node->source->span, "calls the function '%s', which is not known here (--load=FILE brings its definition)", name);
+        report_finding(thread, INTERP_UNSUPPORTED, node->source, node->source->span,
+                       "calls the function '%s', which is not known here (--load=FILE brings its definition)", name);
     return result;
 }
 

@@ -1,5 +1,5 @@
-/* Checks of single accesses: elements that were never written, the regions that blocks declare, and a digest of what a block instance writes. Conflicts
-   are in interp_conflict.c. */
+/* Checks of single accesses: elements that were never written, the regions that blocks declare, and a digest of what a block instance
+   writes. Conflicts are in interp_conflict.c. */
 #include <string.h>
 
 #include "ir/interp_internal.h"
@@ -27,7 +27,8 @@ bool region_contains(Thread *thread, const RegionInfo *regions, int count, const
     for (int i = 0; i < count; i++) {
         int ndim = regions[i].buffer->buffer->ndim;
         int64_t coordinates[ndim + 1];
-        if (buffer_coordinates(thread, regions[i].buffer, memory, byte, coordinates) && region_has(thread->ranges + regions[i].ranges, coordinates, ndim))
+        if (buffer_coordinates(thread, regions[i].buffer, memory, byte, coordinates) &&
+            region_has(thread->ranges + regions[i].ranges, coordinates, ndim))
             return true;
     }
     return false;
@@ -53,13 +54,15 @@ static bool may_read(Thread *thread, const BlockInfo *block, const Element *elem
 static void report_undeclared(Thread *thread, const Access *access, const BlockInfo *block, const Element *element, bool is_write)
 {
     const char *verb = is_write ? "writes" : "reads", *name = block->source->block->name;
-    const char *whose = block == thread->block ? "its declared" : arena_printf(thread->run->arena, "the declared %s of block '%s',", verb, name);
+    const char *whose =
+        block == thread->block ? "its declared" : arena_printf(thread->run->arena, "the declared %s of block '%s',", verb, name);
     report_finding(thread, INTERP_UNDECLARED, access->place, access->span, "%s %s, outside %s %s", verb,
-                   report_element(thread, access, element->memory, element->byte), whose, block == thread->block ? verb : "which is around it");
+                   report_element(thread, access, element->memory, element->byte), whose,
+                   block == thread->block ? verb : "which is around it");
 }
 
-/* Looks at every block around the access that did not itself allocate the memory. A block that has an init reads what it accumulates into without saying
-   so, and so do those around it. */
+/* Looks at every block around the access that did not itself allocate the memory. A block that has an init reads what it accumulates into
+   without saying so, and so do those around it. */
 static void check_declared(Thread *thread, const Access *access, const Element *element, bool is_write, uint64_t write_time)
 {
     bool accumulates = false;

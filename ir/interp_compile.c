@@ -87,7 +87,8 @@ typedef struct {
 
 static PatternDefinitions define_pattern(Compiler *compiler, const Buffer *buffer)
 {
-    PatternDefinitions defines = {ARENA_ARRAY(compiler->arena, bool, buffer->ndim), ARENA_ARRAY(compiler->arena, bool, buffer->ndim), false};
+    PatternDefinitions defines = {ARENA_ARRAY(compiler->arena, bool, buffer->ndim), ARENA_ARRAY(compiler->arena, bool, buffer->ndim),
+                                  false};
     define_pattern_vars(compiler, buffer->shape, buffer->ndim, defines.shape);
     if (buffer->strides)
         define_pattern_vars(compiler, buffer->strides, buffer->ndim, defines.strides);
@@ -222,7 +223,8 @@ static const ExecNode *compile_store(Compiler *compiler, const Stmt *stmt)
     ExecNode *node = compile_node(compiler, EXEC_STORE, stmt);
     const BufferInfo *buffer = compile_buffer(compiler, stmt->as.store.buffer);
     int count = stmt->as.store.index_count;
-    node->as.store.access = (Access){stmt, stmt->span, buffer, compile_indices(compiler, (const Expr *const *)stmt->as.store.indices, count), count};
+    node->as.store.access =
+        (Access){stmt, stmt->span, buffer, compile_indices(compiler, (const Expr *const *)stmt->as.store.indices, count), count};
     node->as.store.value = compile_expr(compiler, stmt->as.store.value);
     node->as.store.mask = stmt->as.store.mask ? compile_expr(compiler, stmt->as.store.mask) : NULL;
     node->as.store.lanes = stmt->as.store.value->dtype.lanes;

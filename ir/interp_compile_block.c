@@ -57,7 +57,8 @@ static bool region_uses_reduction(const Region *region, const BlockStmt *source)
     bool uses = false;
     for (int i = 0; i < source->iter_count; i++)
         for (int d = 0; source->iters[i].kind != ITER_SPATIAL && d < region->buffer->ndim; d++)
-            uses |= expr_uses_var(region->ranges[d].min, source->iters[i].var) || expr_uses_var(region->ranges[d].extent, source->iters[i].var);
+            uses |=
+                expr_uses_var(region->ranges[d].min, source->iters[i].var) || expr_uses_var(region->ranges[d].extent, source->iters[i].var);
     return uses;
 }
 
@@ -97,7 +98,8 @@ static bool find_identity(Visitor *visitor, const Expr *expr)
         const PathEntry *entry = &compiler->path.data[i];
         bool is_loop = entry->kind == PATH_LOOP && entry->source->kind == STMT_FOR && entry->source->as.loop.var == expr->value.var;
         bool is_launch = entry->kind == PATH_LOOP && entry->source->kind == STMT_ATTR && entry->source->as.attr.var == expr->value.var;
-        bool is_let = entry->kind == PATH_LET && entry->source->as.let.var == expr->value.var && dtype_is_integer(expr->dtype) && expr->dtype.lanes == 1;
+        bool is_let = entry->kind == PATH_LET && entry->source->as.let.var == expr->value.var && dtype_is_integer(expr->dtype) &&
+                      expr->dtype.lanes == 1;
         if (is_loop || is_launch || is_let)
             add_identity(finder, compile_slot(compiler, expr->value.var, expr->span));
     }
@@ -122,7 +124,8 @@ static void compile_identity(Compiler *compiler, BlockInfo *block, const BlockSt
 static void compile_block_contents(Compiler *compiler, BlockInfo *block, const BlockStmt *source)
 {
     bool checks = compiler->options->checks;
-    block->implicit_root = !block->parent && !source->iter_count && !source->read_count && !source->write_count && !strcmp(source->block->name, "root");
+    block->implicit_root =
+        !block->parent && !source->iter_count && !source->read_count && !source->write_count && !strcmp(source->block->name, "root");
     block->check_reads = checks && !block->implicit_root && (source->read_count || !source->reads_inferred);
     block->check_writes = checks && !block->implicit_root && (source->write_count || !source->writes_inferred);
     if (checks) {
@@ -141,8 +144,10 @@ const ExecNode *compile_block(Compiler *compiler, const Stmt *stmt)
     const BlockStmt *source = &stmt->as.block;
     ExecNode *node = compile_node(compiler, EXEC_BLOCK, stmt);
     BlockInfo *block = ARENA_NEW(compiler->arena, BlockInfo);
-    *block = (BlockInfo){
-        .source = source, .index = compiler->program->blocks.count, .parent = compiler->block, .depth = compiler->block ? compiler->block->depth + 1 : 1};
+    *block = (BlockInfo){.source = source,
+                         .index = compiler->program->blocks.count,
+                         .parent = compiler->block,
+                         .depth = compiler->block ? compiler->block->depth + 1 : 1};
     node->as.block = block;
     const BlockInfo *added = block;
     vec_push(compiler->arena, &compiler->program->blocks, added);

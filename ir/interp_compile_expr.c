@@ -1,5 +1,5 @@
-/* Compiles expressions to evaluation nodes: variables become slots, every operation the evaluator for its types. What cannot be interpreted compiles to a
-   node that says so when it is reached. */
+/* Compiles expressions to evaluation nodes: variables become slots, every operation the evaluator for its types. What cannot be interpreted
+   compiles to a node that says so when it is reached. */
 #include "ir/interp_internal.h"
 
 const EvalNode *compile_index(Compiler *compiler, const Expr *expr)

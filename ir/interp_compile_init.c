@@ -1,6 +1,6 @@
-/* Works out when a block's init runs. The reduction of a block is one execution of the outermost loop that its non-spatial axes depend on; each point of
-   the spatial axes has one init in it, before its first update. Where the reduction loops certainly give every point an update, that is all. Else the
-   points are visited first, by the loops that they depend on:
+/* Works out when a block's init runs. The reduction of a block is one execution of the outermost loop that its non-spatial axes depend on;
+   each point of the spatial axes has one init in it, before its first update. Where the reduction loops certainly give every point an
+   update, that is all. Else the points are visited first, by the loops that they depend on:
 
      for k in range(n):                  a reduction over k; before it, for all i:
          for i in range(16):                 init of vi = i
@@ -125,7 +125,8 @@ static void find_conditions(Site *site)
 /* A condition on a loop of one iteration is none on where the points lie: k_0 + k_1 < n with k_1 in range(1) speaks of k_0. */
 static bool is_unit_loop(const PathEntry *entry)
 {
-    return entry->kind == PATH_LOOP && expr_is_int(entry->source->kind == STMT_FOR ? entry->source->as.loop.extent : entry->source->as.attr.value, 1);
+    return entry->kind == PATH_LOOP &&
+           expr_is_int(entry->source->kind == STMT_FOR ? entry->source->as.loop.extent : entry->source->as.attr.value, 1);
 }
 
 typedef struct {
@@ -158,7 +159,8 @@ static bool points_may_lack_updates(const Site *site)
         if (entry->kind != PATH_LOOP || !is_reduction_only(site, i))
             continue;
         int64_t extent;
-        if (!expr_const_int(entry->source->kind == STMT_FOR ? entry->source->as.loop.extent : entry->source->as.attr.value, &extent) || extent <= 0)
+        if (!expr_const_int(entry->source->kind == STMT_FOR ? entry->source->as.loop.extent : entry->source->as.attr.value, &extent) ||
+            extent <= 0)
             return true;
     }
     return false;
@@ -193,7 +195,8 @@ static void find_needed(Site *site)
             continue;
         if (entry->source->kind == STMT_FOR)
             mark_expr(site->compiler, entry->source->as.loop.min, site->needed);
-        mark_expr(site->compiler, entry->source->kind == STMT_FOR ? entry->source->as.loop.extent : entry->source->as.attr.value, site->needed);
+        mark_expr(site->compiler, entry->source->kind == STMT_FOR ? entry->source->as.loop.extent : entry->source->as.attr.value,
+                  site->needed);
     }
 }
 

@@ -1,12 +1,12 @@
 /* Conflicts: two iterations of a concurrent loop, thread blocks or threads that use one element, at least one of them writing.
 
-   Every access belongs to an Iteration, a leaf of the tree of concurrent loops that are being run. Two accesses may happen at the same time if, where
-   their ways from the root part, they are different iterations of one execution. Loops run serially, depth first, so one writer and one reader for each
-   element are enough to find a conflict if there is one.
+   Every access belongs to an Iteration, a leaf of the tree of concurrent loops that are being run. Two accesses may happen at the same time
+   if, where their ways from the root part, they are different iterations of one execution. Loops run serially, depth first, so one writer
+   and one reader for each element are enough to find a conflict if there is one.
 
-   Not in conflict are: scratch memory that each iteration writes before it reads it and nobody reads after the loop; threads of a block that write the
-   value that is there already; threads of a block where a barrier lies in between. In shared memory one is implied between a write and a read in different
-   statements. */
+   Not in conflict are: scratch memory that each iteration writes before it reads it and nobody reads after the loop; threads of a block
+   that write the value that is there already; threads of a block where a barrier lies in between. In shared memory one is implied between a
+   write and a read in different statements. */
 #include "ir/interp_internal.h"
 
 /* --- Relations of iterations --- */
@@ -30,8 +30,8 @@ static bool iterations_overlap(const Iteration *a, const Iteration *b)
     return true;
 }
 
-/* Moves *A and *B up to where their ways from the root part. True when they may run at the same time; else *A == *B (one is inside the other), or they are
-   in executions one after the other, or threads that overlap. */
+/* Moves *A and *B up to where their ways from the root part. True when they may run at the same time; else *A == *B (one is inside the
+   other), or they are in executions one after the other, or threads that overlap. */
 static bool iterations_part(const Iteration **a, const Iteration **b)
 {
     while ((*a)->depth > (*b)->depth)
@@ -71,13 +71,15 @@ typedef struct {
     const char *remark;
 } Conflict;
 
-static void report_conflict(Thread *thread, const Access *access, const Memory *memory, int64_t byte, Conflict conflict, const ExecNode *write_place)
+static void report_conflict(Thread *thread, const Access *access, const Memory *memory, int64_t byte, Conflict conflict,
+                            const ExecNode *write_place)
 {
     bool twice = conflict.first_verb == conflict.second_verb;
-    bool fresh = report_finding(thread, INTERP_CONFLICT, access->place, access->span, "is in conflict with another %s: %s is %s at %s and %s at %s%s",
-                                conflict_opponent(thread, conflict.first->execution), report_element(thread, access, memory, byte), conflict.first_verb,
-                                report_iteration(thread, conflict.first), twice ? "again" : conflict.second_verb, report_iteration(thread, conflict.second),
-                                conflict.remark);
+    bool fresh = report_finding(thread, INTERP_CONFLICT, access->place, access->span,
+                                "is in conflict with another %s: %s is %s at %s and %s at %s%s",
+                                conflict_opponent(thread, conflict.first->execution), report_element(thread, access, memory, byte),
+                                conflict.first_verb, report_iteration(thread, conflict.first), twice ? "again" : conflict.second_verb,
+                                report_iteration(thread, conflict.second), conflict.remark);
     if (fresh && write_place && write_place != thread->place)
         report_note(thread, write_place->span, "the other access is the write here");
 }
@@ -192,8 +194,8 @@ static bool has_read(const Cell *cell, const Iteration *iteration)
     return false;
 }
 
-/* A write to what another iteration wrote; gives the iteration that counts as the writer from now on. Where this one has read it before, that read was
-   looked at already. */
+/* A write to what another iteration wrote; gives the iteration that counts as the writer from now on. Where this one has read it before,
+   that read was looked at already. */
 static const Iteration *write_after_write(Thread *thread, const Access *access, const Element *element, const Cell *cell, bool unchanged)
 {
     const Memory *memory = element->memory;
@@ -221,7 +223,8 @@ static const Iteration *write_after_write(Thread *thread, const Access *access, 
 }
 
 /* A write to what another iteration read. Where that iteration had written the element before, the two writes are what counts. */
-static void write_after_read(Thread *thread, const Access *access, const Element *element, const Cell *cell, const Reading *reading, bool unchanged)
+static void write_after_read(Thread *thread, const Access *access, const Element *element, const Cell *cell, const Reading *reading,
+                             bool unchanged)
 {
     const Iteration *reader = reading->iteration, *now = thread->iteration;
     if (!reader || reader == now || !iterations_part(&reader, &now))

@@ -8,7 +8,9 @@
 static double half_to_real(uint16_t bits)
 {
     int exponent = bits >> 10 & 31, fraction = bits & 1023;
-    double magnitude = exponent == 31 ? (fraction ? NAN : INFINITY) : exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24);
+    double magnitude = exponent == 31 ? (fraction ? NAN : INFINITY)
+                       : exponent     ? ldexp(1024 + fraction, exponent - 25)
+                                      : ldexp(fraction, -24);
     return bits >> 15 ? -magnitude : magnitude;
 }
 

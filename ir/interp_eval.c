@@ -1,4 +1,5 @@
-/* Evaluates variables, loads, selection, lets and shuffles, each for the three kinds of values (integer, real, pointer), one lane at a time. */
+/* Evaluates variables, loads, selection, lets and shuffles, each for the three kinds of values (integer, real, pointer), one lane at a
+   time. */
 #include "ir/interp_internal.h"
 
 Slot eval_slot(const EvalNode *node, Thread *thread)
@@ -103,7 +104,8 @@ Pointer eval_load_pointer(const EvalNode *node, Thread *thread)
 /* --- Select evaluates everything; the choice comes last --- */
 int64_t eval_select_integer(const EvalNode *node, Thread *thread)
 {
-    int64_t chosen = eval_integer(node->args[0], thread), yes = eval_integer(node->args[1], thread), no = eval_integer(node->args[2], thread);
+    int64_t chosen = eval_integer(node->args[0], thread), yes = eval_integer(node->args[1], thread),
+            no = eval_integer(node->args[2], thread);
     return chosen ? yes : no;
 }
 

@@ -1,5 +1,5 @@
-/* Evaluates operators on integers and bools. Values are carried as int64; those of uint64 as their bit pattern. Arithmetic wraps into the node's type; the
-   checked forms, for index arithmetic, report where it does. */
+/* Evaluates operators on integers and bools. Values are carried as int64; those of uint64 as their bit pattern. Arithmetic wraps into the
+   node's type; the checked forms, for index arithmetic, report where it does. */
 #include "ir/fold.h"
 #include "ir/interp_internal.h"
 
@@ -37,7 +37,8 @@ static int64_t checked_result(const EvalNode *node, Thread *thread, int64_t a, i
         return value;
     Context *ctx = thread->run->ctx;
     report_finding(thread, INTERP_OVERFLOW, node->source, node->source->span, "overflows %s in an index: %lld %s %lld",
-                   dtype_name(ctx, dtype_scalar(node->dtype)), (long long)a, expr_kind_info(node->source->kind)->operator_text, (long long)b);
+                   dtype_name(ctx, dtype_scalar(node->dtype)), (long long)a, expr_kind_info(node->source->kind)->operator_text,
+                   (long long)b);
     return wrapped;
 }
 

@@ -1,4 +1,5 @@
-/* Evaluates operators on floats, computed in double and rounded to the type (exact for + - * / in float32 and below), and conversions between types. */
+/* Evaluates operators on floats, computed in double and rounded to the type (exact for + - * / in float32 and below), and conversions
+   between types. */
 #include <math.h>
 
 #include "ir/interp_internal.h"

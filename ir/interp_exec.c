@@ -1,5 +1,5 @@
-/* Executes statements. A group of threads executes each statement together: outside of kernels it is one thread, inside those that take the same way.
-   Where they part (conditions, extents, loops left early) each part runs on its own. */
+/* Executes statements. A group of threads executes each statement together: outside of kernels it is one thread, inside those that take the
+   same way. Where they part (conditions, extents, loops left early) each part runs on its own. */
 #include "ir/interp_internal.h"
 
 bool exec_step(Run *run, Thread *thread)

@@ -139,7 +139,8 @@ static void visit_points(Run *run, Group group, const void *data)
         return;
     case EXEC_DECLARE:
         for (int i = 0; i < group.count; i++)
-            memory_bind(group.items[i], step->node->as.declare.buffer, group.items[i]->slots[step->node->as.declare.buffer->data_slot].pointer);
+            memory_bind(group.items[i], step->node->as.declare.buffer,
+                        group.items[i]->slots[step->node->as.declare.buffer->data_slot].pointer);
         visit_points(run, group, &next);
         return;
     default: BUG("step of kind %d on the way to an init", step->node->kind);

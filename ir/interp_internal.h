@@ -1,6 +1,6 @@
-/* Inside the reference interpreter: interp_compile*.c make a program (interp_program.h), which is then evaluated (interp_eval*.c, interp_math.c,
-   interp_call.c) and executed (interp_exec.c, interp_block.c, interp_init.c, interp_kernel.c, interp_match.c); interp_memory.c, interp_check.c and
-   interp_conflict.c watch the accesses, interp_report.c words the findings. */
+/* Inside the reference interpreter: interp_compile*.c make a program (interp_program.h), which is then evaluated (interp_eval*.c,
+   interp_math.c, interp_call.c) and executed (interp_exec.c, interp_block.c, interp_init.c, interp_kernel.c, interp_match.c);
+   interp_memory.c, interp_check.c and interp_conflict.c watch the accesses, interp_report.c words the findings. */
 #ifndef TIRC_IR_INTERP_INTERNAL_H
 #define TIRC_IR_INTERP_INTERNAL_H
 
@@ -69,8 +69,8 @@ typedef struct {
 
 /* --- what may run at the same time --- */
 typedef enum { CONCURRENT_PARALLEL, CONCURRENT_VECTORIZED, CONCURRENT_BLOCKS, CONCURRENT_THREADS } ConcurrentKind;
-/* What iterations of one execution did with a memory that is not a parameter: it is private to each of them, and so in no conflict, unless an iteration
-   reads what it has not written or an element is read after the loop. */
+/* What iterations of one execution did with a memory that is not a parameter: it is private to each of them, and so in no conflict, unless
+   an iteration reads what it has not written or an element is read after the loop. */
 typedef struct {
     uint32_t memory;
     bool read_from_outside;
@@ -220,7 +220,8 @@ void eval_unsupported(const EvalNode *node, Thread *thread);
 
 /* --- Memory --- */
 ScopeClass scope_class(Str scope);
-/* New memory, its contents unwritten (and zero). DATA: existing memory instead. Too large an allocation is a finding that ends the run; then it is empty. */
+/* New memory, its contents unwritten (and zero). DATA: existing memory instead. Too large an allocation is a finding that ends the run;
+   then it is empty. */
 Memory *memory_new(Thread *thread, Str name, uint64_t key, Str scope, DType dtype, int64_t bytes, void *data);
 void memory_free(Memory *memory);
 /* The copy of MEMORY that THREAD sees. */
@@ -228,15 +229,16 @@ Plane *memory_plane(Memory *memory, Thread *thread);
 Cell *memory_cell(Memory *memory, Plane *plane, Thread *thread, int64_t byte);
 /* Binds BUFFER for THREAD to DATA with the shape, strides and offset that its declaration says. */
 void memory_bind(Thread *thread, const BufferInfo *buffer, Pointer data);
-/* Executes an allocation for every thread of GROUP (shared memory once); the memories go to MEMORIES (group.count of them; NULL where shared with an
-   earlier thread). */
+/* Executes an allocation for every thread of GROUP (shared memory once); the memories go to MEMORIES (group.count of them; NULL where
+   shared with an earlier thread). */
 void memory_allocate(Group group, const AllocateInfo *info, Memory **memories);
 void memory_release(Memory **memories, int count);
 /* Finds LANE of the element that ACCESS means now; false after a finding when there is none. */
 bool access_locate(Thread *thread, const Access *access, int lane, bool is_write, Element *element);
 /* The BYTES at POINTER + OFFSET bytes; false after a finding when they are outside the memory. */
 bool pointer_locate(Thread *thread, const Access *access, Pointer pointer, int64_t offset, int bytes, bool is_write, Element *element);
-/* The coordinates in BUFFER, as THREAD has it bound, of the element at BYTE of its memory; false when BYTE is none of its elements or in another memory. */
+/* The coordinates in BUFFER, as THREAD has it bound, of the element at BYTE of its memory; false when BYTE is none of its elements or in
+   another memory. */
 bool buffer_coordinates(Thread *thread, const BufferInfo *buffer, const Memory *memory, int64_t byte, int64_t *coordinates);
 
 /* --- Checks --- */
@@ -259,13 +261,15 @@ void exec_block(Run *run, Group group, const ExecNode *node);
 void exec_loop(Run *run, Group group, const ExecNode *node, LoopBody *body, const void *data);
 /* A thread-bound loop inside its kernel: gives the variable the threads' index and runs BODY. */
 void exec_thread_loop(Run *run, Group group, const ExecNode *node, LoopBody *body, const void *data);
-/* Begins the kernel of thread-bound loop NODE, for each thread of GROUP in turn, and runs BODY with all of its threads, once for each thread block. */
+/* Begins the kernel of thread-bound loop NODE, for each thread of GROUP in turn, and runs BODY with all of its threads, once for each
+   thread block. */
 void exec_launch(Run *run, Group group, const ExecNode *node, LoopBody *body, const void *data);
 /* The reductions that begin with loop NODE: their points have no init yet; early inits run. */
 void exec_begin_reductions(Run *run, Group group, const ExecNode *node);
 /* Runs the init of BLOCK for the threads of GROUP, which are inside it, whose point has not had it in this reduction. */
 void exec_init(Run *run, Group group, const BlockInfo *block);
-/* The buffers that BLOCK allocates and matches, for init alone those that do not depend on the reduction. MEMORIES: alloc_count * group.count. */
+/* The buffers that BLOCK allocates and matches, for init alone those that do not depend on the reduction. MEMORIES: alloc_count *
+   group.count. */
 void exec_block_buffers(Group group, const BlockInfo *block, bool init_only, Memory **memories);
 /* The threads of GROUP for which CONDITION is EXPECTED, into ITEMS. */
 Group exec_filter(Group group, const EvalNode *condition, bool expected, Thread **items);
@@ -296,8 +300,10 @@ void *tuple_table_payload(TupleTable *table, int entry);
 void tuple_table_free(TupleTable *table);
 
 /* --- Findings --- */
-/* Reports KIND at PLACE once, with "block 'B' " or "function 'f' " before the text and the iteration after it. False if it was reported before. */
-bool report_finding(Thread *thread, InterpFinding kind, const void *place, Span span, const char *format, ...) __attribute__((format(printf, 5, 6)));
+/* Reports KIND at PLACE once, with "block 'B' " or "function 'f' " before the text and the iteration after it. False if it was reported
+   before. */
+bool report_finding(Thread *thread, InterpFinding kind, const void *place, Span span, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
 /* At the statement being executed. */
 bool report_here(Thread *thread, InterpFinding kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void report_note(Thread *thread, Span span, const char *format, ...) __attribute__((format(printf, 3, 4)));

@@ -153,8 +153,8 @@ void exec_thread_loop(Run *run, Group group, const ExecNode *node, LoopBody *bod
         int64_t index = thread->tags[loop->tag], extent = eval_integer(loop->extent, thread), wanted = thread->launch->extents[loop->tag];
         thread->place = node;
         if (extent != wanted)
-            report_here(thread, INTERP_THREADS, "has loops bound to %s with extents %lld and %lld in one kernel", loop->kernel->tags[loop->tag].name,
-                        (long long)wanted, (long long)extent);
+            report_here(thread, INTERP_THREADS, "has loops bound to %s with extents %lld and %lld in one kernel",
+                        loop->kernel->tags[loop->tag].name, (long long)wanted, (long long)extent);
         if (index >= extent)
             continue;
         thread->slots[loop->slot].integer = index + (loop->min ? eval_integer(loop->min, thread) : 0);

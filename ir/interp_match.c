@@ -18,8 +18,9 @@ static bool pattern_fits(Thread *thread, const Pattern *pattern, int64_t value)
 static bool require(Thread *thread, bool holds, const Param *param, const char *what, int64_t given, const EvalNode *declared)
 {
     if (!holds)
-        report_finding(thread, INTERP_ASSERTION, param, thread->run->program->func->name_span, "is called with %s of '%s' = %lld, but it is declared as %lld",
-                       what, param->buffer->name, (long long)given, (long long)(declared ? eval_integer(declared, thread) : 0));
+        report_finding(thread, INTERP_ASSERTION, param, thread->run->program->func->name_span,
+                       "is called with %s of '%s' = %lld, but it is declared as %lld", what, param->buffer->name, (long long)given,
+                       (long long)(declared ? eval_integer(declared, thread) : 0));
     return holds;
 }
 
@@ -59,16 +60,17 @@ static bool check_argument(Thread *thread, const Param *param, const BufferPatte
 {
     bool fits = true;
     for (int i = 0; i < arg->ndim; i++) {
-        fits = fits && require(thread, arg->shape[i] >= 0 && pattern_fits(thread, &pattern->shape[i], arg->shape[i]), param, "an extent", arg->shape[i],
-                               pattern->shape[i].value);
+        fits = fits && require(thread, arg->shape[i] >= 0 && pattern_fits(thread, &pattern->shape[i], arg->shape[i]), param, "an extent",
+                               arg->shape[i], pattern->shape[i].value);
         int64_t stride = argument_stride(arg, param->buffer, i);
         if (pattern->strides)
-            fits = fits && require(thread, pattern_fits(thread, &pattern->strides[i], stride), param, "a stride", stride, pattern->strides[i].value);
+            fits = fits && require(thread, pattern_fits(thread, &pattern->strides[i], stride), param, "a stride", stride,
+                                   pattern->strides[i].value);
         else
             fits = fits && require(thread, is_compact(arg), param, "a stride", stride, NULL);
     }
-    return fits &&
-           require(thread, pattern_fits(thread, &pattern->elem_offset, arg->elem_offset), param, "the offset", arg->elem_offset, pattern->elem_offset.value);
+    return fits && require(thread, pattern_fits(thread, &pattern->elem_offset, arg->elem_offset), param, "the offset", arg->elem_offset,
+                           pattern->elem_offset.value);
 }
 
 /* The bytes from the start of the memory that the buffer of ARG reaches. */
@@ -90,8 +92,8 @@ static void bind_argument(Thread *thread, int index, const InterpArg *arg)
     const BufferPattern *pattern = &run->program->params[index];
     const Buffer *buffer = param->buffer;
     DType dtype = buffer ? buffer->dtype : param->param->pointee.code != DT_VOID ? param->param->pointee : DTYPE(DT_UINT, 8);
-    if (buffer &&
-        (!check_argument(thread, param, pattern, arg) || !require(thread, argument_bytes(arg, buffer) <= arg->bytes, param, "the bytes", arg->bytes, NULL)))
+    if (buffer && (!check_argument(thread, param, pattern, arg) ||
+                   !require(thread, argument_bytes(arg, buffer) <= arg->bytes, param, "the bytes", arg->bytes, NULL)))
         return;
     Memory *memory = memory_new(thread, buffer ? buffer->name : param->param->name, (uint64_t)run->program->param_slots[index],
                                 buffer ? buffer->scope : "global", dtype, arg->bytes, arg->data ? arg->data : "");
@@ -138,21 +140,25 @@ static void report_view(Thread *thread, const MatchInfo *match, const char *what
 {
     const Region *region = match->region.source;
     report_finding(thread, INTERP_VIEW, match, region->span, "matches '%s' with a region of '%s' whose %s is %lld, not %lld",
-                   match->target.buffer->buffer->name, region->buffer->name, what, (long long)found, (long long)eval_integer(pattern->value, thread));
+                   match->target.buffer->buffer->name, region->buffer->name, what, (long long)found,
+                   (long long)eval_integer(pattern->value, thread));
 }
 
 static void report_outside_view(Thread *thread, const MatchInfo *match, int dim, int64_t min, int64_t extent, int64_t limit)
 {
     const Region *region = match->region.source;
-    report_finding(thread, INTERP_OUT_OF_BOUNDS, match, region->span, "matches '%s' with [%lld, %lld) in dimension %d of '%s', out of bounds (extent %lld)",
-                   match->target.buffer->buffer->name, (long long)min, (long long)(min + extent), dim, region->buffer->name, (long long)limit);
+    report_finding(thread, INTERP_OUT_OF_BOUNDS, match, region->span,
+                   "matches '%s' with [%lld, %lld) in dimension %d of '%s', out of bounds (extent %lld)",
+                   match->target.buffer->buffer->name, (long long)min, (long long)(min + extent), dim, region->buffer->name,
+                   (long long)limit);
 }
 
 /* The layout of the region: offset and per dimension of the view extent and stride. Leading dimensions that the view lacks are points. */
 static int64_t region_layout(Thread *thread, const MatchInfo *match, int64_t *extents, int64_t *strides)
 {
     const BufferInfo *source = match->region.buffer;
-    const int64_t *shape = thread->dims + source->dims, *source_strides = shape + source->buffer->ndim, *ranges = thread->ranges + match->region.ranges;
+    const int64_t *shape = thread->dims + source->dims, *source_strides = shape + source->buffer->ndim,
+                  *ranges = thread->ranges + match->region.ranges;
     int lead = source->buffer->ndim - match->target.buffer->buffer->ndim;
     uint64_t offset = (uint64_t)thread->bound[source->index].elem_offset;
     for (int i = 0; i < source->buffer->ndim; i++) {
@@ -181,8 +187,9 @@ static void check_view(Thread *thread, const MatchInfo *match, const int64_t *ex
     if (!pattern_fits(thread, &target->elem_offset, offset))
         report_view(thread, match, "offset", offset, &target->elem_offset);
     else if (buffer->offset_factor > 1 && offset % buffer->offset_factor)
-        report_finding(thread, INTERP_VIEW, match, match->region.source->span, "matches '%s' at offset %lld, which is no multiple of its offset_factor %d",
-                       buffer->name, (long long)offset, buffer->offset_factor);
+        report_finding(thread, INTERP_VIEW, match, match->region.source->span,
+                       "matches '%s' at offset %lld, which is no multiple of its offset_factor %d", buffer->name, (long long)offset,
+                       buffer->offset_factor);
 }
 
 /* A view that does not name its offset points to the start of the region itself. */

@@ -1,4 +1,5 @@
-/* Evaluates the intrinsics that compute from their arguments alone: mathematics, integer bits, fixed-point products, reinterpretation, lazy selection. */
+/* Evaluates the intrinsics that compute from their arguments alone: mathematics, integer bits, fixed-point products, reinterpretation, lazy
+   selection. */
 #include <math.h>
 #include <string.h>
 
@@ -63,8 +64,8 @@ static double eval_nextafter(const EvalNode *node, Thread *thread)
 static double eval_ldexp(const EvalNode *node, Thread *thread)
 {
     double a = eval_real(node->args[0], thread);
-    int64_t exponent =
-        dtype_is_float(node->args[1]->dtype) ? (int64_t)fmin(fmax(eval_real(node->args[1], thread), -100000), 100000) : eval_integer(node->args[1], thread);
+    int64_t exponent = dtype_is_float(node->args[1]->dtype) ? (int64_t)fmin(fmax(eval_real(node->args[1], thread), -100000), 100000)
+                                                            : eval_integer(node->args[1], thread);
     return eval_round(node->dtype, ldexp(a, (int)(exponent < -100000 ? -100000 : exponent > 100000 ? 100000 : exponent)));
 }
 
@@ -105,8 +106,8 @@ static bool shift_fits(const EvalNode *node, Thread *thread, int64_t amount)
 {
     if (amount >= 0 && amount < node->dtype.bits)
         return true;
-    report_finding(thread, INTERP_DIVISION, node->source, node->source->span, "shifts %s by %lld", dtype_name(thread->run->ctx, dtype_scalar(node->dtype)),
-                   (long long)amount);
+    report_finding(thread, INTERP_DIVISION, node->source, node->source->span, "shifts %s by %lld",
+                   dtype_name(thread->run->ctx, dtype_scalar(node->dtype)), (long long)amount);
     return false;
 }
 

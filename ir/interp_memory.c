@@ -45,8 +45,12 @@ Memory *memory_new(Thread *thread, Str name, uint64_t key, Str scope, DType dtyp
 {
     Run *run = thread->run;
     Memory *memory = xmalloc(sizeof *memory);
-    *memory = (Memory){
-        .name = name, .key = key, .serial = ++run->memory_serial, .bytes = bytes, .cell_bytes = dtype_bytes(dtype_scalar(dtype)), .scope = scope_class(scope)};
+    *memory = (Memory){.name = name,
+                       .key = key,
+                       .serial = ++run->memory_serial,
+                       .bytes = bytes,
+                       .cell_bytes = dtype_bytes(dtype_scalar(dtype)),
+                       .scope = scope_class(scope)};
     if (bytes < 0 || bytes > LARGEST_MEMORY) {
         report_here(thread, INTERP_UNSUPPORTED, "allocates %lld bytes for '%s'", (long long)bytes, name);
         memory->bytes = 0;
@@ -219,9 +223,9 @@ static void report_outside(Thread *thread, const Access *access, int lane, bool 
     bool inside = true;
     for (int i = 0; i < access->index_count; i++)
         inside = inside && indices[i] >= 0 && indices[i] < shape[i];
-    report_finding(thread, INTERP_OUT_OF_BOUNDS, access->place, access->span, "%s %s[%s], %s (shape %s)", is_write ? "writes" : "reads", buffer->buffer->name,
-                   report_tuple(thread, indices, access->index_count), inside ? "outside the memory behind it" : "out of bounds",
-                   shape_text(thread, shape, buffer->buffer->ndim));
+    report_finding(thread, INTERP_OUT_OF_BOUNDS, access->place, access->span, "%s %s[%s], %s (shape %s)", is_write ? "writes" : "reads",
+                   buffer->buffer->name, report_tuple(thread, indices, access->index_count),
+                   inside ? "outside the memory behind it" : "out of bounds", shape_text(thread, shape, buffer->buffer->ndim));
 }
 
 bool access_locate(Thread *thread, const Access *access, int lane, bool is_write, Element *element)
@@ -257,8 +261,8 @@ bool pointer_locate(Thread *thread, const Access *access, Pointer pointer, int64
     if (!pointer.memory || byte < 0 || byte > pointer.memory->bytes - bytes) {
         const char *verb = is_write ? "writes" : "reads";
         if (pointer.memory)
-            report_finding(thread, INTERP_OUT_OF_BOUNDS, access->place, access->span, "%s byte %lld of '%s', outside its %lld bytes", verb, (long long)byte,
-                           pointer.memory->name, (long long)pointer.memory->bytes);
+            report_finding(thread, INTERP_OUT_OF_BOUNDS, access->place, access->span, "%s byte %lld of '%s', outside its %lld bytes", verb,
+                           (long long)byte, pointer.memory->name, (long long)pointer.memory->bytes);
         else
             report_finding(thread, INTERP_OUT_OF_BOUNDS, access->place, access->span, "%s through a null pointer", verb);
         return false;

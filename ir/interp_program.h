@@ -1,5 +1,5 @@
-/* Programs as the reference interpreter runs them: a function is compiled once to trees of nodes with numbered variable slots. The compiler's own state is
-   here too. */
+/* Programs as the reference interpreter runs them: a function is compiled once to trees of nodes with numbered variable slots. The
+   compiler's own state is here too. */
 #ifndef TIRC_IR_INTERP_PROGRAM_H
 #define TIRC_IR_INTERP_PROGRAM_H
 
@@ -188,7 +188,8 @@ typedef struct {
     int ranges;
 } RegionInfo;
 
-/* One extent, stride or offset of a buffer that is matched with memory: it gives a variable its value, or must have the value that is found. */
+/* One extent, stride or offset of a buffer that is matched with memory: it gives a variable its value, or must have the value that is
+   found. */
 typedef struct {
     const EvalNode *value;
     int defines; /* the variable's slot, or -1 */
@@ -301,7 +302,8 @@ int compile_slot(Compiler *compiler, const Var *var, Span span);
 int compile_define(Compiler *compiler, const Var *var);
 bool compile_is_defined(const Compiler *compiler, const Var *var);
 int compile_new_slots(Compiler *compiler, int count);
-/* The state of BUFFER; compile_buffer_layout adds what its declaration says of shape, strides and offset, whose variables must be defined. */
+/* The state of BUFFER; compile_buffer_layout adds what its declaration says of shape, strides and offset, whose variables must be
+   defined. */
 BufferInfo *compile_buffer(Compiler *compiler, const Buffer *buffer);
 BufferInfo *compile_buffer_layout(Compiler *compiler, const Buffer *buffer);
 /* Defines the variables that the declaration of BUFFER leaves to its memory. */

@@ -1,5 +1,5 @@
-/* See interval.h. Each rule says what the bounds of an operation are given those of its operands; where the sign of a factor or divisor is not known, the
-   result is everything. */
+/* See interval.h. Each rule says what the bounds of an operation are given those of its operands; where the sign of a factor or divisor is
+   not known, the result is everything. */
 #include "ir/interval.h"
 
 #include "ir/linear_sum.h"

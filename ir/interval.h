@@ -1,5 +1,5 @@
-/* Sets of integers between two bounds, and the values that an expression takes when some of its variables run over such sets. Bounds are expressions of
-   the variables that stay fixed, so results are exact only up to the box: a superset of the values, never less. */
+/* Sets of integers between two bounds, and the values that an expression takes when some of its variables run over such sets. Bounds are
+   expressions of the variables that stay fixed, so results are exact only up to the box: a superset of the values, never less. */
 #ifndef TIRC_IR_INTERVAL_H
 #define TIRC_IR_INTERVAL_H
 

@@ -49,7 +49,8 @@ static bool sum_add(Context *ctx, LinearSum *sum, const Expr *expr, int64_t scal
     case EXPR_MUL:
         for (int i = 0; i < 2; i++)
             if (expr_const_int(expr->args[i], &factor))
-                return factor == 0 || (!__builtin_mul_overflow(scale, factor, &product) && sum_add(ctx, sum, expr->args[1 - i], product, done));
+                return factor == 0 ||
+                       (!__builtin_mul_overflow(scale, factor, &product) && sum_add(ctx, sum, expr->args[1 - i], product, done));
         break;
     default: break;
     }
@@ -229,7 +230,8 @@ const Expr *linear_extent(Context *ctx, const Expr *begin, const Expr *end)
 bool linear_difference(Context *ctx, const Expr *a, const Expr *b, int64_t *difference)
 {
     LinearSum sum = {0};
-    if (!is_signed_scalar(a) || !is_signed_scalar(b) || !sum_add(ctx, &sum, a, 1, false) || !sum_add(ctx, &sum, b, -1, false) || sum.terms.count > 0)
+    if (!is_signed_scalar(a) || !is_signed_scalar(b) || !sum_add(ctx, &sum, a, 1, false) || !sum_add(ctx, &sum, b, -1, false) ||
+        sum.terms.count > 0)
         return false;
     *difference = sum.constant;
     return true;

@@ -1,5 +1,5 @@
-/* Integer expressions as sums of coefficient * atom plus a constant. Equal atoms cancel; nothing is known of their ranges. It serves where ranges are not
-   at hand: extents of slices, regions found from a block's body. */
+/* Integer expressions as sums of coefficient * atom plus a constant. Equal atoms cancel; nothing is known of their ranges. It serves where
+   ranges are not at hand: extents of slices, regions found from a block's body. */
 #ifndef TIRC_IR_LINEAR_SUM_H
 #define TIRC_IR_LINEAR_SUM_H
 
@@ -19,11 +19,12 @@ typedef struct {
 /* EXPR as a sum over simplified atoms; false when it is no signed scalar integer or a coefficient overflows. */
 bool linear_sum_of(Context *ctx, const Expr *expr, LinearSum *sum);
 
-/* EXPR with sums in it brought together, constants folded, and divisions and remainders by constants, minima and maxima reduced where the sums show it. The
-   value is the same for all values of the variables that do not overflow. */
+/* EXPR with sums in it brought together, constants folded, and divisions and remainders by constants, minima and maxima reduced where the
+   sums show it. The value is the same for all values of the variables that do not overflow. */
 const Expr *linear_simplify(Context *ctx, const Expr *expr);
 
-/* The extent of a range from BEGIN up to END, of one type. Where END is written BEGIN + x, that is x as it stands: printed ranges keep their extents. */
+/* The extent of a range from BEGIN up to END, of one type. Where END is written BEGIN + x, that is x as it stands: printed ranges keep
+   their extents. */
 const Expr *linear_extent(Context *ctx, const Expr *begin, const Expr *end);
 
 /* True when A - B is the same for all values of the variables: *DIFFERENCE. */

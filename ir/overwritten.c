@@ -40,7 +40,8 @@ static const Stmt *as_store(const Finder *finder, const Stmt *stmt)
 {
     while (stmt && (stmt->kind == STMT_LET || stmt->kind == STMT_ATTR))
         stmt = stmt_body(stmt);
-    bool stores = stmt && stmt->kind == STMT_STORE && stmt->as.store.buffer == finder->buffer && !stmt->as.store.mask && stmt->as.store.value->dtype.lanes == 1;
+    bool stores = stmt && stmt->kind == STMT_STORE && stmt->as.store.buffer == finder->buffer && !stmt->as.store.mask &&
+                  stmt->as.store.value->dtype.lanes == 1;
     return stores ? stmt : NULL;
 }
 
@@ -99,7 +100,8 @@ static bool covers_buffer(const Nest *nest, const Stmt *store)
     for (int i = 0; i < buffer->ndim; i++) {
         const Expr *index = store->as.store.indices[i];
         const Axis *axis = index->kind == EXPR_VAR ? map_get(&nest->axes, index->value.var) : NULL;
-        bool all = axis ? !(used & axis->loop) && expr_equal(axis->extent, buffer->shape[i]) : expr_is_int(index, 0) && expr_is_int(buffer->shape[i], 1);
+        bool all = axis ? !(used & axis->loop) && expr_equal(axis->extent, buffer->shape[i])
+                        : expr_is_int(index, 0) && expr_is_int(buffer->shape[i], 1);
         if (!all)
             return false;
         used |= axis ? axis->loop : 0;
@@ -160,7 +162,8 @@ static BufferUse effect_of_store(Finder *finder, const Stmt *stmt)
     bool reads = reads_expr(finder, stmt->as.store.value) || reads_expr(finder, stmt->as.store.mask);
     for (int i = 0; i < stmt->as.store.index_count; i++)
         reads = reads || reads_expr(finder, stmt->as.store.indices[i]);
-    return reads || (stmt->as.store.buffer != finder->buffer && stmt->as.store.buffer->data == finder->buffer->data) ? READS_OLD : READS_NOTHING;
+    return reads || (stmt->as.store.buffer != finder->buffer && stmt->as.store.buffer->data == finder->buffer->data) ? READS_OLD
+                                                                                                                     : READS_NOTHING;
 }
 
 static BufferUse effect_of_seq(Finder *finder, const Stmt *stmt)
@@ -181,7 +184,10 @@ static BufferUse effect_in(Finder *finder, const Stmt *stmt)
 {
     switch (stmt->kind) {
     case STMT_SEQ: return effect_of_seq(finder, stmt);
-    case STMT_FOR: return reads_expr(finder, stmt->as.loop.min) || reads_expr(finder, stmt->as.loop.extent) ? READS_OLD : maybe(effect_of(finder, stmt->as.loop.body));
+    case STMT_FOR:
+        return reads_expr(finder, stmt->as.loop.min) || reads_expr(finder, stmt->as.loop.extent)
+                   ? READS_OLD
+                   : maybe(effect_of(finder, stmt->as.loop.body));
     case STMT_BLOCK: return effect_of_block(finder, &stmt->as.block);
     case STMT_IF:
         if (reads_expr(finder, stmt->as.branch.condition) || effect_of(finder, stmt->as.branch.then_body) == READS_OLD)
@@ -190,12 +196,16 @@ static BufferUse effect_in(Finder *finder, const Stmt *stmt)
     case STMT_STORE: return effect_of_store(finder, stmt);
     case STMT_EVALUATE: return reads_expr(finder, stmt->as.evaluate) ? READS_OLD : READS_NOTHING;
     case STMT_LET: return reads_expr(finder, stmt->as.let.value) ? READS_OLD : effect_of(finder, stmt->as.let.body);
-    case STMT_ATTR: return reads_expr(finder, stmt->as.attr.node) || reads_expr(finder, stmt->as.attr.value) ? READS_OLD : effect_of(finder, stmt->as.attr.body);
+    case STMT_ATTR:
+        return reads_expr(finder, stmt->as.attr.node) || reads_expr(finder, stmt->as.attr.value) ? READS_OLD
+                                                                                                 : effect_of(finder, stmt->as.attr.body);
     case STMT_ASSERT: return reads_expr(finder, stmt->as.assertion.condition) ? READS_OLD : effect_of(finder, stmt->as.assertion.body);
     case STMT_ALLOCATE: return effect_of(finder, stmt->as.allocate.body);
     case STMT_ALLOCATE_CONST: return effect_of(finder, stmt->as.allocate_const.body);
-    case STMT_DECL_BUFFER: return stmt->as.declare.buffer->data == finder->buffer->data ? READS_OLD : effect_of(finder, stmt->as.declare.body);
-    case STMT_WHILE: return reads_expr(finder, stmt->as.while_loop.condition) ? READS_OLD : maybe(effect_of(finder, stmt->as.while_loop.body));
+    case STMT_DECL_BUFFER:
+        return stmt->as.declare.buffer->data == finder->buffer->data ? READS_OLD : effect_of(finder, stmt->as.declare.body);
+    case STMT_WHILE:
+        return reads_expr(finder, stmt->as.while_loop.condition) ? READS_OLD : maybe(effect_of(finder, stmt->as.while_loop.body));
     case STMT_REALIZE: return READS_OLD;
     }
     return READS_OLD;

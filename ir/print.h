@@ -4,8 +4,8 @@
 
 #include "ir/stmt.h"
 
-/* The text of a program, as --show prints it, newline at the end; allocated in ctx->arena. Two calls give the same bytes, and reading the text back gives
-   an equal program that prints the same bytes. */
+/* The text of a program, as --show prints it, newline at the end; allocated in ctx->arena. Two calls give the same bytes, and reading the
+   text back gives an equal program that prints the same bytes. */
 const char *print_module(Context *ctx, const Module *module);
 const char *print_func(Context *ctx, const Func *func);
 /* For messages: one expression, region or statement with the names that its symbols were given (not made unique). */

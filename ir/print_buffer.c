@@ -1,5 +1,5 @@
-/* Declarations of buffers: T.Buffer, T.match_buffer, T.alloc_buffer and T.decl_buffer. Variables that the declaration itself defines are declared on the line
-   before (dimensions) or are spelled through the buffer from then on: A.data, A.strides[0], A.elem_offset. */
+/* Declarations of buffers: T.Buffer, T.match_buffer, T.alloc_buffer and T.decl_buffer. Variables that the declaration itself defines are
+   declared on the line before (dimensions) or are spelled through the buffer from then on: A.data, A.strides[0], A.elem_offset. */
 #include <string.h>
 
 #include "ir/print_internal.h"
@@ -33,7 +33,8 @@ static int buffer_var_count(const Buffer *buffer, const Var *var)
 
 bool buffer_is_simple(const Buffer *buffer)
 {
-    if (buffer->strides || buffer->offset_factor > 1 || buffer->auto_broadcast || buffer->axis_separator_count || !expr_is_int(buffer->elem_offset, 0))
+    if (buffer->strides || buffer->offset_factor > 1 || buffer->auto_broadcast || buffer->axis_separator_count ||
+        !expr_is_int(buffer->elem_offset, 0))
         return false;
     return !strcmp(buffer->scope, "global") && buffer->data_alignment == DEFAULT_DATA_ALIGNMENT && buffer_var_count(buffer, NULL) == 0;
 }
@@ -68,8 +69,8 @@ static void print_shape(Printer *printer, Declared *declared, const Buffer *buff
     print_tuple(printer, buffer->shape, buffer->ndim);
 }
 
-/* True when reading a string (or nothing) in the place of VAR, a stride or offset of BUFFER, makes such a variable again: it stands there only, in the type
-   that is assumed. */
+/* True when reading a string (or nothing) in the place of VAR, a stride or offset of BUFFER, makes such a variable again: it stands there
+   only, in the type that is assumed. */
 static bool spelled_through_buffer(const Buffer *buffer, const Var *var)
 {
     return dtype_equal(var->dtype, buffer_index_dtype(buffer)) && buffer_var_count(buffer, var) == 1;

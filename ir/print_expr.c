@@ -1,5 +1,5 @@
-/* Expressions and regions as text, with the reference's parentheses: by precedence, the right operand of an operator also where it binds as tightly. A
-   comparison on the left of a comparison gets parentheses too, since the text would chain them. */
+/* Expressions and regions as text, with the reference's parentheses: by precedence, the right operand of an operator also where it binds as
+   tightly. A comparison on the left of a comparison gets parentheses too, since the text would chain them. */
 #include <math.h>
 
 #include "ir/fold.h"
@@ -57,7 +57,8 @@ static bool is_constant(const Expr *expr)
     return expr->kind == EXPR_INT || expr->kind == EXPR_FLOAT;
 }
 
-/* True when the operator between the operands of EXPR, read back, gives EXPR again: it is not refused, converts nothing and folds nothing. */
+/* True when the operator between the operands of EXPR, read back, gives EXPR again: it is not refused, converts nothing and folds
+   nothing. */
 static bool operator_rebuilds(Printer *printer, const Expr *expr)
 {
     const Expr *a = expr->args[0], *b = expr->args[1];
@@ -113,7 +114,8 @@ static bool holds_let(const Expr *expr)
 static void print_index(Printer *printer, const Expr *index)
 {
     int64_t step;
-    if (index->kind != EXPR_RAMP || !expr_const_int(index->args[1], &step) || step <= 0 || index->args[0]->dtype.lanes != 1 || holds_let(index->args[0])) {
+    if (index->kind != EXPR_RAMP || !expr_const_int(index->args[1], &step) || step <= 0 || index->args[0]->dtype.lanes != 1 ||
+        holds_let(index->args[0])) {
         print_expression(printer, index);
         return;
     }
@@ -202,7 +204,8 @@ static void print_shuffle(Printer *printer, const Expr *expr)
     print_text(printer, ")");
 }
 
-/* T.Let(body, where={var: value}). Each let has a name of its own, also where an expression with one stands twice: reading makes two variables. */
+/* T.Let(body, where={var: value}). Each let has a name of its own, also where an expression with one stands twice: reading makes two
+   variables. */
 static void print_let_expression(Printer *printer, const Expr *expr)
 {
     const char *name = printer_declare_var(printer, expr->value.var);
@@ -215,8 +218,8 @@ static void print_let_expression(Printer *printer, const Expr *expr)
     print_text(printer, "})");
 }
 
-/* The results of the combiner of REDUCER, which is such results under two lets for each identity (parameters of the left and of the right side); NULL when it
-   is of another form. */
+/* The results of the combiner of REDUCER, which is such results under two lets for each identity (parameters of the left and of the right
+   side); NULL when it is of another form. */
 static const Expr *reducer_results(const Expr *reducer)
 {
     const Expr *results = reducer->args[0], *identities = reducer->args[1];

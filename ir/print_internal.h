@@ -34,8 +34,8 @@ typedef struct {
 
 /* --- print_names.c: scopes, names, lines --- */
 Printer printer_new(Context *ctx, bool for_message);
-/* Scopes nest: the mark that begin gives goes to the matching end. The scope of a suite (or function) ends all that was defined in it, that of a statement
-   leaves to the suite around what lines before the statement declare. */
+/* Scopes nest: the mark that begin gives goes to the matching end. The scope of a suite (or function) ends all that was defined in it, that
+   of a statement leaves to the suite around what lines before the statement declare. */
 int printer_begin_scope(const Printer *printer);
 void printer_end_suite(Printer *printer, int mark);
 void printer_end_statement(Printer *printer, int mark);
@@ -98,8 +98,8 @@ const char *printer_var_creation(const Printer *printer, const Var *var);
 bool buffer_is_simple(const Buffer *buffer);
 /* T.Buffer((m, n), "float32"), and BUFFER's own variables become known. */
 void print_buffer_annotation(Printer *printer, const Buffer *buffer);
-/* What follows "NAME = T.METHOD(" in the declaration of BUFFER, whose name is defined already: shape, dtype, layout and the closing parenthesis. OWNS_DATA: a
-   data pointer that nothing else has defined is the buffer's own. */
+/* What follows "NAME = T.METHOD(" in the declaration of BUFFER, whose name is defined already: shape, dtype, layout and the closing
+   parenthesis. OWNS_DATA: a data pointer that nothing else has defined is the buffer's own. */
 void print_buffer_arguments(Printer *printer, const Buffer *buffer, bool owns_data);
 /* NAME = T.METHOD(shape, ...) as a line, NAME being a new one for BUFFER with data of its own. */
 void print_buffer_line(Printer *printer, const char *method, const Buffer *buffer);

@@ -7,8 +7,8 @@
 
 static const char global_symbol[] = "global_symbol";
 
-/* The parameters of a function that the body (or another declaration) mentions by themselves, and how many of the parameters' buffers share each data
-   pointer. */
+/* The parameters of a function that the body (or another declaration) mentions by themselves, and how many of the parameters' buffers share
+   each data pointer. */
 typedef struct {
     Map used;   /* Var -> itself */
     Map shared; /* data Var -> itself, where two buffers have it */
@@ -45,7 +45,8 @@ static ParamUses param_uses(Context *ctx, const Func *func)
 
 static bool prints_in_signature(const ParamUses *uses, const Param *param)
 {
-    return param->buffer && buffer_is_simple(param->buffer) && !map_has(&uses->used, param->param) && !map_has(&uses->shared, param->buffer->data);
+    return param->buffer && buffer_is_simple(param->buffer) && !map_has(&uses->used, param->param) &&
+           !map_has(&uses->shared, param->buffer->data);
 }
 
 static void print_param(Printer *printer, const Param *param, bool in_signature)
@@ -64,7 +65,8 @@ static void print_param(Printer *printer, const Param *param, bool in_signature)
 static void print_func_attrs(Printer *printer, const Func *func)
 {
     const AttrValue *symbol = attrs_get(func->attrs, global_symbol);
-    bool omitted = symbol && symbol->kind == ATTR_EXPR && symbol->expr->kind == EXPR_STRING && !strcmp(symbol->expr->value.text, func->name);
+    bool omitted =
+        symbol && symbol->kind == ATTR_EXPR && symbol->expr->kind == EXPR_STRING && !strcmp(symbol->expr->value.text, func->name);
     if (func->attrs.count == omitted)
         return;
     print_begin_line(printer);
@@ -89,15 +91,15 @@ static bool holds_block(const Stmt *stmt)
     return found;
 }
 
-/* True when the block that is all of BODY comes back by itself when the text without it is read: it states nothing but allocations, and what it holds calls
-   for a root block. */
+/* True when the block that is all of BODY comes back by itself when the text without it is read: it states nothing but allocations, and
+   what it holds calls for a root block. */
 static bool has_implicit_root(const Stmt *body)
 {
     if (body->kind != STMT_BLOCK)
         return false;
     const BlockStmt *root = &body->as.block;
-    if (strcmp(root->block->name, "root") || root->iter_count || !expr_is_int(root->predicate, 1) || root->annotations.count || root->match_count ||
-        root->read_count || root->write_count || root->init)
+    if (strcmp(root->block->name, "root") || root->iter_count || !expr_is_int(root->predicate, 1) || root->annotations.count ||
+        root->match_count || root->read_count || root->write_count || root->init)
         return false;
     if (root->alloc_count)
         return true;
@@ -122,7 +124,8 @@ static void print_matched_params(Printer *printer, const Func *func, const bool 
         if (!param->buffer || in_signature[i])
             continue;
         print_begin_line(printer);
-        strbuf_printf(&printer->out, "%s = T.match_buffer(%s, ", printer_define_buffer(printer, param->buffer), printer_var(printer, param->param));
+        strbuf_printf(&printer->out, "%s = T.match_buffer(%s, ", printer_define_buffer(printer, param->buffer),
+                      printer_var(printer, param->param));
         print_buffer_arguments(printer, param->buffer, true);
         print_end_line(printer);
     }

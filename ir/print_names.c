@@ -1,5 +1,5 @@
-/* Names and lines of printed programs: which spelling each symbol has in its scope, and the text written so far. Names follow the reference: a name that is
-   taken gets the first free of _1, _2, ...; siblings reuse names. */
+/* Names and lines of printed programs: which spelling each symbol has in its scope, and the text written so far. Names follow the
+   reference: a name that is taken gets the first free of _1, _2, ...; siblings reuse names. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Statements as text, except loops and blocks. A statement that encloses others (a let, an allocation, an attribute) stands at the level of what it encloses
-   where nothing follows it in its sequence, and is a with statement otherwise. */
+/* Statements as text, except loops and blocks. A statement that encloses others (a let, an allocation, an attribute) stands at the level of
+   what it encloses where nothing follows it in its sequence, and is a with statement otherwise. */
 #include "ir/print_internal.h"
 
 /* "NAME = " or, where statements follow, "with "; NAME may be NULL. */
@@ -116,7 +116,8 @@ static bool allocates_declared_buffer(const Stmt *stmt)
         !expr_is_int(stmt->as.allocate.condition, 1))
         return false;
     const Buffer *buffer = body->as.declare.buffer;
-    if (buffer->data != stmt->as.allocate.var || !dtype_equal(buffer->dtype, stmt->as.allocate.dtype) || buffer->ndim != stmt->as.allocate.extent_count)
+    if (buffer->data != stmt->as.allocate.var || !dtype_equal(buffer->dtype, stmt->as.allocate.dtype) ||
+        buffer->ndim != stmt->as.allocate.extent_count)
         return false;
     for (int i = 0; i < buffer->ndim; i++)
         if (!expr_equal(buffer->shape[i], stmt->as.allocate.extents[i]))

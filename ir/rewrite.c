@@ -1,4 +1,5 @@
-/* The generic rewriter; see walk.h. Every rewrite_* returns its input when nothing below it changed, so that unchanged subtrees stay shared. */
+/* The generic rewriter; see walk.h. Every rewrite_* returns its input when nothing below it changed, so that unchanged subtrees stay
+   shared. */
 #include <string.h>
 
 #include "ir/fold.h"
@@ -25,13 +26,16 @@ const Expr *rewrite_expr_children(Rewriter *rewriter, const Expr *expr)
     if (expr->kind == EXPR_LOAD) {
         Buffer *buffer = rewrite_buffer(rewriter, expr->value.buffer);
         if (buffer != expr->value.buffer)
-            return expr_load(rewriter->ctx, buffer, args, load_index_count(expr), expr->predicated ? args[expr->arg_count - 1] : NULL, expr->span);
+            return expr_load(rewriter->ctx, buffer, args, load_index_count(expr), expr->predicated ? args[expr->arg_count - 1] : NULL,
+                             expr->span);
     }
     if (expr->kind == EXPR_LET && changed.value.var != expr->value.var)
         return expr_let(rewriter->ctx, changed.value.var, args[0], args[1]);
     const Expr *result = expr_with_args(rewriter->ctx, expr, args);
     /* unlike operators, which have names to print by, these would be read back folded */
-    const Expr *folded = result != expr && expr->kind == EXPR_CALL && expr->arg_count == 2 ? fold_bits(rewriter->ctx, expr->value.op, args[0], args[1]) : NULL;
+    const Expr *folded = result != expr && expr->kind == EXPR_CALL && expr->arg_count == 2
+                             ? fold_bits(rewriter->ctx, expr->value.op, args[0], args[1])
+                             : NULL;
     return folded ? folded : result;
 }
 
@@ -92,10 +96,11 @@ static bool regions_same(const Region *a, const Region *b, int count)
 /* True when the rewritten block A is B apart from copies of its arrays. */
 static bool blocks_same(const BlockStmt *a, const BlockStmt *b)
 {
-    bool same = a->block == b->block && a->bindings == b->bindings && a->predicate == b->predicate && a->init == b->init && a->body == b->body &&
-                regions_same(a->reads, b->reads, a->read_count) && regions_same(a->writes, b->writes, a->write_count);
+    bool same = a->block == b->block && a->bindings == b->bindings && a->predicate == b->predicate && a->init == b->init &&
+                a->body == b->body && regions_same(a->reads, b->reads, a->read_count) && regions_same(a->writes, b->writes, a->write_count);
     for (int i = 0; i < a->iter_count; i++)
-        same &= a->iters[i].var == b->iters[i].var && a->iters[i].domain.min == b->iters[i].domain.min && a->iters[i].domain.extent == b->iters[i].domain.extent;
+        same &= a->iters[i].var == b->iters[i].var && a->iters[i].domain.min == b->iters[i].domain.min &&
+                a->iters[i].domain.extent == b->iters[i].domain.extent;
     for (int i = 0; i < a->alloc_count; i++)
         same &= a->allocs[i] == b->allocs[i];
     for (int i = 0; i < a->match_count; i++)

@@ -20,7 +20,8 @@ static void mark(AccessFinder *finder, const Var *data, bool read, bool write)
     finder->signature->written[index] |= write;
 }
 
-/* A bare mention of a data pointer escapes into a call, which may do anything; the access mask of tvm_access_ptr says what (1 read, 2 write). */
+/* A bare mention of a data pointer escapes into a call, which may do anything; the access mask of tvm_access_ptr says what (1 read, 2
+   write). */
 static bool find_in_expr(Visitor *visitor, const Expr *expr)
 {
     AccessFinder *finder = visitor->data;

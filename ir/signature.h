@@ -10,7 +10,8 @@ typedef struct {
     int param_count; /* func->params: a buffer is a pointer, a scalar goes by value */
     bool *written;   /* param_count: true for a buffer that the body writes or passes to an extern call (its pointer is not const) */
     bool *read;      /* param_count: true for a buffer whose elements the body may read as they are when the function is called */
-    Var **dims;      /* symbolic dimensions, then strides, then offsets that the declarations define, parameter by parameter, each once; a variable that
+    Var **
+        dims; /* symbolic dimensions, then strides, then offsets that the declarations define, parameter by parameter, each once; a variable that
                         is already a scalar parameter is not repeated */
     int *dim_params; /* for each of dims: the index of the parameter whose declaration defines it */
     int dim_count;
@@ -19,7 +20,8 @@ typedef struct {
 /* The signature of FUNC (any stage), allocated in ctx->arena. */
 const Signature *func_signature(Context *ctx, const Func *func);
 
-/* True when nothing that BUFFER, a parameter of FUNC, holds before the call matters: no element is read before it is written. False where that is not shown. */
+/* True when nothing that BUFFER, a parameter of FUNC, holds before the call matters: no element is read before it is written. False where
+   that is not shown. */
 bool func_overwrites(Context *ctx, const Func *func, const Buffer *buffer);
 
 #endif

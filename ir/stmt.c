@@ -60,7 +60,8 @@ const AttrValue *attr_int(Context *ctx, int64_t value)
 
 const AttrValue *attr_float(Context *ctx, double value)
 {
-    return isfinite(value) ? attr_untyped(ctx, expr_float(ctx, DTYPE_FLOAT64, value)) : attr_expr(ctx, expr_float(ctx, DTYPE_FLOAT32, value));
+    return isfinite(value) ? attr_untyped(ctx, expr_float(ctx, DTYPE_FLOAT64, value))
+                           : attr_expr(ctx, expr_float(ctx, DTYPE_FLOAT32, value));
 }
 
 const Stmt *stmt_new(Context *ctx, const Stmt *template)
@@ -133,9 +134,11 @@ const Stmt *stmt_let(Context *ctx, Var *var, const Expr *value, const Stmt *body
     return stmt_new(ctx, &(Stmt){.kind = STMT_LET, .span = span, .as.let = {var, value, body}});
 }
 
-const Stmt *stmt_store(Context *ctx, Buffer *buffer, const Expr *const *indices, int index_count, const Expr *value, const Expr *mask, Span span)
+const Stmt *stmt_store(Context *ctx, Buffer *buffer, const Expr *const *indices, int index_count, const Expr *value, const Expr *mask,
+                       Span span)
 {
-    Stmt stmt = {.kind = STMT_STORE, .span = span, .as.store = {.buffer = buffer, .index_count = index_count, .value = value, .mask = mask}};
+    Stmt stmt = {
+        .kind = STMT_STORE, .span = span, .as.store = {.buffer = buffer, .index_count = index_count, .value = value, .mask = mask}};
     stmt.as.store.indices = arena_copy(ctx->arena, indices, sizeof *indices * (size_t)index_count);
     return stmt_new(ctx, &stmt);
 }

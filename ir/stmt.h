@@ -44,7 +44,8 @@ const AttrValue *attrs_get(Attrs attrs, const char *key);
 Attrs attrs_set(Context *ctx, Attrs attrs, Str key, const AttrValue *value);
 Attrs attrs_remove(Context *ctx, Attrs attrs, const char *key);
 const AttrValue *attr_expr(Context *ctx, const Expr *expr);
-/* Numbers of Python's: an int32 where the value fits, else an untyped int64; an untyped float64 (a float32 where it is no finite number). */
+/* Numbers of Python's: an int32 where the value fits, else an untyped int64; an untyped float64 (a float32 where it is no finite
+   number). */
 const AttrValue *attr_int(Context *ctx, int64_t value);
 const AttrValue *attr_float(Context *ctx, double value);
 
@@ -198,7 +199,8 @@ const Stmt *stmt_while(Context *ctx, const Expr *condition, const Stmt *body, Sp
 const Stmt *stmt_block(Context *ctx, BlockStmt block, Span span);
 const Stmt *stmt_if(Context *ctx, const Expr *condition, const Stmt *then_body, const Stmt *else_body, Span span);
 const Stmt *stmt_let(Context *ctx, Var *var, const Expr *value, const Stmt *body, Span span);
-const Stmt *stmt_store(Context *ctx, Buffer *buffer, const Expr *const *indices, int index_count, const Expr *value, const Expr *mask, Span span);
+const Stmt *stmt_store(Context *ctx, Buffer *buffer, const Expr *const *indices, int index_count, const Expr *value, const Expr *mask,
+                       Span span);
 const Stmt *stmt_evaluate(Context *ctx, const Expr *value, Span span);
 /* Any other kind: a copy of TEMPLATE. */
 const Stmt *stmt_new(Context *ctx, const Stmt *template);
@@ -259,8 +261,9 @@ const Func *module_find(const Module *module, const char *name);
 const Module *module_with_func(Context *ctx, const Module *module, int index, const Func *func);
 const TensorIntrin *module_intrin(const Module *module, const char *name);
 
-/* Structural equality up to a consistent renaming of the symbols that are bound inside (equal.c): places and names of variables do not count; names of
-   blocks, functions, annotations do. On false *WHY (may be NULL) gets a short description of the first difference, allocated in ctx->arena. */
+/* Structural equality up to a consistent renaming of the symbols that are bound inside (equal.c): places and names of variables do not
+   count; names of blocks, functions, annotations do. On false *WHY (may be NULL) gets a short description of the first difference,
+   allocated in ctx->arena. */
 bool func_equal(Context *ctx, const Func *a, const Func *b, const char **why);
 bool module_equal(Context *ctx, const Module *a, const Module *b, const char **why);
 bool stmt_equal(Context *ctx, const Stmt *a, const Stmt *b, const char **why);

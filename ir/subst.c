@@ -40,7 +40,8 @@ static const Expr **subst_exprs(Rewriter *rewriter, const Expr **exprs, int coun
     return result;
 }
 
-/* The buffer to use in place of BUFFER: what the substitution says, else a fresh one where its own expressions or its data variable change. */
+/* The buffer to use in place of BUFFER: what the substitution says, else a fresh one where its own expressions or its data variable
+   change. */
 static Buffer *subst_in_buffer(Rewriter *rewriter, Buffer *buffer)
 {
     Subst *subst = rewriter->data;
@@ -167,6 +168,11 @@ const Stmt *clone_fresh(Context *ctx, const Stmt *stmt)
     Cloner cloner = {.ctx = ctx};
     Visitor visitor = {.expr = collect_let, .stmt = collect_definitions, .data = &cloner};
     visit_stmt(&visitor, stmt);
-    Rewriter rewriter = {.ctx = ctx, .expr = subst_in_expr, .buffer = clone_buffer, .define_var = subst_definition, .define_block = clone_block, .data = &cloner};
+    Rewriter rewriter = {.ctx = ctx,
+                         .expr = subst_in_expr,
+                         .buffer = clone_buffer,
+                         .define_var = subst_definition,
+                         .define_block = clone_block,
+                         .data = &cloner};
     return rewrite_stmt(&rewriter, stmt);
 }

@@ -12,7 +12,8 @@ typedef struct Var {
     DType dtype;
     uint32_t id; /* unique in the context, growing in the order of creation */
     Span span;
-    /* Of a handle that is the data pointer of a buffer or of T.handle("float32", "global"): the element type and the scope; else void and NULL. */
+    /* Of a handle that is the data pointer of a buffer or of T.handle("float32", "global"): the element type and the scope; else void and
+       NULL. */
     DType pointee;
     Str pointee_scope;
 } Var;
@@ -53,7 +54,8 @@ Var *var_new_pointer(Context *ctx, Str name, DType pointee, Str scope, Span span
 Var *var_clone(Context *ctx, const Var *var, Str name);
 Block *block_new(Context *ctx, Str name, Span span);
 
-/* A compact buffer in SCOPE (NULL: "global") with a data variable of its own named like it and offset 0 (of the type of its first dimension, else int32). */
+/* A compact buffer in SCOPE (NULL: "global") with a data variable of its own named like it and offset 0 (of the type of its first
+   dimension, else int32). */
 Buffer *buffer_new(Context *ctx, Str name, DType dtype, int ndim, const Expr *const *shape, Str scope, Span span);
 /* A fresh symbol with all fields of BUFFER, its data variable included; the caller may change fields before it is used anywhere. */
 Buffer *buffer_clone(Context *ctx, const Buffer *buffer);

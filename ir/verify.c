@@ -1,5 +1,6 @@
-/* Well-formedness of functions and modules; see verify.h. Each symbol is bound once and used in the scope of its binding; types, ranks and counts fit; what
-   the stage forbids is absent. Not checked: that accesses stay in bounds, that declared regions cover them, that axis kinds are right. */
+/* Well-formedness of functions and modules; see verify.h. Each symbol is bound once and used in the scope of its binding; types, ranks and
+   counts fit; what the stage forbids is absent. Not checked: that accesses stay in bounds, that declared regions cover them, that axis
+   kinds are right. */
 #include "ir/verify_internal.h"
 
 #include <stdarg.h>
@@ -103,7 +104,8 @@ static bool verify_buffer_fields(Verifier *verifier, const Buffer *buffer)
     if (!verify_span(verifier, buffer->span))
         return false;
     for (int i = 0; i < buffer->ndim; i++)
-        if (!verify_index(verifier, buffer->shape[i], "dimension") || (buffer->strides && !verify_index(verifier, buffer->strides[i], "stride")))
+        if (!verify_index(verifier, buffer->shape[i], "dimension") ||
+            (buffer->strides && !verify_index(verifier, buffer->strides[i], "stride")))
             return false;
     if (!verify_index(verifier, buffer->elem_offset, "offset"))
         return false;
@@ -198,9 +200,10 @@ static bool verify_block(Verifier *verifier, const BlockStmt *block)
 {
     if (verifier->stage >= STAGE_LOWERED)
         return verify_fail(verifier, "block '%s' is left", block->block->name);
-    return verifier_bind(verifier, block->block, "block", block->block->name) && verify_iters(verifier, block) && verify_block_buffers(verifier, block) &&
-           verify_regions(verifier, block->reads, block->read_count) && verify_regions(verifier, block->writes, block->write_count) &&
-           (!block->init || verify_stmt(verifier, block->init)) && verify_stmt(verifier, block->body);
+    return verifier_bind(verifier, block->block, "block", block->block->name) && verify_iters(verifier, block) &&
+           verify_block_buffers(verifier, block) && verify_regions(verifier, block->reads, block->read_count) &&
+           verify_regions(verifier, block->writes, block->write_count) && (!block->init || verify_stmt(verifier, block->init)) &&
+           verify_stmt(verifier, block->body);
 }
 
 static bool verify_seq(Verifier *verifier, const Stmt *seq)
@@ -219,8 +222,8 @@ static bool verify_seq(Verifier *verifier, const Stmt *seq)
 static bool verify_let_stmt(Verifier *verifier, const Stmt *stmt)
 {
     const Var *var = stmt->as.let.var;
-    return verify_scalar(verifier, stmt->as.let.value, var->dtype, "value of a let") && verifier_bind(verifier, var, "let variable", var->name) &&
-           verify_stmt(verifier, stmt->as.let.body);
+    return verify_scalar(verifier, stmt->as.let.value, var->dtype, "value of a let") &&
+           verifier_bind(verifier, var, "let variable", var->name) && verify_stmt(verifier, stmt->as.let.body);
 }
 
 static bool verify_store(Verifier *verifier, const Stmt *stmt)
@@ -230,7 +233,8 @@ static bool verify_store(Verifier *verifier, const Stmt *stmt)
             return false;
     if (!verify_expr(verifier, stmt->as.store.value) || (stmt->as.store.mask && !verify_expr(verifier, stmt->as.store.mask)))
         return false;
-    return verify_access(verifier, stmt->as.store.buffer, stmt->as.store.indices, stmt->as.store.index_count, stmt->as.store.mask, stmt->as.store.value->dtype);
+    return verify_access(verifier, stmt->as.store.buffer, stmt->as.store.indices, stmt->as.store.index_count, stmt->as.store.mask,
+                         stmt->as.store.value->dtype);
 }
 
 static bool verify_extents(Verifier *verifier, const Expr *const *extents, int count)
@@ -283,7 +287,8 @@ static bool verify_stmt_parts(Verifier *verifier, const Stmt *stmt)
     switch (stmt->kind) {
     case STMT_SEQ: return verify_seq(verifier, stmt);
     case STMT_FOR: return verify_loop(verifier, &stmt->as.loop);
-    case STMT_WHILE: return verify_condition(verifier, stmt->as.while_loop.condition, "condition") && verify_stmt(verifier, stmt->as.while_loop.body);
+    case STMT_WHILE:
+        return verify_condition(verifier, stmt->as.while_loop.condition, "condition") && verify_stmt(verifier, stmt->as.while_loop.body);
     case STMT_BLOCK: return verify_block(verifier, &stmt->as.block);
     case STMT_IF:
         return verify_condition(verifier, stmt->as.branch.condition, "condition") && verify_stmt(verifier, stmt->as.branch.then_body) &&
@@ -293,7 +298,8 @@ static bool verify_stmt_parts(Verifier *verifier, const Stmt *stmt)
     case STMT_EVALUATE: return verify_expr(verifier, stmt->as.evaluate);
     case STMT_ALLOCATE:
         return verify_condition(verifier, stmt->as.allocate.condition, "condition") &&
-               verify_allocation(verifier, stmt->as.allocate.var, stmt->as.allocate.extents, stmt->as.allocate.extent_count, stmt->as.allocate.body);
+               verify_allocation(verifier, stmt->as.allocate.var, stmt->as.allocate.extents, stmt->as.allocate.extent_count,
+                                 stmt->as.allocate.body);
     case STMT_ALLOCATE_CONST: return verify_allocate_const(verifier, stmt);
     case STMT_DECL_BUFFER: return verify_new_buffer(verifier, stmt->as.declare.buffer) && verify_stmt(verifier, stmt->as.declare.body);
     case STMT_ATTR: return verify_attr(verifier, stmt);

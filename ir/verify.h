@@ -8,8 +8,8 @@
    device_split: host and kernels. */
 typedef enum { STAGE_SURFACE, STAGE_SCHEDULED, STAGE_LOWERED, STAGE_DEVICE_SPLIT } Stage;
 
-/* True when FUNC is well formed for STAGE: each symbol bound once and before use, types and ranks fit, spans valid, what the stage forbids is absent. Otherwise
-   false, with the first violation in *WHY (may be NULL), allocated in ctx->arena. */
+/* True when FUNC is well formed for STAGE: each symbol bound once and before use, types and ranks fit, spans valid, what the stage forbids
+   is absent. Otherwise false, with the first violation in *WHY (may be NULL), allocated in ctx->arena. */
 bool verify_func(Context *ctx, const Func *func, Stage stage, const char **why);
 bool verify_module(Context *ctx, const Module *module, Stage stage, const char **why);
 

@@ -58,7 +58,8 @@ static bool verify_vector(Verifier *verifier, const Expr *expr)
     const Expr *base = expr->args[0];
     bool fits;
     if (expr->kind == EXPR_RAMP)
-        fits = dtype_equal(base->dtype, expr->args[1]->dtype) && dtype_is_integer(base->dtype) && expr->dtype.lanes % base->dtype.lanes == 0;
+        fits =
+            dtype_equal(base->dtype, expr->args[1]->dtype) && dtype_is_integer(base->dtype) && expr->dtype.lanes % base->dtype.lanes == 0;
     else
         fits = expr->dtype.lanes % base->dtype.lanes == 0;
     return (fits && dtype_equal(dtype_scalar(expr->dtype), dtype_scalar(base->dtype))) || wrong_type(verifier, expr);
@@ -69,7 +70,8 @@ static bool verify_shuffle(Verifier *verifier, const Expr *expr)
     if (expr->value.split < 1 || expr->value.split >= expr->arg_count || expr->dtype.lanes != expr->arg_count - expr->value.split)
         return wrong_type(verifier, expr);
     for (int i = 0; i < expr->arg_count; i++)
-        if (i < expr->value.split ? !dtype_equal(dtype_scalar(expr->args[i]->dtype), dtype_scalar(expr->dtype)) : !is_scalar_integer(expr->args[i]->dtype))
+        if (i < expr->value.split ? !dtype_equal(dtype_scalar(expr->args[i]->dtype), dtype_scalar(expr->dtype))
+                                  : !is_scalar_integer(expr->args[i]->dtype))
             return wrong_type(verifier, expr);
     return true;
 }
@@ -118,7 +120,8 @@ bool verify_access(Verifier *verifier, const Buffer *buffer, const Expr *const *
     for (int i = 0; i < count; i++) {
         DType type = indices[i]->dtype;
         if (!dtype_is_integer(type) || (lanes > 1 && type.lanes > 1 && type.lanes != lanes))
-            return verify_fail(verifier, "index %s of '%s' has type %s", print_expr(verifier->ctx, indices[i]), buffer->name, dtype_name(verifier->ctx, type));
+            return verify_fail(verifier, "index %s of '%s' has type %s", print_expr(verifier->ctx, indices[i]), buffer->name,
+                               dtype_name(verifier->ctx, type));
         lanes = type.lanes > lanes ? type.lanes : lanes;
     }
     DType expected = dtype_with_lanes(buffer->dtype, lanes * buffer->dtype.lanes);
@@ -126,7 +129,8 @@ bool verify_access(Verifier *verifier, const Buffer *buffer, const Expr *const *
         return verify_fail(verifier, "an access to '%s' has type %s instead of %s", buffer->name, dtype_name(verifier->ctx, access),
                            dtype_name(verifier->ctx, expected));
     if (mask && (mask->dtype.code != DT_BOOL || mask->dtype.lanes != access.lanes))
-        return verify_fail(verifier, "the mask %s does not fit an access of type %s", print_expr(verifier->ctx, mask), dtype_name(verifier->ctx, access));
+        return verify_fail(verifier, "the mask %s does not fit an access of type %s", print_expr(verifier->ctx, mask),
+                           dtype_name(verifier->ctx, access));
     return true;
 }
 
@@ -186,8 +190,9 @@ bool verify_scalar(Verifier *verifier, const Expr *expr, DType dtype, const char
 {
     if (!verify_expr(verifier, expr))
         return false;
-    return dtype_equal(expr->dtype, dtype) || verify_fail(verifier, "%s %s has type %s instead of %s", what, print_expr(verifier->ctx, expr),
-                                                          dtype_name(verifier->ctx, expr->dtype), dtype_name(verifier->ctx, dtype));
+    return dtype_equal(expr->dtype, dtype) ||
+           verify_fail(verifier, "%s %s has type %s instead of %s", what, print_expr(verifier->ctx, expr),
+                       dtype_name(verifier->ctx, expr->dtype), dtype_name(verifier->ctx, dtype));
 }
 
 bool verify_index(Verifier *verifier, const Expr *expr, const char *what)

@@ -19,14 +19,15 @@ void visit_stmt(Visitor *visitor, const Stmt *stmt);
 void visit_expr_children(Visitor *visitor, const Expr *expr);
 void visit_stmt_children(Visitor *visitor, const Stmt *stmt);
 
-/* --- Rewriting. rewrite_* call the hook where there is one, else rewrite the children; a node whose children did not change is returned as it is. A hook
-   that wants its children rewritten calls rewrite_*_children itself. --- */
+/* --- Rewriting. rewrite_* call the hook where there is one, else rewrite the children; a node whose children did not change is returned as
+   it is. A hook that wants its children rewritten calls rewrite_*_children itself. --- */
 typedef struct Rewriter Rewriter;
 struct Rewriter {
     Context *ctx;
     const Expr *(*expr)(Rewriter *rewriter, const Expr *expr);
     const Stmt *(*stmt)(Rewriter *rewriter, const Stmt *stmt); /* may return the empty statement, never NULL */
-    /* Uses and definitions of a buffer, and definitions of a variable (loop, iterator, let, allocate, launch_thread). Without a hook they stay. */
+    /* Uses and definitions of a buffer, and definitions of a variable (loop, iterator, let, allocate, launch_thread). Without a hook they
+       stay. */
     Buffer *(*buffer)(Rewriter *rewriter, Buffer *buffer);
     Var *(*define_var)(Rewriter *rewriter, Var *var);
     Block *(*define_block)(Rewriter *rewriter, Block *block);
@@ -47,15 +48,16 @@ typedef struct {
 } Subst;
 void subst_var(Context *ctx, Subst *subst, const Var *var, const Expr *value);
 void subst_buffer(Context *ctx, Subst *subst, const Buffer *from, Buffer *to);
-/* Bindings and loop variables that the substitution maps to other variables are renamed at their definition too. A buffer defined inside whose shape,
-   strides or offset change becomes a fresh buffer. */
+/* Bindings and loop variables that the substitution maps to other variables are renamed at their definition too. A buffer defined inside
+   whose shape, strides or offset change becomes a fresh buffer. */
 const Expr *subst_expr(Context *ctx, Subst *subst, const Expr *expr);
 const Stmt *subst_stmt(Context *ctx, Subst *subst, const Stmt *stmt);
 Region subst_region(Context *ctx, Subst *subst, Region region);
 /* EXPR with VAR replaced by VALUE. */
 const Expr *subst_one(Context *ctx, const Expr *expr, const Var *var, const Expr *value);
 
-/* A copy of STMT in which every loop, iterator, let variable, block and locally defined buffer is a fresh symbol, so that both may live in one function. */
+/* A copy of STMT in which every loop, iterator, let variable, block and locally defined buffer is a fresh symbol, so that both may live in
+   one function. */
 const Stmt *clone_fresh(Context *ctx, const Stmt *stmt);
 
 /* True when STMT mentions VAR, or reads, writes or takes the address of BUFFER. */

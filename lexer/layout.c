@@ -1,7 +1,7 @@
 /* The layout filter; see layout.h. It reads one raw token at a time and keeps what has to come out before it in a small queue.
 
-   Brackets: inside them line ends and indentation mean nothing. A bracket that is never closed would swallow the rest of the text, so a keyword that
-   can only begin a statement ends the search, and the bracket is reported where it was opened. */
+   Brackets: inside them line ends and indentation mean nothing. A bracket that is never closed would swallow the rest of the text, so a
+   keyword that can only begin a statement ends the search, and the bracket is reported where it was opened. */
 #include "lexer/layout.h"
 
 #include "lexer/scan.h"
@@ -209,8 +209,8 @@ static bool starts_line(TokenStream *stream, Span span, Indent *indent)
     return true;
 }
 
-/* True when TOKEN, inside brackets, can only be the first of the next statement, whose indentation is then in *INDENT. A `for`, `if` or `else` may belong
-   to an expression, but hardly when it stands no deeper than the statement itself. */
+/* True when TOKEN, inside brackets, can only be the first of the next statement, whose indentation is then in *INDENT. A `for`, `if` or
+   `else` may belong to an expression, but hardly when it stands no deeper than the statement itself. */
 static bool begins_statement(TokenStream *stream, const Token *token, Indent *indent)
 {
     switch (token->number) {

@@ -11,8 +11,9 @@ union TIR_STYPE;
 TokenStream *token_stream_new(Context *ctx, uint32_t file);
 void token_stream_free(TokenStream *stream);
 
-/* The next token's number (as in the grammar's token header), its VALUE and place. After the end it goes on giving the end token. Brackets come out
-   balanced: a missing or wrong one is diagnosed and repaired. A text whose nesting is beyond the limits is diagnosed and ends there. */
+/* The next token's number (as in the grammar's token header), its VALUE and place. After the end it goes on giving the end token. Brackets
+   come out balanced: a missing or wrong one is diagnosed and repaired. A text whose nesting is beyond the limits is diagnosed and ends
+   there. */
 int token_stream_next(TokenStream *stream, union TIR_STYPE *value, Span *span);
 
 /* True when the token last given was put in after a diagnostic, so that a complaint of the parser about it would be no news. */

@@ -1,5 +1,5 @@
-/* Values of literal tokens and checks of name characters; see scan.h. Floats are read by strtod in the C locale; f-strings with replacement fields are
-   refused; names are not normalized. */
+/* Values of literal tokens and checks of name characters; see scan.h. Floats are read by strtod in the C locale; f-strings with replacement
+   fields are refused; names are not normalized. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,7 +64,11 @@ double scan_float(ScanState *scan, const char *text, int length)
 static int utf8_decode(const char *text, int length, uint32_t *code)
 {
     unsigned char first = (unsigned char)text[0];
-    int size = first < 0x80 ? 1 : first >= 0xf0 && first < 0xf5 ? 4 : first >= 0xe0 && first < 0xf0 ? 3 : first >= 0xc2 && first < 0xe0 ? 2 : 0;
+    int size = first < 0x80                    ? 1
+               : first >= 0xf0 && first < 0xf5 ? 4
+               : first >= 0xe0 && first < 0xf0 ? 3
+               : first >= 0xc2 && first < 0xe0 ? 2
+                                               : 0;
     if (size == 0 || size > length)
         return 0;
     *code = size == 1 ? first : first & (0x7fu >> size);
@@ -95,9 +99,10 @@ static int utf8_encode(uint32_t code, char *out)
 static const struct {
     uint32_t first, last;
 } symbol_ranges[] = {
-    {0x80, 0xa9},     {0xab, 0xb4},     {0xb6, 0xb9},     {0xbb, 0xbf},     {0xd7, 0xd7},     {0xf7, 0xf7},     {0x2000, 0x206f},   {0x20a0, 0x20cf},
-    {0x2190, 0x2bff}, {0x2e00, 0x2e7f}, {0x3000, 0x3004}, {0x3008, 0x3020}, {0xe000, 0xf8ff}, {0xfe10, 0xfe1f}, {0xfe30, 0xfe6f},   {0xfeff, 0xfeff},
-    {0xff01, 0xff0f}, {0xff1a, 0xff20}, {0xff3b, 0xff3e}, {0xff5b, 0xff65}, {0xffe0, 0xffff}, {0x1f000, 0x1faff}, {0xe0000, 0x10ffff},
+    {0x80, 0xa9},     {0xab, 0xb4},     {0xb6, 0xb9},     {0xbb, 0xbf},       {0xd7, 0xd7},        {0xf7, 0xf7},
+    {0x2000, 0x206f}, {0x20a0, 0x20cf}, {0x2190, 0x2bff}, {0x2e00, 0x2e7f},   {0x3000, 0x3004},    {0x3008, 0x3020},
+    {0xe000, 0xf8ff}, {0xfe10, 0xfe1f}, {0xfe30, 0xfe6f}, {0xfeff, 0xfeff},   {0xff01, 0xff0f},    {0xff1a, 0xff20},
+    {0xff3b, 0xff3e}, {0xff5b, 0xff65}, {0xffe0, 0xffff}, {0x1f000, 0x1faff}, {0xe0000, 0x10ffff},
 };
 
 static bool code_is_letter(uint32_t code)

@@ -14,8 +14,8 @@ typedef struct {
     union TIR_STYPE *value; /* and where its value goes */
     bool broken_line;       /* a string runs into the end of the line: brackets opened on it are lost */
     int bracket_depth;      /* kept by the layout filter; line ends inside brackets are no tokens */
-    /* Width of the indentation before the first token of a line, with tabs to multiples of 8 and, to find lines that mix tabs and spaces so that their
-       order depends on the tab width, with tabs of width 1. */
+    /* Width of the indentation before the first token of a line, with tabs to multiples of 8 and, to find lines that mix tabs and spaces so
+       that their order depends on the tab width, with tabs of width 1. */
     int indent, narrow_indent;
 } ScanState;
 
@@ -30,14 +30,15 @@ enum { RAW_LINE_START = 10000 };
 /* Measures the LENGTH bytes of white space before a line's first token. */
 void scan_measure_indent(ScanState *scan, const char *text, int length);
 
-/* Value of the integer literal TEXT (decimal, hexadecimal, octal or binary, with underscores); 0 after a diagnostic when it does not fit in 64 bits. */
+/* Value of the integer literal TEXT (decimal, hexadecimal, octal or binary, with underscores); 0 after a diagnostic when it does not fit in
+   64 bits. */
 uint64_t scan_integer(ScanState *scan, const char *text, int length);
 double scan_float(ScanState *scan, const char *text, int length);
 /* Contents of the string literal TEXT with prefix and quotes: escapes resolved, interned. Mistakes inside are diagnosed. */
 Str scan_string(ScanState *scan, const char *text, int length);
 
-/* Length of the longest prefix of TEXT that is a name; 0 when the first character cannot be part of one, after a diagnostic (*JUNK is then the number of
-   bytes to skip). */
+/* Length of the longest prefix of TEXT that is a name; 0 when the first character cannot be part of one, after a diagnostic (*JUNK is then
+   the number of bytes to skip). */
 int scan_name_length(ScanState *scan, const char *text, int length, int *junk);
 /* Diagnoses a character that starts no token. */
 void scan_unexpected(ScanState *scan, const char *text, int length);

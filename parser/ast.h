@@ -1,5 +1,5 @@
-/* The syntax tree of a text in Python's shapes: tensor programs and schedule scripts alike. What the names mean is not known here. Nodes are immutable
-   once parsed and live in the arena that was ctx->arena during the parse. */
+/* The syntax tree of a text in Python's shapes: tensor programs and schedule scripts alike. What the names mean is not known here. Nodes
+   are immutable once parsed and live in the arena that was ctx->arena during the parse. */
 #ifndef TIRC_PARSER_AST_H
 #define TIRC_PARSER_AST_H
 

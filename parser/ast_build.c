@@ -1,5 +1,5 @@
-/* Node constructors for the grammar; see ast_build.h. Each node knows its height, and a tree beyond the limit is diagnosed once: whatever walks a tree
-   may recurse. */
+/* Node constructors for the grammar; see ast_build.h. Each node knows its height, and a tree beyond the limit is diagnosed once: whatever
+   walks a tree may recurse. */
 #include "parser/ast_build.h"
 
 enum { TALLEST_TREE = 1000 };
@@ -90,7 +90,8 @@ AstArgs *ast_args_add_keyword(Parse *parse, AstArgs *args, Str name, const AstNo
     return args;
 }
 
-AstParams *ast_params_add(Parse *parse, AstParams *params, Str name, int stars, const AstNode *annotation, const AstNode *default_value, Span span)
+AstParams *ast_params_add(Parse *parse, AstParams *params, Str name, int stars, const AstNode *annotation, const AstNode *default_value,
+                          Span span)
 {
     params = params ? params : ARENA_NEW(parse->ctx->arena, AstParams);
     AstParam param = {name, stars, annotation, default_value, span};
@@ -405,7 +406,8 @@ const AstNode *ast_aug_assign(Parse *parse, AstOp op, const AstNode *target, con
     return node;
 }
 
-const AstNode *ast_for(Parse *parse, const AstNode *target, const AstNode *iterable, const AstNodes *body, const AstNodes *else_body, Span span)
+const AstNode *ast_for(Parse *parse, const AstNode *target, const AstNode *iterable, const AstNodes *body, const AstNodes *else_body,
+                       Span span)
 {
     AstNode *node = node_new(parse, AST_FOR, span);
     node->as.for_loop.target = adopt(parse, node, target);
@@ -446,7 +448,8 @@ const AstNode *ast_with(Parse *parse, const AstWithItems *items, const AstNodes 
     return node;
 }
 
-const AstNode *ast_def(Parse *parse, Str name, Span name_span, const AstParams *params, const AstNode *returns, const AstNodes *body, Span span)
+const AstNode *ast_def(Parse *parse, Str name, Span name_span, const AstParams *params, const AstNode *returns, const AstNodes *body,
+                       Span span)
 {
     AstNode *node = node_new(parse, AST_DEF, span);
     node->as.def.name = name;

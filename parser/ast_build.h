@@ -52,7 +52,8 @@ AstNodes *ast_nodes_add(Parse *parse, AstNodes *nodes, const AstNode *node);
 AstNodes *ast_nodes_join(Parse *parse, AstNodes *nodes, const AstNodes *more);
 AstArgs *ast_args_add(Parse *parse, AstArgs *args, const AstNode *node);
 AstArgs *ast_args_add_keyword(Parse *parse, AstArgs *args, Str name, const AstNode *value, Span span);
-AstParams *ast_params_add(Parse *parse, AstParams *params, Str name, int stars, const AstNode *annotation, const AstNode *default_value, Span span);
+AstParams *ast_params_add(Parse *parse, AstParams *params, Str name, int stars, const AstNode *annotation, const AstNode *default_value,
+                          Span span);
 AstWithItems *ast_with_items_add(Parse *parse, AstWithItems *items, const AstNode *context, const AstNode *target);
 AstImports *ast_imports_add(Parse *parse, AstImports *imports, Str module, Str name, Str alias, Span span);
 AstClauses *ast_clauses_add(Parse *parse, AstClauses *clauses, const AstNode *target, const AstNode *iterable, const AstNodes *conditions);
@@ -89,12 +90,14 @@ const AstNode *ast_comprehension(Parse *parse, const AstNode *element, const Ast
 const AstNode *ast_assign(Parse *parse, const AstNodes *chain, Span span);
 const AstNode *ast_ann_assign(Parse *parse, const AstNode *target, const AstNode *annotation, const AstNode *value, Span span);
 const AstNode *ast_aug_assign(Parse *parse, AstOp op, const AstNode *target, const AstNode *value, Span span);
-const AstNode *ast_for(Parse *parse, const AstNode *target, const AstNode *iterable, const AstNodes *body, const AstNodes *else_body, Span span);
+const AstNode *ast_for(Parse *parse, const AstNode *target, const AstNode *iterable, const AstNodes *body, const AstNodes *else_body,
+                       Span span);
 const AstNode *ast_while(Parse *parse, const AstNode *condition, const AstNodes *body, const AstNodes *else_body, Span span);
 const AstNode *ast_if(Parse *parse, const AstNode *condition, const AstNodes *body, const AstNodes *else_body, Span span);
 const AstNode *ast_with(Parse *parse, const AstWithItems *items, const AstNodes *body, Span span);
 /* Without decorators, which ast_decorate adds to a def or class just made. */
-const AstNode *ast_def(Parse *parse, Str name, Span name_span, const AstParams *params, const AstNode *returns, const AstNodes *body, Span span);
+const AstNode *ast_def(Parse *parse, Str name, Span name_span, const AstParams *params, const AstNode *returns, const AstNodes *body,
+                       Span span);
 const AstNode *ast_class(Parse *parse, Str name, Span name_span, const AstNodes *bases, const AstNodes *body, Span span);
 const AstNode *ast_decorate(Parse *parse, const AstNode *node, const AstNodes *decorators);
 const AstNode *ast_assert(Parse *parse, const AstNode *condition, const AstNode *message, Span span);

@@ -1,7 +1,8 @@
 /* Shared by the files of elaboration (elab_*.c); nobody else includes this.
 
-   Elaboration runs over the syntax tree as Python would: expressions have values, T names are functions, and calls such as T.reads or T.axis.spatial act
-   on the frame that is being built. Errors are diagnosed where they are found and give VALUE_ERROR, which everything accepts silently. */
+   Elaboration runs over the syntax tree as Python would: expressions have values, T names are functions, and calls such as T.reads or
+   T.axis.spatial act on the frame that is being built. Errors are diagnosed where they are found and give VALUE_ERROR, which everything
+   accepts silently. */
 #ifndef TIRC_PARSER_ELAB_H
 #define TIRC_PARSER_ELAB_H
 
@@ -234,7 +235,8 @@ const char *value_kind_name(ValueKind kind);
 /* A Python constant that a number type can take. */
 bool value_is_number(const Value *value);
 bool value_is_sequence(const Value *value);
-/* The value as an expression: constants get their default type (int32, or int64 where they need it; float32), regions become vector loads. NULL: no expression. */
+/* The value as an expression: constants get their default type (int32, or int64 where they need it; float32), regions become vector loads.
+   NULL: no expression. */
 const Expr *value_to_expr(Elab *elab, const Value *value);
 /* The same, but a Python constant becomes one of type DTYPE (lanes too) and must fit in it. */
 const Expr *value_to_typed(Elab *elab, const Value *value, DType dtype);
@@ -308,7 +310,8 @@ void elab_name_value(Elab *elab, Value *value, Str name);
 void frame_add(Elab *elab, const Stmt *stmt);
 /* True when LEVELS more statements may enclose each other here; else it is diagnosed. */
 bool frame_allows(Elab *elab, int levels, Span span);
-/* The rest of the current body goes into WRAPPER. *RESULT (may be NULL), what it makes, follows where a variable is replaced by a fresh one. */
+/* The rest of the current body goes into WRAPPER. *RESULT (may be NULL), what it makes, follows where a variable is replaced by a fresh
+   one. */
 void frame_enclose(Elab *elab, const WrapperSpec *wrapper, Value *result, Span span);
 /* The statement that the frame's items make. */
 const Stmt *frame_finish(Elab *elab, const Frame *frame);

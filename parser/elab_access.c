@@ -21,8 +21,8 @@ static bool check_index(Elab *elab, const Buffer *buffer, const Expr *index, int
 bool elab_check_indices(Elab *elab, const Buffer *buffer, const Expr *const *indices, int count, Span span)
 {
     if (count != buffer->ndim) {
-        diag_error(elab->ctx, span, "'%s' has %d dimension%s, but %d %s given", buffer->name, buffer->ndim, buffer->ndim == 1 ? "" : "s", count,
-                   count == 1 ? "index is" : "indices are");
+        diag_error(elab->ctx, span, "'%s' has %d dimension%s, but %d %s given", buffer->name, buffer->ndim, buffer->ndim == 1 ? "" : "s",
+                   count, count == 1 ? "index is" : "indices are");
         if (buffer->span.file)
             diag_note(elab->ctx, buffer->span, "'%s' is declared here", buffer->name);
         return false;
@@ -222,8 +222,8 @@ static Value subscript_sequence(Elab *elab, const Value *sequence, const AstNode
     if (!value_to_int(elab, &value, "the index of a tuple", &first))
         return value_error();
     if (first < -count || first >= count) {
-        diag_error(elab->ctx, node->span, "the index %lld is out of range; there %s %lld item%s", (long long)first, count == 1 ? "is" : "are",
-                   (long long)count, count == 1 ? "" : "s");
+        diag_error(elab->ctx, node->span, "the index %lld is out of range; there %s %lld item%s", (long long)first,
+                   count == 1 ? "is" : "are", (long long)count, count == 1 ? "" : "s");
         return value_error();
     }
     Value item = sequence->as.list.items[first < 0 ? first + count : first];
@@ -288,10 +288,12 @@ static Value method_of(Elab *elab, const Value *object, const char *type, const 
         method.as.method.object = arena_copy(elab->ctx->arena, object, sizeof *object);
         return method;
     }
-    static const char *const known[] = {"data", "shape", "strides", "elem_offset", "dtype", "access_ptr", "vload", "vstore", "scope", "astype"};
+    static const char *const known[] = {"data",       "shape", "strides", "elem_offset", "dtype",
+                                        "access_ptr", "vload", "vstore",  "scope",       "astype"};
     const char *closest = diag_closest(name, known, sizeof known / sizeof *known);
     if (closest)
-        diag_error(elab->ctx, node->as.attribute.name_span, "%s has no attribute '%s'; did you mean '%s'?", value_kind_name(object->kind), name, closest);
+        diag_error(elab->ctx, node->as.attribute.name_span, "%s has no attribute '%s'; did you mean '%s'?", value_kind_name(object->kind),
+                   name, closest);
     else
         diag_error(elab->ctx, node->as.attribute.name_span, "%s has no attribute '%s'", value_kind_name(object->kind), name);
     return value_error();

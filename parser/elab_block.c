@@ -1,5 +1,5 @@
-/* Blocks: their frame, iterators, regions, predicate, attributes and init; see elab.h. Regions that the text leaves out are inferred when the block ends,
-   as its body is complete then. */
+/* Blocks: their frame, iterators, regions, predicate, attributes and init; see elab.h. Regions that the text leaves out are inferred when
+   the block ends, as its body is complete then. */
 #include "ir/infer_regions.h"
 #include "ir/linear_sum.h"
 #include "parser/elab.h"
@@ -41,7 +41,8 @@ static bool read_domain(Elab *elab, const Value *value, Range *domain)
             return false;
         }
         const Value *items = value->as.list.items;
-        const Expr *begin = value_to_integer(elab, &items[0], "the domain of an axis"), *end = value_to_integer(elab, &items[1], "the domain of an axis");
+        const Expr *begin = value_to_integer(elab, &items[0], "the domain of an axis"),
+                   *end = value_to_integer(elab, &items[1], "the domain of an axis");
         if (!begin || !end || !op_match_types(ctx, &begin, &end, value->span))
             return false;
         *domain = (Range){begin, linear_extent(ctx, begin, end)};
@@ -58,7 +59,10 @@ static bool read_domain(Elab *elab, const Value *value, Range *domain)
 static Value add_iter(Elab *elab, Frame *frame, IterKind kind, Range domain, const Expr *binding, DType dtype, Span span)
 {
     Context *ctx = elab->ctx;
-    Iter iter = {var_new(ctx, context_intern(ctx, ""), dtype, span), {op_cast(ctx, dtype, domain.min), op_cast(ctx, dtype, domain.extent)}, kind, span};
+    Iter iter = {var_new(ctx, context_intern(ctx, ""), dtype, span),
+                 {op_cast(ctx, dtype, domain.min), op_cast(ctx, dtype, domain.extent)},
+                 kind,
+                 span};
     vec_push(ctx->arena, &frame->block->iters, iter);
     vec_push(ctx->arena, &frame->block->bindings, op_cast(ctx, dtype, binding));
     return value_fresh_var(elab, iter.var, span);
@@ -98,7 +102,8 @@ static Value remap_one(Elab *elab, Frame *frame, const Call *call, char kind, co
         return value_error();
     const Range *domain = expr->kind == EXPR_VAR ? map_get(&elab->loop_domains, expr->value.var) : NULL;
     if (!domain) {
-        diag_error(elab->ctx, binding->span, "T.axis.remap takes loop variables only; write T.axis.spatial(extent, value) for other values");
+        diag_error(elab->ctx, binding->span,
+                   "T.axis.remap takes loop variables only; write T.axis.spatial(extent, value) for other values");
         return value_error();
     }
     if (kind != 'S' && kind != 'R') {
@@ -116,8 +121,8 @@ Value builtin_axis_remap(Elab *elab, const Call *call)
     if (!kinds)
         return value_error();
     if ((size_t)bindings.count != strlen(kinds)) {
-        diag_error(elab->ctx, call->span, "\"%s\" names %d ax%s, but %d value%s given", kinds, (int)strlen(kinds), strlen(kinds) == 1 ? "is" : "es",
-                   bindings.count, bindings.count == 1 ? " is" : "s are");
+        diag_error(elab->ctx, call->span, "\"%s\" names %d ax%s, but %d value%s given", kinds, (int)strlen(kinds),
+                   strlen(kinds) == 1 ? "is" : "es", bindings.count, bindings.count == 1 ? " is" : "s are");
         return value_error();
     }
     Value *iters = ARENA_ARRAY(elab->ctx->arena, Value, bindings.count);
@@ -203,7 +208,8 @@ static void complete_regions(Elab *elab, BlockStmt *block, Span span)
         return;
     BlockRegions regions = infer_block_regions(elab->ctx, block, &elab->buffers);
     if (regions.opaque) {
-        diag_error(elab->ctx, span, "the regions of block '%s' cannot be inferred; state them with T.reads and T.writes", block->block->name);
+        diag_error(elab->ctx, span, "the regions of block '%s' cannot be inferred; state them with T.reads and T.writes",
+                   block->block->name);
         diag_note(elab->ctx, regions.opaque->span.file ? regions.opaque->span : span, "this pointer may reach any element");
         return;
     }
@@ -247,7 +253,8 @@ static const Stmt *build_block(Elab *elab, const BlockState *state, Str name, co
 /* A block that is all of a function's body and has no iterators is the root. What a root accesses is not inferred. */
 static bool is_root_block(const Elab *elab, const BlockState *state, bool is_last)
 {
-    return is_last && elab->frame->kind == FRAME_FUNC && elab->frame->items.count == 0 && elab->func->root_allocs.count == 0 && state->iters.count == 0;
+    return is_last && elab->frame->kind == FRAME_FUNC && elab->frame->items.count == 0 && elab->func->root_allocs.count == 0 &&
+           state->iters.count == 0;
 }
 
 void elab_block(Elab *elab, const Value *value, const AstNode *target, AstList body, Span span, bool is_last)

@@ -1,5 +1,5 @@
-/* Accesses that are certainly out of bounds: a constant index outside of a constant size, at a place that certainly runs. What a condition guards, or a loop that may be empty, may stand
-   there without ever running, as in programs whose constants were put in by a schedule. */
+/* Accesses that are certainly out of bounds: a constant index outside of a constant size, at a place that certainly runs. What a condition
+   guards, or a loop that may be empty, may stand there without ever running, as in programs whose constants were put in by a schedule. */
 #include "ir/walk.h"
 #include "parser/elab.h"
 
@@ -9,7 +9,8 @@ static void check_indices(Elab *elab, const Buffer *buffer, const Expr *const *i
         int64_t value, extent;
         if (!expr_const_int(indices[i], &value) || (value >= 0 && (!expr_const_int(buffer->shape[i], &extent) || value < extent)))
             continue;
-        diag_error(elab->ctx, indices[i]->span.file ? indices[i]->span : span, "index %lld is out of the bounds of dimension %d of '%s'", (long long)value, i, buffer->name);
+        diag_error(elab->ctx, indices[i]->span.file ? indices[i]->span : span, "index %lld is out of the bounds of dimension %d of '%s'",
+                   (long long)value, i, buffer->name);
     }
 }
 

@@ -1,4 +1,5 @@
-/* Declarations of buffers: T.Buffer, T.match_buffer, T.alloc_buffer, T.decl_buffer; see elab.h. All take the same description of a layout. */
+/* Declarations of buffers: T.Buffer, T.match_buffer, T.alloc_buffer, T.decl_buffer; see elab.h. All take the same description of a
+   layout. */
 #include "parser/elab.h"
 
 void elab_declare_buffer(Elab *elab, Buffer *buffer)
@@ -14,7 +15,8 @@ static bool check_shape(Elab *elab, const Expr *const *shape, int ndim, Span spa
     int64_t extent;
     for (int i = 0; i < ndim; i++)
         if (expr_const_int(shape[i], &extent) && extent < 0) {
-            diag_error(elab->ctx, shape[i]->span.file ? shape[i]->span : span, "dimension %d of the shape is negative (%lld)", i, (long long)extent);
+            diag_error(elab->ctx, shape[i]->span.file ? shape[i]->span : span, "dimension %d of the shape is negative (%lld)", i,
+                       (long long)extent);
             return false;
         }
     return true;
@@ -53,8 +55,8 @@ static bool read_strides(Elab *elab, const Call *call, Buffer *buffer)
     if (!call_has(call, "strides") || (value_is_sequence(value) && items.count == 0))
         return true;
     if (items.count != buffer->ndim) {
-        diag_error(elab->ctx, value->span, "%d stride%s given for %d dimension%s", items.count, items.count == 1 ? " is" : "s are", buffer->ndim,
-                   buffer->ndim == 1 ? "" : "s");
+        diag_error(elab->ctx, value->span, "%d stride%s given for %d dimension%s", items.count, items.count == 1 ? " is" : "s are",
+                   buffer->ndim, buffer->ndim == 1 ? "" : "s");
         return false;
     }
     buffer->strides = ARENA_ARRAY(elab->ctx->arena, const Expr *, buffer->ndim);
@@ -147,7 +149,8 @@ static Buffer *describe(Elab *elab, const Call *call, const Expr *const *shape, 
         diag_error(ctx, call->span, "a buffer cannot hold elements of type void");
         return NULL;
     }
-    Buffer *buffer = buffer_new(ctx, context_intern(ctx, ""), dtype, ndim, shape, *scope ? scope : context_intern(ctx, "global"), call->span);
+    Buffer *buffer =
+        buffer_new(ctx, context_intern(ctx, ""), dtype, ndim, shape, *scope ? scope : context_intern(ctx, "global"), call->span);
     bool good = read_data(elab, call, buffer) && read_strides(elab, call, buffer) && read_alignment(elab, call, buffer) &&
                 read_offset(elab, call, buffer) && read_kind(elab, call, buffer);
     return good ? buffer : NULL;
@@ -193,7 +196,8 @@ Value builtin_buffer(Elab *elab, const Call *call)
     if (!elab->frame)
         return value;
     if (!call_has(call, "data")) {
-        diag_error(elab->ctx, call->span, "T.Buffer in a body needs data=, the memory that it shows; T.alloc_buffer makes memory of its own");
+        diag_error(elab->ctx, call->span,
+                   "T.Buffer in a body needs data=, the memory that it shows; T.alloc_buffer makes memory of its own");
         return value_error();
     }
     elab_declare_buffer(elab, buffer);
@@ -212,7 +216,8 @@ Value builtin_alloc_buffer(Elab *elab, const Call *call)
         return value_error();
     }
     if (call_has(call, "data")) {
-        diag_error(elab->ctx, call_arg(call, "data")->span, "%s makes its own memory; T.Buffer(..., data=...) shows existing memory", call->builtin->name);
+        diag_error(elab->ctx, call_arg(call, "data")->span, "%s makes its own memory; T.Buffer(..., data=...) shows existing memory",
+                   call->builtin->name);
         return value_error();
     }
     /* lowering makes a statement around all others of each allocation */
@@ -296,7 +301,8 @@ static bool check_view(Elab *elab, const Buffer *view, const Region *source, Spa
     Context *ctx = elab->ctx;
     int extra = source->buffer->ndim - view->ndim;
     if (!dtype_equal(view->dtype, source->buffer->dtype)) {
-        diag_error(ctx, span, "the view is of %s, but '%s' of %s", dtype_name(ctx, view->dtype), source->buffer->name, dtype_name(ctx, source->buffer->dtype));
+        diag_error(ctx, span, "the view is of %s, but '%s' of %s", dtype_name(ctx, view->dtype), source->buffer->name,
+                   dtype_name(ctx, source->buffer->dtype));
         return false;
     }
     if (view->scope != source->buffer->scope) {
@@ -311,7 +317,8 @@ static bool check_view(Elab *elab, const Buffer *view, const Region *source, Spa
         int64_t wanted = 1, extent;
         bool known = i < extra || expr_const_int(view->shape[i - extra], &wanted);
         if (known && expr_const_int(source->ranges[i].extent, &extent) && extent != wanted) {
-            diag_error(ctx, span, "dimension %d of the region has the extent %lld, but the view %lld", i, (long long)extent, (long long)wanted);
+            diag_error(ctx, span, "dimension %d of the region has the extent %lld, but the view %lld", i, (long long)extent,
+                       (long long)wanted);
             return false;
         }
     }

@@ -127,7 +127,8 @@ static bool bind_positional(Elab *elab, Call *call, ValueList args)
 {
     int bound = call->takes_rest ? 0 : call->positional_count;
     if (args.count > bound && !call->takes_rest) {
-        diag_error(elab->ctx, call->span, "%s takes at most %d argument%s, but %d are given", call->builtin->name, bound, bound == 1 ? "" : "s", args.count);
+        diag_error(elab->ctx, call->span, "%s takes at most %d argument%s, but %d are given", call->builtin->name, bound,
+                   bound == 1 ? "" : "s", args.count);
         return false;
     }
     for (int i = 0; i < args.count; i++) {

@@ -1,5 +1,5 @@
-/* What can only be checked on a whole function: that the variables which the text makes by T.int32() are defined where they are used, and that the blocks use
-   loop variables through their axes alone, so that a block means the same wherever it is moved. */
+/* What can only be checked on a whole function: that the variables which the text makes by T.int32() are defined where they are used, and
+   that the blocks use loop variables through their axes alone, so that a block means the same wherever it is moved. */
 #include "ir/walk.h"
 #include "parser/elab.h"
 
@@ -55,7 +55,8 @@ static void report_undefined(FunctionCheck *check, const Expr *use)
     const Var *var = use->value.var;
     check->failed = true;
     map_set(check->elab->ctx->arena, &check->reported, var, (void *)var);
-    diag_error(check->elab->ctx, var->span, "'%s' is used where nothing defines it: it is no parameter and stands alone in no buffer's shape, strides or offset",
+    diag_error(check->elab->ctx, var->span,
+               "'%s' is used where nothing defines it: it is no parameter and stands alone in no buffer's shape, strides or offset",
                var->name);
     if (use->span.file)
         diag_note(check->elab->ctx, use->span, "'%s' is used here", var->name);

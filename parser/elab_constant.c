@@ -35,7 +35,8 @@ Value builtin_pointer(Elab *elab, const Call *call)
     DType dtype;
     if (!value_to_dtype(elab, call_arg(call, "dtype"), &dtype))
         return value_error();
-    Str scope = call_has(call, "storage_scope") ? value_to_string(elab, call_arg(call, "storage_scope"), "the scope") : context_intern(elab->ctx, "global");
+    Str scope = call_has(call, "storage_scope") ? value_to_string(elab, call_arg(call, "storage_scope"), "the scope")
+                                                : context_intern(elab->ctx, "global");
     return scope ? new_pointer(elab, dtype, scope, call->span) : value_error();
 }
 

@@ -1,4 +1,5 @@
-/* Values of expressions: literals, names, displays and operators; see elab.h. Calls are in elab_call.c, subscripts and attributes in elab_access.c. */
+/* Values of expressions: literals, names, displays and operators; see elab.h. Calls are in elab_call.c, subscripts and attributes in
+   elab_access.c. */
 #include "ir/fold.h"
 #include "parser/elab.h"
 
@@ -24,7 +25,8 @@ static Value divide(Elab *elab, const Value *a, const Value *b, Span span)
     if (!value_pair_to_exprs(elab, a, b, &x, &y) || !op_match_types(elab->ctx, &x, &y, span))
         return value_error();
     if (!dtype_is_float(x->dtype)) {
-        diag_error(elab->ctx, span, "'/' of %s is ambiguous; write '//' to round down or T.truncdiv to round towards zero", dtype_name(elab->ctx, x->dtype));
+        diag_error(elab->ctx, span, "'/' of %s is ambiguous; write '//' to round down or T.truncdiv to round towards zero",
+                   dtype_name(elab->ctx, x->dtype));
         return value_error();
     }
     return value_expr(op_binary(elab->ctx, EXPR_DIV, x, y, span), span);

@@ -1,5 +1,5 @@
-/* Bodies under construction; see elab.h. A statement such as a let that encloses the rest of its body is kept open in the list of items and closed over
-   what follows it when the body ends. */
+/* Bodies under construction; see elab.h. A statement such as a let that encloses the rest of its body is kept open in the list of items and
+   closed over what follows it when the body ends. */
 #include "parser/elab.h"
 
 /* Whatever walks a program recurses over statements, so their nesting is bounded. */
@@ -27,7 +27,8 @@ static Var **bound_var(Stmt *layer)
     return layer->kind == STMT_LET ? &layer->as.let.var : layer->kind == STMT_ATTR ? &layer->as.attr.var : NULL;
 }
 
-/* A variable is bound once in a program. Where the text binds one again, the second binding is of a fresh one, which its names stand for from here on. */
+/* A variable is bound once in a program. Where the text binds one again, the second binding is of a fresh one, which its names stand for
+   from here on. */
 static void bind_once(Elab *elab, Stmt *layer, Value *result)
 {
     Var **slot = bound_var(layer);

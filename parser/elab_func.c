@@ -28,11 +28,13 @@ static void elab_param(Elab *elab, const AstParam *node)
 {
     Context *ctx = elab->ctx;
     if (node->stars || !node->name || node->default_value) {
-        diag_error(ctx, node->span, node->default_value ? "a parameter cannot have a default value" : "'*' is not supported in the parameters");
+        diag_error(ctx, node->span,
+                   node->default_value ? "a parameter cannot have a default value" : "'*' is not supported in the parameters");
         return;
     }
     if (!node->annotation) {
-        diag_error(ctx, node->span, "the parameter '%s' needs a type, such as T.handle, T.int32 or T.Buffer((16,), \"float32\")", node->name);
+        diag_error(ctx, node->span, "the parameter '%s' needs a type, such as T.handle, T.int32 or T.Buffer((16,), \"float32\")",
+                   node->name);
         scope_bind(elab, node->name, value_error(), node->span);
         return;
     }
@@ -47,7 +49,8 @@ static void elab_param(Elab *elab, const AstParam *node)
         add_scalar_param(elab, node, &annotation);
     } else {
         if (annotation.kind != VALUE_ERROR)
-            diag_error(ctx, node->annotation->span, "the type of a parameter must be T.handle, T.Buffer(...) or a type such as T.int32, not %s",
+            diag_error(ctx, node->annotation->span,
+                       "the type of a parameter must be T.handle, T.Buffer(...) or a type such as T.int32, not %s",
                        value_kind_name(annotation.kind));
         scope_bind(elab, node->name, value_error(), node->span);
     }
@@ -121,7 +124,8 @@ Value builtin_func_attr(Elab *elab, const Call *call)
         return value_error();
     }
     elab->func->has_attrs = true;
-    return value_to_attrs(elab, call_arg(call, "attrs"), "the attributes of a function", &elab->func->attrs) ? value_none(call->span) : value_error();
+    return value_to_attrs(elab, call_arg(call, "attrs"), "the attributes of a function", &elab->func->attrs) ? value_none(call->span)
+                                                                                                             : value_error();
 }
 
 /* --- bodies --- */

@@ -45,7 +45,8 @@ static DType common_float_type(const Expr *const *args, int count)
     return DTYPE_FLOAT32;
 }
 
-/* Brings the arguments to one float type: constants take the type of the others. Only ldexp has a second argument of another kind, an integer. */
+/* Brings the arguments to one float type: constants take the type of the others. Only ldexp has a second argument of another kind, an
+   integer. */
 static bool read_float_args(Elab *elab, Op op, const Value *values, int count, const Expr **args)
 {
     if (op == OP_LDEXP)
@@ -172,8 +173,8 @@ Value builtin_typed_call(Elab *elab, const Call *call)
     }
     bool leads = !call_has(call, "dtype");
     const Value *type = leads ? &args.items[0] : call_arg(call, "dtype");
-    if (leads && takes_callee_name(op) && args.count >= 1 && (args.count == 1 || args.items[1].kind != VALUE_STRING) && type->kind == VALUE_STRING &&
-        !dtype_parse(type->as.text, &dtype)) {
+    if (leads && takes_callee_name(op) && args.count >= 1 && (args.count == 1 || args.items[1].kind != VALUE_STRING) &&
+        type->kind == VALUE_STRING && !dtype_parse(type->as.text, &dtype)) {
         diag_error(elab->ctx, call->span, "the type of what '%s' returns is missing; add dtype=\"int32\" or the like", type->as.text);
         return value_error();
     }
@@ -232,8 +233,8 @@ static const Expr *tuple_of(Elab *elab, const Value *value, Span span)
     return args ? expr_call(elab->ctx, DTYPE_HANDLE, OP_TVM_TUPLE, args, items.count, span) : NULL;
 }
 
-/* The combiner as its results under lets of its parameters, first the left side's, then the right side's. There is no function among expressions, so each
-   parameter is let to its identity, which has its type. */
+/* The combiner as its results under lets of its parameters, first the left side's, then the right side's. There is no function among
+   expressions, so each parameter is let to its identity, which has its type. */
 static const Expr *combiner_of(Elab *elab, const AstNode *lambda, const Expr *identity, Span span)
 {
     int count = lambda->as.lambda.param_count, width = identity->arg_count;
@@ -289,7 +290,8 @@ static bool read_access_mask(Elab *elab, const Value *value, int64_t *mask)
     return true;
 }
 
-/* Elements that a pointer to OFFSET in BUFFER reaches: those behind it in the outermost dimension where strides are stated, else in the whole shape. */
+/* Elements that a pointer to OFFSET in BUFFER reaches: those behind it in the outermost dimension where strides are stated, else in the
+   whole shape. */
 static const Expr *reach(Elab *elab, const Buffer *buffer, const Expr *offset)
 {
     Context *ctx = elab->ctx;

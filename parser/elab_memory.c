@@ -30,11 +30,12 @@ static bool read_mask(Elab *elab, const Call *call, const Expr *const *indices, 
         return true;
     int lanes = count ? indices[count - 1]->dtype.lanes : 1;
     *mask = value_to_expr(elab, call_arg(call, "predicate"));
-    if (*mask && (*mask)->dtype.lanes == lanes && ((*mask)->dtype.code == DT_BOOL || (dtype_is_integer((*mask)->dtype) && (*mask)->dtype.bits == 1)))
+    if (*mask && (*mask)->dtype.lanes == lanes &&
+        ((*mask)->dtype.code == DT_BOOL || (dtype_is_integer((*mask)->dtype) && (*mask)->dtype.bits == 1)))
         return true;
     if (*mask)
-        diag_error(elab->ctx, call_arg(call, "predicate")->span, "the predicate must be bool with %d lane%s, not %s", lanes, lanes == 1 ? "" : "s",
-                   dtype_name(elab->ctx, (*mask)->dtype));
+        diag_error(elab->ctx, call_arg(call, "predicate")->span, "the predicate must be bool with %d lane%s, not %s", lanes,
+                   lanes == 1 ? "" : "s", dtype_name(elab->ctx, (*mask)->dtype));
     return false;
 }
 
@@ -43,7 +44,8 @@ static bool widen_index(Elab *elab, const Buffer *buffer, DType dtype, const Exp
 {
     int lanes = dtype.lanes / buffer->dtype.lanes;
     if (!dtype_equal(dtype_scalar(dtype), dtype_scalar(buffer->dtype))) {
-        diag_error(elab->ctx, span, "'%s' holds %s, not %s", buffer->name, dtype_name(elab->ctx, buffer->dtype), dtype_name(elab->ctx, dtype));
+        diag_error(elab->ctx, span, "'%s' holds %s, not %s", buffer->name, dtype_name(elab->ctx, buffer->dtype),
+                   dtype_name(elab->ctx, dtype));
         return false;
     }
     if (lanes > 1 && count > 0 && indices[count - 1]->dtype.lanes == 1 && dtype_is_integer(indices[count - 1]->dtype))
@@ -124,7 +126,8 @@ static Buffer *buffer_of_pointer(Elab *elab, const Call *call)
     Buffer *buffer = pointer->kind == EXPR_VAR ? map_get(&elab->buffers, pointer->value.var) : NULL;
     if (buffer && buffer->ndim == 1)
         return buffer;
-    diag_error(elab->ctx, call->span, "%s needs the pointer of a flat buffer; declare one with T.Buffer((size,), \"float32\", data=pointer)", call->builtin->name);
+    diag_error(elab->ctx, call->span,
+               "%s needs the pointer of a flat buffer; declare one with T.Buffer((size,), \"float32\", data=pointer)", call->builtin->name);
     return NULL;
 }
 
@@ -134,8 +137,8 @@ Value builtin_old_load(Elab *elab, const Call *call)
     const Expr **indices, *mask;
     int count;
     DType dtype;
-    if (!buffer || !value_to_dtype(elab, call_arg(call, "dtype"), &dtype) || !read_indices(elab, call_arg(call, "index"), &indices, &count) ||
-        !read_mask(elab, call, indices, count, &mask))
+    if (!buffer || !value_to_dtype(elab, call_arg(call, "dtype"), &dtype) ||
+        !read_indices(elab, call_arg(call, "index"), &indices, &count) || !read_mask(elab, call, indices, count, &mask))
         return value_error();
     if (!widen_index(elab, buffer, dtype, indices, count, call->span))
         return value_error();

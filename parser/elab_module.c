@@ -76,7 +76,8 @@ Value builtin_module_attrs(Elab *elab, const Call *call)
         diag_error(elab->ctx, call->span, "I.module_attrs must stand directly in the class of a module");
         return value_error();
     }
-    return value_to_attrs(elab, call_arg(call, "attrs"), "the attributes of a module", &elab->module_attrs) ? value_none(call->span) : value_error();
+    return value_to_attrs(elab, call_arg(call, "attrs"), "the attributes of a module", &elab->module_attrs) ? value_none(call->span)
+                                                                                                            : value_error();
 }
 
 /* --- statements outside of functions --- */

@@ -1,5 +1,5 @@
-/* Operators on Python constants: integers of 64 bits with overflow diagnosed, floats, strings, sequences. Python's rules: / makes floats, // and % floor,
-   booleans count as integers. */
+/* Operators on Python constants: integers of 64 bits with overflow diagnosed, floats, strings, sequences. Python's rules: / makes floats,
+   // and % floor, booleans count as integers. */
 #include <math.h>
 
 #include "ir/fold.h"

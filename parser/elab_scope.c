@@ -165,8 +165,8 @@ static void bind_items(Elab *elab, const AstNode *target, const Value *value)
     ValueList items = value_items(value);
     int starred = starred_index(targets), taken = starred < 0 ? 0 : items.count - targets.count + 1;
     if (starred < 0 ? items.count != targets.count : taken < 0) {
-        diag_error(elab->ctx, target->span, "cannot unpack %d value%s into %d name%s", items.count, items.count == 1 ? "" : "s", targets.count,
-                   targets.count == 1 ? "" : "s");
+        diag_error(elab->ctx, target->span, "cannot unpack %d value%s into %d name%s", items.count, items.count == 1 ? "" : "s",
+                   targets.count, targets.count == 1 ? "" : "s");
         bind_errors(elab, target);
         return;
     }

@@ -13,14 +13,16 @@ void elab_store(Elab *elab, Buffer *buffer, const Expr *const *indices, int coun
     const Expr *expr = value_to_typed(elab, value, dtype_scalar(wanted));
     if (!expr)
         return;
-    bool convertible = expr->dtype.code != DT_VOID && expr->kind != EXPR_STRING && (expr->dtype.code == DT_HANDLE) == (wanted.code == DT_HANDLE);
+    bool convertible =
+        expr->dtype.code != DT_VOID && expr->kind != EXPR_STRING && (expr->dtype.code == DT_HANDLE) == (wanted.code == DT_HANDLE);
     if (!convertible || (expr->dtype.lanes != wanted.lanes && expr->dtype.lanes != 1)) {
-        diag_error(ctx, span, "cannot store %s in '%s', which takes %s", expr->kind == EXPR_STRING ? "a string" : dtype_name(ctx, expr->dtype), buffer->name,
-                   dtype_name(ctx, wanted));
+        diag_error(ctx, span, "cannot store %s in '%s', which takes %s",
+                   expr->kind == EXPR_STRING ? "a string" : dtype_name(ctx, expr->dtype), buffer->name, dtype_name(ctx, wanted));
         return;
     }
     if (dtype_is_float(expr->dtype) && !dtype_is_float(wanted))
-        diag_warning(ctx, span, "storing %s in '%s' of %s drops the fraction", dtype_name(ctx, expr->dtype), buffer->name, dtype_name(ctx, buffer->dtype));
+        diag_warning(ctx, span, "storing %s in '%s' of %s drops the fraction", dtype_name(ctx, expr->dtype), buffer->name,
+                     dtype_name(ctx, buffer->dtype));
     frame_add(elab, stmt_store(ctx, buffer, indices, count, op_cast(ctx, wanted, expr), mask, span));
 }
 
@@ -85,7 +87,8 @@ static Var *annotated_var(Elab *elab, const AstNode *node, const Value *annotati
         return expr ? var_new(ctx, name, expr->dtype, node->span) : NULL;
     }
     if (annotation->kind != VALUE_ERROR)
-        diag_error(ctx, node->as.ann_assign.annotation->span, "the annotation must be a type such as T.int32, not %s", value_kind_name(annotation->kind));
+        diag_error(ctx, node->as.ann_assign.annotation->span, "the annotation must be a type such as T.int32, not %s",
+                   value_kind_name(annotation->kind));
     return NULL;
 }
 
@@ -93,12 +96,14 @@ void elab_ann_assign(Elab *elab, const AstNode *node)
 {
     const AstNode *target = node->as.ann_assign.target, *annotation = node->as.ann_assign.annotation;
     if (target->kind != AST_NAME || !node->as.ann_assign.value) {
-        diag_error(elab->ctx, node->span, target->kind == AST_NAME ? "'%s' is declared without a value" : "only a name can have an annotation",
+        diag_error(elab->ctx, node->span,
+                   target->kind == AST_NAME ? "'%s' is declared without a value" : "only a name can have an annotation",
                    target->kind == AST_NAME ? target->as.name : "");
         return;
     }
     Value value = elab_expr(elab, node->as.ann_assign.value);
-    bool python_type = ast_is_path(annotation, "int") || ast_is_path(annotation, "float") || ast_is_path(annotation, "str") || ast_is_path(annotation, "bool");
+    bool python_type = ast_is_path(annotation, "int") || ast_is_path(annotation, "float") || ast_is_path(annotation, "str") ||
+                       ast_is_path(annotation, "bool");
     if (python_type || !elab->frame) {
         value.meta = true;
         elab_bind_target(elab, target, value);
@@ -112,7 +117,8 @@ void elab_ann_assign(Elab *elab, const AstNode *node)
                    dtype_name(elab->ctx, expr->dtype));
         expr = NULL;
     }
-    scope_bind(elab, target->as.name, expr ? value_expr(expr_var_at(elab->ctx, var, target->span), target->span) : value_error(), target->span);
+    scope_bind(elab, target->as.name, expr ? value_expr(expr_var_at(elab->ctx, var, target->span), target->span) : value_error(),
+               target->span);
     if (!expr)
         return;
     Stmt let = {.kind = STMT_LET, .span = node->span, .as.let = {.var = var, .value = expr}};
@@ -241,7 +247,8 @@ static void elab_expression_statement(Elab *elab, const AstNode *node)
 static void elab_assert(Elab *elab, const AstNode *node)
 {
     Value condition = elab_expr(elab, node->as.assertion.condition);
-    Value message = node->as.assertion.message ? elab_expr(elab, node->as.assertion.message) : value_string(context_intern(elab->ctx, ""), node->span);
+    Value message =
+        node->as.assertion.message ? elab_expr(elab, node->as.assertion.message) : value_string(context_intern(elab->ctx, ""), node->span);
     Value wrapper = elab_assertion(elab, &condition, &message, node->span);
     if (wrapper.kind == VALUE_WRAPPER)
         frame_enclose(elab, wrapper.as.wrapper, NULL, node->span);

@@ -142,8 +142,8 @@ const Expr *value_to_expr(Elab *elab, const Value *value)
     case VALUE_STRING: return expr_string(ctx, value->as.text);
     case VALUE_REGION: return region_to_load(elab, value);
     case VALUE_BUFFER:
-        diag_error(ctx, value->span, "buffer '%s' is used as a value; write %s[...] for its elements or %s.data for its pointer", value->as.buffer->name,
-                   value->as.buffer->name, value->as.buffer->name);
+        diag_error(ctx, value->span, "buffer '%s' is used as a value; write %s[...] for its elements or %s.data for its pointer",
+                   value->as.buffer->name, value->as.buffer->name, value->as.buffer->name);
         return NULL;
     default: diag_error(ctx, value->span, "expected an expression, found %s", value_kind_name(value->kind)); return NULL;
     }
@@ -224,7 +224,8 @@ const Expr *value_to_condition(Elab *elab, const Value *value)
     if (!expr || expr->dtype.code == DT_BOOL)
         return expr;
     if (dtype_is_integer(expr->dtype) || dtype_is_float(expr->dtype)) {
-        const Expr *zero = dtype_is_float(expr->dtype) ? expr_float(elab->ctx, dtype_scalar(expr->dtype), 0) : expr_int(elab->ctx, dtype_scalar(expr->dtype), 0);
+        const Expr *zero = dtype_is_float(expr->dtype) ? expr_float(elab->ctx, dtype_scalar(expr->dtype), 0)
+                                                       : expr_int(elab->ctx, dtype_scalar(expr->dtype), 0);
         return op_binary(elab->ctx, EXPR_NE, expr, zero, value->span);
     }
     diag_error(elab->ctx, value->span, "expected a condition, found an expression of type %s", dtype_name(elab->ctx, expr->dtype));

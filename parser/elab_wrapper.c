@@ -208,7 +208,8 @@ Value builtin_allocate(Elab *elab, const Call *call)
     Allocation allocation;
     if (!read_allocation(elab, call, &allocation))
         return value_error();
-    const Expr *condition = call_has(call, "condition") ? value_to_scalar_condition(elab, call_arg(call, "condition"), "the condition") : true_constant(elab);
+    const Expr *condition =
+        call_has(call, "condition") ? value_to_scalar_condition(elab, call_arg(call, "condition"), "the condition") : true_constant(elab);
     if (!condition)
         return value_error();
     Stmt layer = {.kind = STMT_ALLOCATE, .span = call->span};
@@ -234,7 +235,8 @@ Value builtin_allocate_const(Elab *elab, const Call *call)
         if (!constants[i])
             return value_error();
         if ((constants[i]->kind != EXPR_INT && constants[i]->kind != EXPR_FLOAT) || !dtype_equal(constants[i]->dtype, allocation.dtype)) {
-            diag_error(elab->ctx, data.items[i].span, "the data of T.allocate_const must be constants of type %s", dtype_name(elab->ctx, allocation.dtype));
+            diag_error(elab->ctx, data.items[i].span, "the data of T.allocate_const must be constants of type %s",
+                       dtype_name(elab->ctx, allocation.dtype));
             return value_error();
         }
     }
@@ -255,7 +257,8 @@ Value builtin_realize(Elab *elab, const Call *call)
     Str scope = region ? value_to_string(elab, call_arg(call, "storage_scope"), "the scope") : NULL;
     if (!scope)
         return value_error();
-    const Expr *condition = call_has(call, "condition") ? value_to_scalar_condition(elab, call_arg(call, "condition"), "the condition") : true_constant(elab);
+    const Expr *condition =
+        call_has(call, "condition") ? value_to_scalar_condition(elab, call_arg(call, "condition"), "the condition") : true_constant(elab);
     if (!condition)
         return value_error();
     Stmt layer = {.kind = STMT_REALIZE, .span = call->span};

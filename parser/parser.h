@@ -10,8 +10,8 @@ const AstNode *parse_python(Context *ctx, uint32_t file);
 /* The statements of COUNT parsed FILES one after the other, as one AST_FILE. */
 const AstNode *parse_join(Context *ctx, const AstNode *const *files, int count);
 
-/* Gives the parsed FILES (COUNT of them) their meaning as one program. False after errors, those of parsing a file included; *MODULE is then unset. Warnings
-   alone do not fail. */
+/* Gives the parsed FILES (COUNT of them) their meaning as one program. False after errors, those of parsing a file included; *MODULE is
+   then unset. Warnings alone do not fail. */
 bool elaborate(Context *ctx, const AstNode *const *files, int count, Module **module);
 
 /* Both steps for one text under NAME, which appears in diagnostics; NULL after errors. */

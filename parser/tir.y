@@ -1,5 +1,6 @@
-/* The grammar of Python's shapes, as far as tensor programs and schedule scripts use them. It knows no T name. A statement with a syntax error is dropped
-   up to its end, together with the block it may head, so that one run reports several errors. The span of a compound statement is its header. */
+/* The grammar of Python's shapes, as far as tensor programs and schedule scripts use them. It knows no T name. A statement with a syntax
+   error is dropped up to its end, together with the block it may head, so that one run reports several errors. The span of a compound
+   statement is its header. */
 %code requires {
 #include "parser/ast_build.h"
 }

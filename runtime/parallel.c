@@ -1,4 +1,5 @@
-/* Parallel loops: the replaceable launcher around which failures of parts travel from their threads to the caller. Which threads there are is the launcher's matter. */
+/* Parallel loops: the replaceable launcher around which failures of parts travel from their threads to the caller. Which threads there are
+   is the launcher's matter. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -11,7 +12,8 @@ void tirc_set_parallel(tirc_launcher launcher)
     custom_launcher = launcher;
 }
 
-/* A loop that runs, and the failure that comes first in its order: so its outcome depends neither on timing nor on how the launcher cuts the range. */
+/* A loop that runs, and the failure that comes first in its order: so its outcome depends neither on timing nor on how the launcher cuts
+   the range. */
 typedef struct {
     tirc_loop_body body;
     void *closure;

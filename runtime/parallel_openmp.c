@@ -1,4 +1,5 @@
-/* The default launcher of parallel loops, on OpenMP. A member of the archive by itself, so that a program that brings its own needs no OpenMP. */
+/* The default launcher of parallel loops, on OpenMP. A member of the archive by itself, so that a program that brings its own needs no
+   OpenMP. */
 #include <omp.h>
 
 #include "tirc_rt.h"

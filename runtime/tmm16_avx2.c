@@ -1,4 +1,5 @@
-/* tmm16 for AVX2 with FMA. B is transposed into a buffer on the stack, then rows of C are computed a few at a time, each in two registers. */
+/* tmm16 for AVX2 with FMA. B is transposed into a buffer on the stack, then rows of C are computed a few at a time, each in two
+   registers. */
 #include <stddef.h>
 
 #include "tmm16_variants.h"
@@ -23,7 +24,8 @@ INLINE void transpose_lanes(__m256 r[4])
     r[3] = _mm256_castpd_ps(_mm256_unpackhi_pd(t1, t3));
 }
 
-/* to[k][j] = from[j * stride + k] for j, k from 0 to 7. A register gets row j in one lane and row j + 4 in the other, so that no data has to cross lanes afterwards. */
+/* to[k][j] = from[j * stride + k] for j, k from 0 to 7. A register gets row j in one lane and row j + 4 in the other, so that no data has
+   to cross lanes afterwards. */
 INLINE void transpose_block(float (*to)[TILE], const float *from, ptrdiff_t stride)
 {
     UNROLL for (int half = 0; half < 2; half++) {
@@ -38,7 +40,8 @@ INLINE void transpose_block(float (*to)[TILE], const float *from, ptrdiff_t stri
     }
 }
 
-/* ROWS rows of C, at most 6: with a row of b and a broadcast they fill the 16 registers, and 2 * ROWS independent sums cover the latency of a multiply-add. */
+/* ROWS rows of C, at most 6: with a row of b and a broadcast they fill the 16 registers, and 2 * ROWS independent sums cover the latency of
+   a multiply-add. */
 INLINE void multiply_rows(int rows, float *cc, const float *aa, float (*b)[TILE], ptrdiff_t sa, ptrdiff_t sc)
 {
     __m256 c[6][HALVES];

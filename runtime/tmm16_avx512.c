@@ -1,5 +1,6 @@
-/* tmm16 for AVX-512. The 16 rows of B are transposed in registers, so that register k holds b[0..15][k]; row i of C is then a sum over k of a broadcast a[i][k] times register k:
-   256 fused multiply-adds, each with its broadcast folded into the memory operand. B takes 16 registers and C the other 16. */
+/* tmm16 for AVX-512. The 16 rows of B are transposed in registers, so that register k holds b[0..15][k]; row i of C is then a sum over k of
+   a broadcast a[i][k] times register k: 256 fused multiply-adds, each with its broadcast folded into the memory operand. B takes 16
+   registers and C the other 16. */
 #include <stddef.h>
 
 #include "tmm16_variants.h"
@@ -43,8 +44,9 @@ INLINE void transpose_tile(__m512 r[TILE])
     }
 }
 
-/* The lower group of rows runs GROUP steps of k behind the upper one: the loads and stores of C then come in four small bursts among the multiply-adds instead of two large
-   ones, during which the multipliers would idle. 8 independent sums at a time still cover the latency of a multiply-add. */
+/* The lower group of rows runs GROUP steps of k behind the upper one: the loads and stores of C then come in four small bursts among the
+   multiply-adds instead of two large ones, during which the multipliers would idle. 8 independent sums at a time still cover the latency of
+   a multiply-add. */
 INLINE int multiply(float *cc, const float *aa, const float *bb, ptrdiff_t sa, ptrdiff_t sb, ptrdiff_t sc)
 {
     const float *lower_aa = aa + GROUP * sa;
@@ -68,13 +70,14 @@ INLINE int multiply(float *cc, const float *aa, const float *bb, ptrdiff_t sa, p
     return 0;
 }
 
-AVX512 static __attribute__((noinline)) int multiply_strided(float *cc, const float *aa, const float *bb, ptrdiff_t sa, ptrdiff_t sb, ptrdiff_t sc)
+AVX512 static __attribute__((noinline)) int multiply_strided(float *cc, const float *aa, const float *bb, ptrdiff_t sa, ptrdiff_t sb,
+                                                             ptrdiff_t sc)
 {
     return multiply(cc, aa, bb, sa, sb, sc);
 }
 
-/* Dense tiles, the usual case after staging, get code with constant offsets. The other code is a function of its own, or the compiler would hoist loads that both have in common
-   out of the branch, and run out of registers. */
+/* Dense tiles, the usual case after staging, get code with constant offsets. The other code is a function of its own, or the compiler would
+   hoist loads that both have in common out of the branch, and run out of registers. */
 AVX512 int tirc_tmm16_avx512(float *cc, float *aa, float *bb, int stride_a, int stride_b, int stride_c)
 {
     if (stride_a != TILE || stride_b != TILE || stride_c != TILE)

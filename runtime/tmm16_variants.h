@@ -1,5 +1,5 @@
-/* The variants of the micro-kernel tmm16; see tirc_rt.h. Private to the runtime. Each is defined on its own architecture only. All add in the same order, so those that use fused
-   multiply-adds give the same bits. */
+/* The variants of the micro-kernel tmm16; see tirc_rt.h. Private to the runtime. Each is defined on its own architecture only. All add in
+   the same order, so those that use fused multiply-adds give the same bits. */
 #ifndef TIRC_RUNTIME_TMM16_VARIANTS_H
 #define TIRC_RUNTIME_TMM16_VARIANTS_H
 

@@ -19,7 +19,8 @@ static const ValueList *list_argument(Script *script, const Arguments *arguments
 {
     const ValueList *items = script_items(arguments->positional[index]);
     if (!items)
-        script_error(script, arguments->positional[index].span, "a list is needed here, not %s", script_type_phrase(script, arguments->positional[index]));
+        script_error(script, arguments->positional[index].span, "a list is needed here, not %s",
+                     script_type_phrase(script, arguments->positional[index]));
     return items;
 }
 
@@ -47,7 +48,8 @@ static bool builtin_range(Script *script, const Arguments *arguments, Value *res
         return script_error(script, arguments->span, "the step of a range must not be 0");
     VEC(Value) items = {0};
     bool ended = false;
-    for (int64_t i = bounds[0]; !ended && (bounds[2] > 0 ? i < bounds[1] : i > bounds[1]); ended = __builtin_add_overflow(i, bounds[2], &i)) {
+    for (int64_t i = bounds[0]; !ended && (bounds[2] > 0 ? i < bounds[1] : i > bounds[1]);
+         ended = __builtin_add_overflow(i, bounds[2], &i)) {
         if (items.count == SCRIPT_MOST_ITEMS)
             return script_error(script, arguments->span, "the range has more than %d items", SCRIPT_MOST_ITEMS);
         Value item = {.kind = VALUE_INT, .as.integer = i};
@@ -215,10 +217,13 @@ static const struct {
     BuiltinFunction run;
     int fewest, most;
 } builtins[] = {
-    {"len", builtin_len, 1, 1},   {"range", builtin_range, 1, 3}, {"reversed", builtin_reversed, 1, 1}, {"enumerate", builtin_enumerate, 1, 2},
-    {"zip", builtin_zip, 0, 64},  {"min", builtin_min, 1, 1000},  {"max", builtin_max, 1, 1000},        {"sum", builtin_sum, 1, 1},
-    {"abs", builtin_abs, 1, 1},   {"print", builtin_print, 0, 1000}, {"str", builtin_str, 1, 1},        {"int", builtin_int, 1, 1},
-    {"list", builtin_list, 0, 1}, {"tuple", builtin_tuple, 0, 1},
+    {"len", builtin_len, 1, 1},           {"range", builtin_range, 1, 3},
+    {"reversed", builtin_reversed, 1, 1}, {"enumerate", builtin_enumerate, 1, 2},
+    {"zip", builtin_zip, 0, 64},          {"min", builtin_min, 1, 1000},
+    {"max", builtin_max, 1, 1000},        {"sum", builtin_sum, 1, 1},
+    {"abs", builtin_abs, 1, 1},           {"print", builtin_print, 0, 1000},
+    {"str", builtin_str, 1, 1},           {"int", builtin_int, 1, 1},
+    {"list", builtin_list, 0, 1},         {"tuple", builtin_tuple, 0, 1},
 };
 
 int builtin_find(const char *name)
@@ -232,9 +237,10 @@ int builtin_find(const char *name)
 bool script_call_builtin(Script *script, int builtin, const Arguments *arguments, Value *result)
 {
     if (arguments->keyword_count)
-        return script_error(script, arguments->keyword_spans[0], "%s takes no keyword '%s'", builtins[builtin].name, arguments->keyword_names[0]);
+        return script_error(script, arguments->keyword_spans[0], "%s takes no keyword '%s'", builtins[builtin].name,
+                            arguments->keyword_names[0]);
     if (arguments->positional_count < builtins[builtin].fewest || arguments->positional_count > builtins[builtin].most)
-        return script_error(script, arguments->span, "%s takes %d to %d arguments, not %d", builtins[builtin].name, builtins[builtin].fewest,
-                            builtins[builtin].most, arguments->positional_count);
+        return script_error(script, arguments->span, "%s takes %d to %d arguments, not %d", builtins[builtin].name,
+                            builtins[builtin].fewest, builtins[builtin].most, arguments->positional_count);
     return builtins[builtin].run(script, arguments, result);
 }

@@ -10,7 +10,8 @@ enum { DEEPEST_CALL = 200 };
 /* --- functions and lambdas of the script --- */
 
 /* Puts keyword argument INDEX under the parameter it names. */
-static bool bind_keyword(Script *script, const AstParam *params, int count, const Arguments *arguments, int index, Value *values, bool *bound)
+static bool bind_keyword(Script *script, const AstParam *params, int count, const Arguments *arguments, int index, Value *values,
+                         bool *bound)
 {
     for (int i = 0; i < count; i++) {
         if (params[i].name != arguments->keyword_names[index])
@@ -72,7 +73,8 @@ bool script_call_def(Script *script, const Object *def, const Arguments *argumen
         script_set(script, params[i].name, values[i]);
     vec_push(script->ctx->arena, &script->calls, arguments->span);
     script->returned = value_none();
-    bool ok = lambda ? script_eval(script, node->as.lambda.body, &script->returned) : script_run_body(script, node->as.def.body) != FLOW_ERROR;
+    bool ok =
+        lambda ? script_eval(script, node->as.lambda.body, &script->returned) : script_run_body(script, node->as.def.body) != FLOW_ERROR;
     script->calls.count--;
     script->scope = caller;
     *result = script->returned;
@@ -123,7 +125,8 @@ bool script_call_namespace(Script *script, Str path, const Arguments *arguments,
 /* --- methods --- */
 
 /* Puts the arguments of a call into the order of the primitive's parameters. */
-static bool bind_primitive(Script *script, const Primitive *primitive, const Parameter *parameters, int count, const Arguments *arguments, Value *values)
+static bool bind_primitive(Script *script, const Primitive *primitive, const Parameter *parameters, int count, const Arguments *arguments,
+                           Value *values)
 {
     int taken = 0;
     bool bound[MOST_PARAMETERS] = {false};
@@ -152,8 +155,8 @@ static bool bind_primitive(Script *script, const Primitive *primitive, const Par
         }
         if (found < 0) {
             const char *near = diag_closest(arguments->keyword_names[k], names, count);
-            return script_error(script, arguments->keyword_spans[k], "%s has no parameter '%s'%s%s%s", primitive->name, arguments->keyword_names[k],
-                                near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+            return script_error(script, arguments->keyword_spans[k], "%s has no parameter '%s'%s%s%s", primitive->name,
+                                arguments->keyword_names[k], near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
         }
         if (bound[found])
             return script_error(script, arguments->keyword_spans[k], "'%s' is given twice", parameters[found].name);
@@ -204,8 +207,8 @@ static bool work_on(Script *script, Schedule *sch, const Arguments *arguments)
         }
     }
     const char *near = diag_closest(arguments->positional[0].as.text, names, count);
-    return script_error(script, arguments->span, "the module has no function '%s'%s%s%s", arguments->positional[0].as.text, near ? "; did you mean '" : "",
-                        near ? near : "", near ? "'?" : "");
+    return script_error(script, arguments->span, "the module has no function '%s'%s%s%s", arguments->positional[0].as.text,
+                        near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
 static bool unknown_method(Script *script, const char *what, Str name, Span span)
@@ -215,7 +218,8 @@ static bool unknown_method(Script *script, const char *what, Str name, Span span
         vec_push(script->ctx->arena, &names, schedule_primitives[i].name);
     vec_push(script->ctx->arena, &names, "work_on");
     const char *near = !strcmp(what, "schedule") ? diag_closest(name, names.data, names.count) : NULL;
-    return script_error(script, span, "a %s has no method '%s'%s%s%s", what, name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return script_error(script, span, "a %s has no method '%s'%s%s%s", what, name, near ? "; did you mean '" : "", near ? near : "",
+                        near ? "'?" : "");
 }
 
 /* show() prints, script() gives the text. */

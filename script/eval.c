@@ -75,7 +75,8 @@ static bool eval_name(Script *script, const AstNode *node, Value *result)
         return true;
     }
     const char *near = closest_name(script, node->as.name);
-    return script_error(script, node->span, "'%s' is not defined%s%s%s", node->as.name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return script_error(script, node->span, "'%s' is not defined%s%s%s", node->as.name, near ? "; did you mean '" : "", near ? near : "",
+                        near ? "'?" : "");
 }
 
 /* Evaluates a list of expressions with starred ones spread out. */
@@ -119,7 +120,8 @@ static bool eval_dict(Script *script, const AstNode *node, Value *result)
     for (int i = 0; i < count; i++) {
         if (!node->as.dict.keys.items[i])
             return script_error(script, node->span, "'**' is not part of schedule scripts");
-        if (!script_eval(script, node->as.dict.keys.items[i], &items[2 * i]) || !script_eval(script, node->as.dict.values.items[i], &items[2 * i + 1]))
+        if (!script_eval(script, node->as.dict.keys.items[i], &items[2 * i]) ||
+            !script_eval(script, node->as.dict.values.items[i], &items[2 * i + 1]))
             return false;
     }
     *result = script_list(script, items, count * 2, false);
@@ -154,7 +156,8 @@ static bool eval_compare(Script *script, const AstNode *node, Value *result)
         return false;
     bool holds = true;
     for (int i = 0; i < node->as.compare.rest.count && holds; i++) {
-        if (!script_eval(script, node->as.compare.rest.items[i], &right) || !script_compare(script, node->as.compare.ops[i], left, right, node->span, &holds))
+        if (!script_eval(script, node->as.compare.rest.items[i], &right) ||
+            !script_compare(script, node->as.compare.ops[i], left, right, node->span, &holds))
             return false;
         left = right;
     }

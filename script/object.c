@@ -8,7 +8,8 @@
 
 const char *script_type_name(Value value)
 {
-    static const char *const objects[] = {"schedule", "module", "function of a module", "module of Python", "function", "builtin function", "method"};
+    static const char *const objects[] = {"schedule",         "module", "function of a module", "module of Python", "function",
+                                          "builtin function", "method"};
     return value.kind == VALUE_SCRIPT ? objects[((const Object *)value.as.script)->kind] : value_type_name(value.kind);
 }
 
@@ -75,7 +76,8 @@ bool script_attribute(Script *script, Value self, const AstNode *node, Value *re
         return true;
     }
     if (object && object->kind == OBJECT_NAMESPACE) {
-        *result = script_object(script, (Object){.kind = OBJECT_NAMESPACE, .as.path = context_internf(script->ctx, "%s.%s", object->as.path, name)});
+        *result = script_object(
+            script, (Object){.kind = OBJECT_NAMESPACE, .as.path = context_internf(script->ctx, "%s.%s", object->as.path, name)});
         return true;
     }
     if (object && object->kind <= OBJECT_FUNC) {

@@ -1,4 +1,5 @@
-/* Operators on script values: Python's arithmetic on ints, floats, strings and lists, and comparisons. Ints have 64 bits; overflow is an error. */
+/* Operators on script values: Python's arithmetic on ints, floats, strings and lists, and comparisons. Ints have 64 bits; overflow is an
+   error. */
 #include "script/script_internal.h"
 
 #include <math.h>
@@ -132,7 +133,8 @@ bool script_binary(Script *script, AstOp op, Value left, Value right, Span span,
     if (op == AST_OP_MUL && left.kind == VALUE_LIST && right.kind == VALUE_INT)
         return repeat(script, left, right.as.integer, span, result);
     if (!is_number(left) || !is_number(right))
-        return script_error(script, span, "'%s' does not take %s and %s", ast_op_text(op), script_type_phrase(script, left), script_type_phrase(script, right));
+        return script_error(script, span, "'%s' does not take %s and %s", ast_op_text(op), script_type_phrase(script, left),
+                            script_type_phrase(script, right));
     bool negative_power = op == AST_OP_POWER && right.kind != VALUE_FLOAT && as_int(right) < 0;
     if (left.kind == VALUE_FLOAT || right.kind == VALUE_FLOAT || op == AST_OP_DIV || negative_power)
         return real_operation(script, op, as_real(left), as_real(right), span, result);
@@ -200,7 +202,8 @@ bool script_compare(Script *script, AstOp op, Value left, Value right, Span span
     if (left.kind == VALUE_STRING && right.kind == VALUE_STRING)
         order = strcmp(left.as.text, right.as.text);
     else if (!is_number(left) || !is_number(right))
-        return script_error(script, span, "'%s' does not compare %s and %s", ast_op_text(op), script_type_phrase(script, left), script_type_phrase(script, right));
+        return script_error(script, span, "'%s' does not compare %s and %s", ast_op_text(op), script_type_phrase(script, left),
+                            script_type_phrase(script, right));
     else if (left.kind == VALUE_FLOAT || right.kind == VALUE_FLOAT)
         order = as_real(left) - as_real(right);
     else

@@ -1,5 +1,5 @@
-/* Statements of schedule scripts and the run of a whole script; see script.h. Python's semantics for the part of Python that schedules use; everything else
-   is a diagnostic. */
+/* Statements of schedule scripts and the run of a whole script; see script.h. Python's semantics for the part of Python that schedules use;
+   everything else is a diagnostic. */
 #include "passes/schedule/concurrency.h"
 #include "script/script_internal.h"
 
@@ -37,7 +37,8 @@ static bool assign_items(Script *script, const AstNode *target, Value value)
             star = i;
     int fixed = targets->count - (star >= 0);
     if (star < 0 ? items->count != fixed : items->count < fixed)
-        return script_error(script, target->span, "%s%d values are unpacked into %d targets", items->count < fixed ? "only " : "", items->count, fixed);
+        return script_error(script, target->span, "%s%d values are unpacked into %d targets", items->count < fixed ? "only " : "",
+                            items->count, fixed);
     int extra = items->count - fixed;
     for (int i = 0, next = 0; i < targets->count; i++) {
         Value item;
@@ -70,7 +71,8 @@ static bool run_aug_assign(Script *script, const AstNode *node)
 {
     Value left, right, result;
     return script_eval(script, node->as.aug_assign.target, &left) && script_eval(script, node->as.aug_assign.value, &right) &&
-           script_binary(script, node->as.aug_assign.op, left, right, node->span, &result) && script_assign(script, node->as.aug_assign.target, result);
+           script_binary(script, node->as.aug_assign.op, left, right, node->span, &result) &&
+           script_assign(script, node->as.aug_assign.target, result);
 }
 
 static Flow run_for(Script *script, const AstNode *node)
@@ -112,7 +114,8 @@ static bool run_assert(Script *script, const AstNode *node)
         return true;
     if (!node->as.assertion.message)
         return script_error(script, node->span, "assertion failed");
-    return script_eval(script, node->as.assertion.message, &message) && script_error(script, node->span, "assertion failed: %s", script_text(script, message));
+    return script_eval(script, node->as.assertion.message, &message) &&
+           script_error(script, node->span, "assertion failed: %s", script_text(script, message));
 }
 
 /* Defaults are evaluated where the function is defined, as in Python. */
@@ -230,7 +233,8 @@ static bool define(Script *script, const char *definition)
 {
     const char *equals = strchr(definition, '=');
     Str name = context_internf(script->ctx, "%.*s", (int)(equals ? equals - definition : (long)strlen(definition)), definition);
-    if (!*name || strspn(name, "0123456789_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") != strlen(name) || (*name >= '0' && *name <= '9'))
+    if (!*name || strspn(name, "0123456789_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") != strlen(name) ||
+        (*name >= '0' && *name <= '9'))
         return script_error(script, span_none(), "-D %s: '%s' is not a name", definition, name);
     Value value;
     if (!definition_value(script, equals ? equals + 1 : "1", &value))
@@ -262,7 +266,8 @@ static void predefine(Script *script)
     for (size_t i = 0; i < sizeof namespaces / sizeof *namespaces; i++)
         script_set(script, context_intern(ctx, namespaces[i][0]),
                    script_object(script, (Object){.kind = OBJECT_NAMESPACE, .as.path = context_intern(ctx, namespaces[i][1])}));
-    script_set(script, context_intern(ctx, "sch"), script_object(script, (Object){.kind = OBJECT_SCHEDULE, .as.schedule = script->schedule}));
+    script_set(script, context_intern(ctx, "sch"),
+               script_object(script, (Object){.kind = OBJECT_SCHEDULE, .as.schedule = script->schedule}));
 }
 
 const Module *script_run(Context *ctx, const AstNode *file, const Module *module, const ScriptOptions *options)

@@ -7,8 +7,8 @@
 
 typedef struct Arena Arena;
 
-/* A new, empty arena; the caller releases it with arena_free. Memory exhaustion ends the process with a message (exit 70), so no function here
-   returns NULL. */
+/* A new, empty arena; the caller releases it with arena_free. Memory exhaustion ends the process with a message (exit 70), so no function
+   here returns NULL. */
 Arena *arena_new(void);
 void arena_free(Arena *arena);
 

@@ -1,4 +1,5 @@
-/* The Context: everything that one run of the compiler owns. There is no mutable state outside of it, so several contexts may live side by side. */
+/* The Context: everything that one run of the compiler owns. There is no mutable state outside of it, so several contexts may live side by
+   side. */
 #ifndef TIRC_SUPPORT_CONTEXT_H
 #define TIRC_SUPPORT_CONTEXT_H
 
@@ -14,7 +15,8 @@ typedef struct {
     const char *text;
 } Diagnostic;
 
-/* What a layer above keeps with the context, made at first use and released with it: an isl or LLVM context, the accesses collected last. */
+/* What a layer above keeps with the context, made at first use and released with it: an isl or LLVM context, the accesses collected
+   last. */
 typedef struct {
     void *handle;
     void (*release)(void *handle);

@@ -74,7 +74,11 @@ const char *diag_first_error(const Context *ctx, DiagMark mark)
 static int utf8_length(const char *text, int length)
 {
     unsigned char first = (unsigned char)*text;
-    int count = first < 0x80 ? 1 : first >= 0xc2 && first < 0xe0 ? 2 : first >= 0xe0 && first < 0xf0 ? 3 : first >= 0xf0 && first < 0xf5 ? 4 : 0;
+    int count = first < 0x80                    ? 1
+                : first >= 0xc2 && first < 0xe0 ? 2
+                : first >= 0xe0 && first < 0xf0 ? 3
+                : first >= 0xf0 && first < 0xf5 ? 4
+                                                : 0;
     for (int i = 1; i < count; i++)
         if (i >= length || ((unsigned char)text[i] & 0xc0) != 0x80)
             return 0;

@@ -10,8 +10,8 @@
 typedef struct Context Context;
 typedef enum { DIAG_ERROR, DIAG_WARNING, DIAG_NOTE } Severity;
 
-/* Each adds one diagnostic to the context. Errors and warnings stand alone; a note belongs to the error or warning before it. Text starts in lower
-   case, has no final period and names things in 'quotes'. Beyond 20 errors in a run the rest is only counted. */
+/* Each adds one diagnostic to the context. Errors and warnings stand alone; a note belongs to the error or warning before it. Text starts
+   in lower case, has no final period and names things in 'quotes'. Beyond 20 errors in a run the rest is only counted. */
 void diag_error(Context *ctx, Span span, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void diag_warning(Context *ctx, Span span, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void diag_note(Context *ctx, Span span, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -19,13 +19,15 @@ void diag_note(Context *ctx, Span span, const char *format, ...) __attribute__((
 /* Errors so far (warnings too under -Werror). */
 int diag_error_count(const Context *ctx);
 
-/* Prints the diagnostics not yet printed: "file:line:col: error: text", the source line, a caret under the span. COLOR: with ANSI colours. */
+/* Prints the diagnostics not yet printed: "file:line:col: error: text", the source line, a caret under the span. COLOR: with ANSI
+   colours. */
 void diag_flush(Context *ctx, FILE *out, bool color);
 
 /* Forgets all diagnostics, printed or not, and with them that there were errors. */
 void diag_clear(Context *ctx);
 
-/* Trials: what is diagnosed between diag_mark and diag_rollback is forgotten, as when a step is only tried. Nothing may be flushed in between. */
+/* Trials: what is diagnosed between diag_mark and diag_rollback is forgotten, as when a step is only tried. Nothing may be flushed in
+   between. */
 typedef struct {
     int count, errors;
 } DiagMark;

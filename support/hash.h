@@ -16,8 +16,8 @@ static inline uint64_t hash_mix(uint64_t hash, uint64_t value)
 }
 uint64_t hash_bytes(const void *data, size_t size);
 
-/* A map from non-NULL pointers (nodes, symbols, interned strings) to pointers. Zero-initialize; storage comes from the arena given at insertion.
-   Iteration goes over entries[0..count) in insertion order, so results never depend on addresses. */
+/* A map from non-NULL pointers (nodes, symbols, interned strings) to pointers. Zero-initialize; storage comes from the arena given at
+   insertion. Iteration goes over entries[0..count) in insertion order, so results never depend on addresses. */
 typedef struct {
     const void *key;
     void *value;

@@ -1,5 +1,5 @@
-/* Typed growable arrays in arena memory: VEC(int) numbers = {0}; vec_push(arena, &numbers, 3); numbers.data[0]. Growing leaves the old storage to the
-   arena; elements are moved, so keep indices, not pointers, across a push. */
+/* Typed growable arrays in arena memory: VEC(int) numbers = {0}; vec_push(arena, &numbers, 3); numbers.data[0]. Growing leaves the old
+   storage to the arena; elements are moved, so keep indices, not pointers, across a push. */
 #ifndef TIRC_SUPPORT_VEC_H
 #define TIRC_SUPPORT_VEC_H
 

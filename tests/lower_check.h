@@ -1,5 +1,5 @@
-/* Checks lowering on a program: after every pass the function is well formed, prints as text that reads back as the same function and lowers on from
-   there to the same result, and computes, run by the interpreter on the same random data, exactly what the source computes.
+/* Checks lowering on a program: after every pass the function is well formed, prints as text that reads back as the same function and
+   lowers on from there to the same result, and computes, run by the interpreter on the same random data, exactly what the source computes.
 
    Directives, in comments of the .tir file:
      # sizes: n=4 m=0; n=1 m=1     runs with these values of the symbolic sizes (else one run with random ones)

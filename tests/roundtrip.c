@@ -1,6 +1,6 @@
-/* Checks that programs survive being printed: roundtrip FILE.tir... reads each file, verifies it, prints it, reads the text back, and checks that the result is
-   structurally equal and prints the same bytes. Without files it takes the test cases and examples, except the cases of refused input. Says what failed on
-   stderr; exit code 1 then. With -v the printed text goes to stdout. */
+/* Checks that programs survive being printed: roundtrip FILE.tir... reads each file, verifies it, prints it, reads the text back, and
+   checks that the result is structurally equal and prints the same bytes. Without files it takes the test cases and examples, except the
+   cases of refused input. Says what failed on stderr; exit code 1 then. With -v the printed text goes to stdout. */
 #include <glob.h>
 #include <stdio.h>
 #include <string.h>
@@ -80,7 +80,8 @@ static bool check_file(const char *name, bool verbose)
 {
     Context *ctx = context_new();
     StrBuf text = {0};
-    bool good = read_file(ctx, name, &text) ? check_text(ctx, name, strbuf_text(&text), text.length, verbose) : complain(name, "cannot be opened", NULL);
+    bool good = read_file(ctx, name, &text) ? check_text(ctx, name, strbuf_text(&text), text.length, verbose)
+                                            : complain(name, "cannot be opened", NULL);
     diag_flush(ctx, stderr, false);
     context_free(ctx);
     return good;

@@ -82,7 +82,13 @@ static void add_access(Collector *collector, Region region, bool whole, bool wri
     Buffer *canonical = map_get(&collector->canonical, region.buffer->data);
     if (!canonical)
         map_set(ctx->arena, &collector->canonical, region.buffer->data, canonical = region.buffer);
-    Access access = {.frame = collector->frame, .data = region.buffer->data, .buffer = canonical, .region = region, .write = write, .order = write, .span = span};
+    Access access = {.frame = collector->frame,
+                     .data = region.buffer->data,
+                     .buffer = canonical,
+                     .region = region,
+                     .write = write,
+                     .order = write,
+                     .span = span};
     access.whole = whole || !same_layout(canonical, region.buffer);
     access.block = collector->block ? collector->block->block : NULL;
     access.stmt = collector->stmt;
@@ -110,7 +116,8 @@ static void add_opaque(Collector *collector, Span span)
     const BlockStmt *block = collector->block;
     bool declared = block && block->iter_count + block->read_count + block->write_count > 0;
     if (!declared) {
-        Access access = {.frame = collector->frame, .write = true, .whole = true, .fence = true, .order = 1, .stmt = collector->stmt, .span = span};
+        Access access = {
+            .frame = collector->frame, .write = true, .whole = true, .fence = true, .order = 1, .stmt = collector->stmt, .span = span};
         access.block = block ? block->block : NULL;
         vec_push(collector->ctx->arena, &collector->accesses, access);
         return;
@@ -189,10 +196,15 @@ static void collect_block(Collector *collector, const Stmt *stmt)
     push(collector, (Frame){.kind = FRAME_BLOCK, .stmt = stmt});
     push(collector, (Frame){.kind = FRAME_CONDITION, .value = block->predicate});
     for (int i = 0; i < block->iter_count; i++)
-        push(collector, (Frame){.kind = FRAME_BIND, .var = block->iters[i].var, .range = block->iters[i].domain, .value = block->bindings[i], .identity = true});
+        push(collector, (Frame){.kind = FRAME_BIND,
+                                .var = block->iters[i].var,
+                                .range = block->iters[i].domain,
+                                .value = block->bindings[i],
+                                .identity = true});
     for (int i = 0; i < block->match_count; i++) {
         View view = {&block->matches[i].source};
-        map_set(collector->ctx->arena, &collector->views, block->matches[i].target->data, arena_copy(collector->ctx->arena, &view, sizeof view));
+        map_set(collector->ctx->arena, &collector->views, block->matches[i].target->data,
+                arena_copy(collector->ctx->arena, &view, sizeof view));
     }
     collector->block = block;
     if (!outer_reduction) {
@@ -268,7 +280,8 @@ static void collect_stmt(Collector *collector, const Stmt *stmt)
 
 /* --- the cache --- */
 
-/* A schedule step asks several times for the accesses of the program before it and of the one after it, which is the one before the next step. */
+/* A schedule step asks several times for the accesses of the program before it and of the one after it, which is the one before the next
+   step. */
 enum { KEPT = 4 };
 typedef struct {
     const Func *funcs[KEPT];

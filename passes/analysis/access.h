@@ -23,7 +23,8 @@ typedef struct Frame {
     bool negated;
     int position;
     const Stmt *stmt; /* FRAME_LOOP, FRAME_BLOCK: the statement */
-    bool identity;    /* FRAME_LOOP inside a block, FRAME_BIND of a block's iterator: part of what names the instance when the loops around blocks change */
+    /* FRAME_LOOP inside a block, FRAME_BIND of a block's iterator: part of what names the instance when the loops around blocks change */
+    bool identity;
 } Frame;
 
 typedef struct {
@@ -44,7 +45,8 @@ typedef struct {
 } Access;
 typedef VEC(Access) AccessList;
 
-/* All accesses of FUNC's body in program order, allocated in ctx->arena. The lists of the last few functions are kept with the context, so the result must not be changed. */
+/* All accesses of FUNC's body in program order, allocated in ctx->arena. The lists of the last few functions are kept with the context, so
+   the result must not be changed. */
 AccessList access_collect(Context *ctx, const Func *func);
 
 /* True when FRAME is OUTER or lies inside it. */
@@ -56,7 +58,8 @@ const Frame *frame_common(const Frame *a, const Frame *b);
 
 /* The loops from the root to FRAME, outermost first; *COUNT of them. */
 const Frame **frame_loops(Context *ctx, const Frame *frame, int *count);
-/* An environment in which the loops of FRAME are the dimensions from FIRST_DIM on, in the order of frame_loops, and bindings are expanded. */
+/* An environment in which the loops of FRAME are the dimensions from FIRST_DIM on, in the order of frame_loops, and bindings are
+   expanded. */
 const AffineEnv *frame_env(Context *ctx, const Frame *frame, int first_dim);
 /* Restricts SPACE to the iterations in which the access at FRAME runs. */
 void frame_assume(AffineSpace *space, const Frame *frame, const AffineEnv *env);

@@ -12,7 +12,8 @@
 
 #include "support/strbuf.h"
 
-/* isl counts its elementary operations; a question that takes more is answered with "unknown". A count, never a time: verdicts are the same everywhere. */
+/* isl counts its elementary operations; a question that takes more is answered with "unknown". A count, never a time: verdicts are the same
+   everywhere. */
 enum { OPERATION_QUOTA = 200 * 1000, DEEPEST_EXPR = 200 };
 
 static void release_isl(void *handle)
@@ -357,7 +358,8 @@ bool affine_sample(const AffineSpace *space, int64_t *values, const char **param
     for (int i = 0; i < dims; i++)
         values[i] = coordinate(point, isl_dim_set, i);
     for (int i = 0; i < count; i++)
-        strbuf_printf(&text, "%s%s = %lld", i ? ", " : "", isl_set_get_dim_name(set, isl_dim_param, (unsigned)i), (long long)coordinate(point, isl_dim_param, i));
+        strbuf_printf(&text, "%s%s = %lld", i ? ", " : "", isl_set_get_dim_name(set, isl_dim_param, (unsigned)i),
+                      (long long)coordinate(point, isl_dim_param, i));
     *params = strbuf_text(&text);
     isl_point_free(point);
     isl_set_free(set);

@@ -1,7 +1,8 @@
 /* Integer sets over loop iterations, by isl: IR expressions and conditions become affine ones where they can.
 
-   A space has dimensions that stand for variables (loop iterations); every other variable is a parameter (a symbolic size). What is not affine is left out,
-   which only makes a set larger: an empty set is a proof, and a point of a set is a witness only when nothing was left out. */
+   A space has dimensions that stand for variables (loop iterations); every other variable is a parameter (a symbolic size). What is not
+   affine is left out, which only makes a set larger: an empty set is a proof, and a point of a set is a witness only when nothing was left
+   out. */
 #ifndef TIRC_PASSES_ANALYSIS_AFFINE_H
 #define TIRC_PASSES_ANALYSIS_AFFINE_H
 
@@ -49,7 +50,8 @@ AffineSpace affine_copy(const AffineSpace *space);
 typedef enum { SET_EMPTY, SET_HAS_POINT, SET_UNKNOWN } SetVerdict;
 /* Whether the set has a point. SET_UNKNOWN after errors and when the quota is exhausted. */
 SetVerdict affine_verdict(const AffineSpace *space);
-/* Coordinates of a point: VALUES gets one per dimension. Parameters get small values; *PARAMS lists them as "n = 3, m = 1" (empty: none). False when there is none. */
+/* Coordinates of a point: VALUES gets one per dimension. Parameters get small values; *PARAMS lists them as "n = 3, m = 1" (empty: none).
+   False when there is none. */
 bool affine_sample(const AffineSpace *space, int64_t *values, const char **params);
 
 #endif

@@ -34,8 +34,8 @@ static bool meets_later(Context *ctx, const Access *a, const Access *b, const Ma
 
 /* --- private scratch --- */
 
-/* The elements that ACCESS touches in one iteration of its first COUNT loops: a set over those loops and the element. NULL when unknown; *EXACT false when it may be
-   too large. */
+/* The elements that ACCESS touches in one iteration of its first COUNT loops: a set over those loops and the element. NULL when unknown;
+   *EXACT false when it may be too large. */
 static isl_set *touched_elements(Context *ctx, const Access *access, int count, const Map *sizes, bool *exact)
 {
     Pair pair = pair_new(ctx, access, access);
@@ -73,7 +73,8 @@ const char *access_uncovered(Context *ctx, const Access *write, const Access *re
 {
     Pair pair = pair_new(ctx, write, read);
     bool exact_write, exact_read;
-    isl_set *written = touched_elements(ctx, write, pair.common, sizes, &exact_write), *needed = touched_elements(ctx, read, pair.common, sizes, &exact_read);
+    isl_set *written = touched_elements(ctx, write, pair.common, sizes, &exact_write),
+            *needed = touched_elements(ctx, read, pair.common, sizes, &exact_read);
     if (!exact_write || !exact_read || !written || !needed || write->buffer->ndim != read->buffer->ndim) {
         isl_set_free(written);
         isl_set_free(needed);
@@ -132,8 +133,8 @@ static bool read_is_covered(Context *ctx, const AccessList *accesses, const Map 
             continue; /* the init of its own reduction was looked at above */
         const Frame *common = frame_common(write->frame, read->frame);
         bool inside = common && access_loop(&(Access){.frame = common}, var);
-        if (write->write && write->data == read->data && !write->whole && !read->whole && inside && write->stmt != read->stmt && access_precedes(write, read) &&
-            access_covers(ctx, write, read, sizes))
+        if (write->write && write->data == read->data && !write->whole && !read->whole && inside && write->stmt != read->stmt &&
+            access_precedes(write, read) && access_covers(ctx, write, read, sizes))
             return true;
     }
     return false;
@@ -223,7 +224,8 @@ static bool writes_same(const Access *write, const Var *var)
     return true;
 }
 
-/* Pairs that threads may run at once although they touch one element: the same value written by all, and a write to shared memory that a barrier separates from the read. */
+/* Pairs that threads may run at once although they touch one element: the same value written by all, and a write to shared memory that a
+   barrier separates from the read. */
 static bool threads_allow(const Access *a, const Access *b, const Var *var)
 {
     if (!is_shared(a) || !is_shared(b))
@@ -240,7 +242,8 @@ static bool in_loop(const Access *access, const Var *var)
     return access_loop(access, var) != NULL;
 }
 
-/* FOUND is between writes of one reduction. What its update wrote being read by a later one tells more than an init that runs before each: puts that in its place. */
+/* FOUND is between writes of one reduction. What its update wrote being read by a later one tells more than an init that runs before each:
+   puts that in its place. */
 static void prefer_update(Context *ctx, const AccessList *accesses, const Map *sizes, const Var *var, Conflict *found)
 {
     const Block *group = found->first->group;
@@ -248,8 +251,10 @@ static void prefer_update(Context *ctx, const AccessList *accesses, const Map *s
         for (int j = 0; j < accesses->count; j++) {
             const Access *write = &accesses->data[i], *read = &accesses->data[j];
             Conflict update;
-            bool of_update = write->group == group && read->group == group && write->data == read->data && write->write && !read->write && !access_precedes(write, read);
-            if (of_update && in_loop(write, var) && in_loop(read, var) && meets_later(ctx, write, read, sizes, var, &update) && update.witnessed >= found->witnessed) {
+            bool of_update = write->group == group && read->group == group && write->data == read->data && write->write && !read->write &&
+                             !access_precedes(write, read);
+            if (of_update && in_loop(write, var) && in_loop(read, var) && meets_later(ctx, write, read, sizes, var, &update) &&
+                update.witnessed >= found->witnessed) {
                 *found = update;
                 return;
             }
@@ -263,10 +268,13 @@ static bool scope_is_private(const char *scope, RunMode mode)
     return mode != RUN_AT_ONCE && !global && (mode == RUN_AS_BLOCKS || !shared);
 }
 
-/* Scratch that each iteration fills before it reads it: parallel iterations and blocks get memory of their own, threads only in scopes that say so. */
-static bool is_private_scratch(Context *ctx, const AccessList *accesses, const Map *sizes, const Access *access, const Var *var, RunMode mode)
+/* Scratch that each iteration fills before it reads it: parallel iterations and blocks get memory of their own, threads only in scopes that
+   say so. */
+static bool is_private_scratch(Context *ctx, const AccessList *accesses, const Map *sizes, const Access *access, const Var *var,
+                               RunMode mode)
 {
-    return (mode != RUN_AS_THREADS || scope_is_private(access->buffer->scope, mode)) && dependence_is_private(ctx, accesses, sizes, access->data, var);
+    return (mode != RUN_AS_THREADS || scope_is_private(access->buffer->scope, mode)) &&
+           dependence_is_private(ctx, accesses, sizes, access->data, var);
 }
 
 bool dependence_carried(Context *ctx, const Func *func, const Var *var, RunMode mode, Conflict *conflict)
@@ -285,7 +293,8 @@ bool dependence_carried(Context *ctx, const Func *func, const Var *var, RunMode 
             const Access *b = &accesses.data[j];
             if (a->data && map_has(&allocations.inner, a->data) && !(mode == RUN_AS_THREADS && is_shared(a)))
                 break;
-            if (!in_loop(b, var) || !pair_shares_memory(a, b) || pair_is_harmless(a, b, false) || (mode == RUN_AS_THREADS && threads_allow(a, b, var)))
+            if (!in_loop(b, var) || !pair_shares_memory(a, b) || pair_is_harmless(a, b, false) ||
+                (mode == RUN_AS_THREADS && threads_allow(a, b, var)))
                 continue;
             Conflict found;
             if (!meets_later(ctx, a, b, &sizes, var, &found))
@@ -323,17 +332,24 @@ bool dependence_leaves_scope(Context *ctx, const Func *func, const Var *var, con
     visit_stmt(&visitor, func->body);
     for (int i = 0; i < accesses.count; i++) {
         const Access *access = &accesses.data[i];
-        if (!access->data || !in_loop(access, var) || !map_has(&allocations.data, access->data) || map_has(&allocations.inner, access->data) || map_has(&seen, access->data))
+        if (!access->data || !in_loop(access, var) || !map_has(&allocations.data, access->data) ||
+            map_has(&allocations.inner, access->data) || map_has(&seen, access->data))
             continue;
         map_set(ctx->arena, &seen, access->data, (void *)access);
         const char *scope = access->buffer->scope;
         bool shared_in_kernel = mode == RUN_AS_THREADS && !strncmp(scope, "shared", 6);
-        if (shared_in_kernel ? all_within(&accesses, access->data, kernel) : !scope_is_private(scope, mode) || dependence_is_private(ctx, &accesses, &sizes, access->data, var))
+        if (shared_in_kernel ? all_within(&accesses, access->data, kernel)
+                             : !scope_is_private(scope, mode) || dependence_is_private(ctx, &accesses, &sizes, access->data, var))
             continue;
         const char *name = access->buffer->name;
-        const char *text = shared_in_kernel || !all_within(&accesses, access->data, var)
-                               ? arena_printf(ctx->arena, "'%s' is in scope \"%s\", which ends with the threads, but it is used outside of them too", name, scope)
-                               : arena_printf(ctx->arena, "'%s' is in scope \"%s\", so each thread has its own, and that each one writes all that it reads cannot be shown", name, scope);
+        const char *text =
+            shared_in_kernel || !all_within(&accesses, access->data, var)
+                ? arena_printf(ctx->arena, "'%s' is in scope \"%s\", which ends with the threads, but it is used outside of them too", name,
+                               scope)
+                : arena_printf(
+                      ctx->arena,
+                      "'%s' is in scope \"%s\", so each thread has its own, and that each one writes all that it reads cannot be shown",
+                      name, scope);
         *conflict = (Conflict){.first = access, .text = text};
         return true;
     }

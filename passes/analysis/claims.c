@@ -56,7 +56,8 @@ static bool write_same_value(const ClaimCheck *check, const Access *a, const Acc
     return a->write && b->write && a->stmt == b->stmt && !uses_iterator(check, a->stmt->as.store.value);
 }
 
-/* Looks for instances that agree in the iterators before FIRST-differing ones and differ in one of kind SPATIAL (else reduce; the spatial ones then agree). */
+/* Looks for instances that agree in the iterators before FIRST-differing ones and differ in one of kind SPATIAL (else reduce; the spatial
+   ones then agree). */
 static void check_pair(ClaimCheck *check, const Access *a, const Access *b, bool spatial)
 {
     Pair pair = pair_new(check->ctx, a, b);
@@ -73,8 +74,10 @@ static void check_pair(ClaimCheck *check, const Access *a, const Access *b, bool
         assume_iter(check, &pair, &differ, EXPR_LT, &block->iters[i]);
         Conflict conflict;
         if (pair_conflicts(&pair, differ, &conflict)) {
-            /* an update that is not recognized may commute all the same, scratch may be private, and an opaque call may do less than is declared */
-            bool certain = conflict.witnessed && spatial && func_is_argument(check->func, a->data) && a->stmt->kind == STMT_STORE && b->stmt->kind == STMT_STORE && !write_same_value(check, a, b);
+            /* an update that is not recognized may commute all the same, scratch may be private, and an opaque call may do less than is
+               declared */
+            bool certain = conflict.witnessed && spatial && func_is_argument(check->func, a->data) && a->stmt->kind == STMT_STORE &&
+                           b->stmt->kind == STMT_STORE && !write_same_value(check, a, b);
             check->verdict = certain ? CLAIM_REFUTED : CLAIM_UNKNOWN;
             *check->conflict = conflict;
         }
@@ -83,7 +86,8 @@ static void check_pair(ClaimCheck *check, const Access *a, const Access *b, bool
     affine_free(agreed);
 }
 
-/* Scratch of the instance itself is no conflict; that of the program around could be private, which is not this question: nothing is claimed refuted by it. */
+/* Scratch of the instance itself is no conflict; that of the program around could be private, which is not this question: nothing is
+   claimed refuted by it. */
 static bool is_local_scratch(const BlockStmt *block, const Access *access)
 {
     for (int i = 0; i < block->alloc_count; i++)

@@ -19,11 +19,13 @@ static int level_of(const Frame **loops, int count, const Var *var)
 }
 
 /* A below FIRST meets B below SECOND in another thread. */
-static bool meets_other_thread(Context *ctx, const Access *a, const Access *b, const Map *sizes, const Var *kernel, const Var *first, const Var *second, Conflict *conflict)
+static bool meets_other_thread(Context *ctx, const Access *a, const Access *b, const Map *sizes, const Var *kernel, const Var *first,
+                               const Var *second, Conflict *conflict)
 {
     Pair pair = pair_new(ctx, a, b);
     pair_build(&pair, sizes, 0);
-    int kernel_level = level_of(pair.loops_a, pair.count_a, kernel), level_a = level_of(pair.loops_a, pair.count_a, first), level_b = level_of(pair.loops_b, pair.count_b, second);
+    int kernel_level = level_of(pair.loops_a, pair.count_a, kernel), level_a = level_of(pair.loops_a, pair.count_a, first),
+        level_b = level_of(pair.loops_b, pair.count_b, second);
     pair_assume_equal(&pair, &pair.space, kernel_level);
     for (int i = kernel_level; i < pair.common; i++) /* where other indices differ, that is the question of their loops */
         if (i != level_a && pair.loops_a[i]->stmt->kind == STMT_FOR && pair.loops_a[i]->stmt->as.loop.kind == FOR_THREAD)
@@ -52,7 +54,8 @@ bool dependence_crosses_threads(Context *ctx, const Func *func, const Var *kerne
     for (int i = 0; i < accesses.count; i++)
         for (int j = 0; j < accesses.count; j++) {
             const Access *a = &accesses.data[i], *b = &accesses.data[j];
-            if (!access_loop(a, first) || !access_loop(b, second) || pair_is_harmless(a, b, false) || !is_common_memory(a) || !is_common_memory(b) || is_allocated_inside(a->frame, a->data, first))
+            if (!access_loop(a, first) || !access_loop(b, second) || pair_is_harmless(a, b, false) || !is_common_memory(a) ||
+                !is_common_memory(b) || is_allocated_inside(a->frame, a->data, first))
                 continue;
             if (first == second && dependence_is_private(ctx, &accesses, &sizes, a->data, first))
                 continue;

@@ -1,7 +1,8 @@
 /* Dependences: may iterations run in another order, or at once? One analysis under all schedule primitives.
 
-   Answers are safe: what cannot be shown is a conflict. Cheap arguments come first (accesses of one recognized reduction commute; linear indices that differ in
-   every two iterations), then isl decides on the exact iteration sets of a pair of accesses, with a quota that counts operations. */
+   Answers are safe: what cannot be shown is a conflict. Cheap arguments come first (accesses of one recognized reduction commute; linear
+   indices that differ in every two iterations), then isl decides on the exact iteration sets of a pair of accesses, with a quota that
+   counts operations. */
 #ifndef TIRC_PASSES_ANALYSIS_DEPENDENCE_H
 #define TIRC_PASSES_ANALYSIS_DEPENDENCE_H
 
@@ -16,42 +17,50 @@ typedef struct {
 
 /* How the iterations of a loop are to run. */
 typedef enum {
-    RUN_AT_ONCE,   /* parallel, vectorized: in any interleaving */
+    RUN_AT_ONCE, /* parallel, vectorized: in any interleaving */
     RUN_AS_BLOCKS, /* bound to blockIdx.*: at once, and nothing waits */
     RUN_AS_THREADS /* bound to threadIdx.*: at once; a write to shared memory is seen by later statements of the other threads, and threads may write the same
                       value to one shared element */
 } RunMode;
 
-/* True when two different iterations of the loop over VAR in FUNC conflict, or may for all that can be shown, when they run in MODE. Accesses to scratch buffers that each
-   iteration fills before it reads them are no conflict. */
+/* True when two different iterations of the loop over VAR in FUNC conflict, or may for all that can be shown, when they run in MODE.
+   Accesses to scratch buffers that each iteration fills before it reads them are no conflict. */
 bool dependence_carried(Context *ctx, const Func *func, const Var *var, RunMode mode, Conflict *conflict);
 
-/* True when the loop over VAR in FUNC, bound to threads (MODE), uses a buffer whose storage scope gives each thread or block memory of its own while the data crosses from one to another,
-   or leaves the threads: KERNEL is the outermost loop bound to threads around VAR's loop, or VAR. */
+/* True when the loop over VAR in FUNC, bound to threads (MODE), uses a buffer whose storage scope gives each thread or block memory of its
+   own while the data crosses from one to another, or leaves the threads: KERNEL is the outermost loop bound to threads around VAR's loop,
+   or VAR. */
 bool dependence_leaves_scope(Context *ctx, const Func *func, const Var *var, const Var *kernel, RunMode mode, Conflict *conflict);
 
-/* FIRST and SECOND are loops (or one loop) of the kernel whose outermost loop is over KERNEL, bound to one thread tag: one index, run in MODE. True when an iteration of FIRST and one of
-   SECOND with another index conflict in memory that lies outside of the threads, or may for all that can be shown, whatever the iterations of the kernel's serial loops around them:
-   nothing makes threads wait for each other there. Shared memory is not looked at: barriers keep its order. */
+/* FIRST and SECOND are loops (or one loop) of the kernel whose outermost loop is over KERNEL, bound to one thread tag: one index, run in
+   MODE. True when an iteration of FIRST and one of SECOND with another index conflict in memory that lies outside of the threads, or may
+   for all that can be shown, whatever the iterations of the kernel's serial loops around them: nothing makes threads wait for each other
+   there. Shared memory is not looked at: barriers keep its order. */
 bool dependence_crosses_threads(Context *ctx, const Func *func, const Var *kernel, const Var *first, const Var *second, Conflict *conflict);
 
-/* True when AFTER runs two accesses in another order than BEFORE that must keep it, or may for all that can be shown. Block instances are identified by their block symbol and
-   their iterators' values, so AFTER must hold the same blocks with unchanged bodies, each instance run as often as in BEFORE. Only accesses below
-   OLD_PART in BEFORE and below NEW_PART in AFTER are compared: the rest of the program must be unchanged around them. INNERMOST, where not NULL: OLD_PART is a nest of loops,
-   each the whole body of the one before, down to the one over INNERMOST, whose body runs in AFTER for the same iterations; what such a body fills before it reads it, in a buffer
-   of the program's own, keeps no order between two of them. */
-bool dependence_reordered(Context *ctx, const Func *before, const Stmt *old_part, const Func *after, const Stmt *new_part, const Var *innermost, Conflict *conflict);
+/* True when AFTER runs two accesses in another order than BEFORE that must keep it, or may for all that can be shown. Block instances are
+   identified by their block symbol and their iterators' values, so AFTER must hold the same blocks with unchanged bodies, each instance run
+   as often as in BEFORE. Only accesses below OLD_PART in BEFORE and below NEW_PART in AFTER are compared: the rest of the program must be
+   unchanged around them. INNERMOST, where not NULL: OLD_PART is a nest of loops, each the whole body of the one before, down to the one
+   over INNERMOST, whose body runs in AFTER for the same iterations; what such a body fills before it reads it, in a buffer of the program's
+   own, keeps no order between two of them. */
+bool dependence_reordered(Context *ctx, const Func *before, const Stmt *old_part, const Func *after, const Stmt *new_part,
+                          const Var *innermost, Conflict *conflict);
 
-/* BLOCK was moved in front of its consumers, below a loop around them, where an instance may run several times or not at all. True when that may change what a consumer
-   reads: an input of BLOCK changes between its old and its new place, or in some iteration not all that is read was written before. */
+/* BLOCK was moved in front of its consumers, below a loop around them, where an instance may run several times or not at all. True when
+   that may change what a consumer reads: an input of BLOCK changes between its old and its new place, or in some iteration not all that is
+   read was written before. */
 bool dependence_moved_producer(Context *ctx, const Func *before, const Func *after, const Block *block, Conflict *conflict);
-/* BLOCK was moved behind its producers, below a loop around them. True when an instance may be lost, or may come to run on the other side of what it depends on. */
+/* BLOCK was moved behind its producers, below a loop around them. True when an instance may be lost, or may come to run on the other side
+   of what it depends on. */
 bool dependence_moved_consumer(Context *ctx, const Func *before, const Func *after, const Block *block, Conflict *conflict);
 
-/* True when AFTER runs an instance of BLOCK, or may for all that can be shown, that BEFORE does not run in the same iteration of the loops around the block's scope. */
+/* True when AFTER runs an instance of BLOCK, or may for all that can be shown, that BEFORE does not run in the same iteration of the loops
+   around the block's scope. */
 bool dependence_adds_instances(Context *ctx, const Func *before, const Func *after, const Block *block, Conflict *conflict);
 
-/* True when in each iteration of the loops around its scope BLOCK runs for every point of its spatial iterators' domains, for some values of the others. */
+/* True when in each iteration of the loops around its scope BLOCK runs for every point of its spatial iterators' domains, for some values
+   of the others. */
 bool dependence_serves_all_points(Context *ctx, const Func *func, const Block *block);
 
 /* The same for every point of all its iterators' domains; CONFLICT names one otherwise. */
@@ -63,15 +72,17 @@ bool dependence_loses_instances(Context *ctx, const Func *before, const Func *af
 /* True when block WRITER writes an element that READER reads in some iteration, or may for all that can be shown, whichever comes first. */
 bool dependence_overwrites(Context *ctx, const Func *func, const Block *reader, const Block *writer, Conflict *conflict);
 
-/* CONSUMER is to run where PRODUCER, which stores one element in each instance, stores the element that CONSUMER reads. True when some instance of CONSUMER, or possibly some, has
-   no such place: the loops that both share agreeing, its element is not written. Elements that a choice in CONSUMER may leave unread count too. */
+/* CONSUMER is to run where PRODUCER, which stores one element in each instance, stores the element that CONSUMER reads. True when some
+   instance of CONSUMER, or possibly some, has no such place: the loops that both share agreeing, its element is not written. Elements that
+   a choice in CONSUMER may leave unread count too. */
 bool dependence_leaves_instances(Context *ctx, const Func *func, const Block *producer, const Block *consumer, Conflict *conflict);
 
-/* True when no instance of BLOCK (its iterators' values) certainly or possibly runs twice while the loops around the one over VAR stay in one iteration. */
+/* True when no instance of BLOCK (its iterators' values) certainly or possibly runs twice while the loops around the one over VAR stay in
+   one iteration. */
 bool dependence_runs_once(Context *ctx, const Func *func, const Block *block, const Var *var);
 
-/* True when every read of BUFFER in one iteration of the loop over VAR is of an element that the same iteration has written before, and nothing outside of the loop
-   touches the buffer: each iteration may then have a copy of its own. */
+/* True when every read of BUFFER in one iteration of the loop over VAR is of an element that the same iteration has written before, and
+   nothing outside of the loop touches the buffer: each iteration may then have a copy of its own. */
 bool dependence_is_private(Context *ctx, const AccessList *accesses, const Map *sizes, const Var *data, const Var *var);
 
 /* The claims that a block's axis kinds make (design: axis kinds are claims). */
@@ -84,8 +95,8 @@ typedef struct {
     Map sizes, ranges;
 } ClaimSet;
 ClaimSet dependence_collect_claims(Context *ctx, const Func *func);
-/* Whether different instances of BLOCK_STMT, a block of the set's function, that differ in a spatial iterator touch nothing in common, and those that differ in reduce iterators
-   only commute. CONFLICT tells of the instances that refute it or of what is unknown. */
+/* Whether different instances of BLOCK_STMT, a block of the set's function, that differ in a spatial iterator touch nothing in common, and
+   those that differ in reduce iterators only commute. CONFLICT tells of the instances that refute it or of what is unknown. */
 ClaimVerdict dependence_check_claims(const ClaimSet *set, const Stmt *block_stmt, Conflict *conflict);
 
 #endif

@@ -1,8 +1,9 @@
-/* The cheap argument for indices that are not linear: as a whole they are a one-to-one map of loops, as the bindings of fused and split loops are,
-   C[f // m, f % m] under f = f_0 * 8 + f_1 < n * m, also where the sizes are symbolic. Iterations that touch one element are then one iteration of the loops that the indices use.
+/* The cheap argument for indices that are not linear: as a whole they are a one-to-one map of loops, as the bindings of fused and split
+   loops are, C[f // m, f % m] under f = f_0 * 8 + f_1 < n * m, also where the sizes are symbolic. Iterations that touch one element are
+   then one iteration of the loops that the indices use.
 
-   Of each index counts what both accesses share, f // m * 4 of f // m * 4 + i and f // m * 4 + i_init; the rest can only keep them further apart. Not handled: indices that read
-   memory. */
+   Of each index counts what both accesses share, f // m * 4 of f // m * 4 + i and f // m * 4 + i_init; the rest can only keep them further
+   apart. Not handled: indices that read memory. */
 #include "ir/walk.h"
 #include "passes/analysis/pair.h"
 #include "passes/arith/iter_map.h"
@@ -33,13 +34,15 @@ static const Expr *expand_node(Rewriter *rewriter, const Expr *expr)
     return value;
 }
 
-/* EXPR in terms of loops and sizes; NULL when it may change within an iteration. A cast between index types keeps its value, and is left out where it is outermost. */
+/* EXPR in terms of loops and sizes; NULL when it may change within an iteration. A cast between index types keeps its value, and is left
+   out where it is outermost. */
 static const Expr *expand(Context *ctx, const AffineEnv *env, const Expr *expr)
 {
     Expansion expansion = {ctx, env, true};
     Rewriter rewriter = {.ctx = ctx, .expr = expand_node, .data = &expansion};
     const Expr *expanded = rewrite_expr(&rewriter, expr);
-    while (expanded->kind == EXPR_CAST && dtype_is_integer(expanded->dtype) && expanded->dtype.bits >= 32 && dtype_is_integer(expanded->args[0]->dtype))
+    while (expanded->kind == EXPR_CAST && dtype_is_integer(expanded->dtype) && expanded->dtype.bits >= 32 &&
+           dtype_is_integer(expanded->args[0]->dtype))
         expanded = expanded->args[0];
     return expansion.fixed ? expanded : NULL;
 }
@@ -94,7 +97,8 @@ static bool add_terms(const Pair *pair, Analyzer *an, const Expr *expr, IndexPar
         return true;
     }
     IntBound bound = analyzer_bound(an, expr);
-    return bound.min != BOUND_NEG_INF && bound.max != BOUND_POS_INF && !__builtin_add_overflow(parts->inner.min, bound.min, &parts->inner.min) &&
+    return bound.min != BOUND_NEG_INF && bound.max != BOUND_POS_INF &&
+           !__builtin_add_overflow(parts->inner.min, bound.min, &parts->inner.min) &&
            !__builtin_add_overflow(parts->inner.max, bound.max, &parts->inner.max);
 }
 
@@ -115,7 +119,8 @@ static bool split_range(const Pair *pair, const AffineEnv *env, const Frame **lo
     return add_terms(pair, an, min, parts) && !__builtin_add_overflow(parts->inner.max, extent - 1, &parts->inner.max);
 }
 
-/* The parts of the indices, over common loops, that both accesses share: elements that meet have these in common, since what is added to them is less than a step apart. */
+/* The parts of the indices, over common loops, that both accesses share: elements that meet have these in common, since what is added to
+   them is less than a step apart. */
 static ExprList shared_indices(const Pair *pair)
 {
     ExprList indices = {0};
@@ -123,9 +128,11 @@ static ExprList shared_indices(const Pair *pair)
         IndexParts a, b;
         int64_t above, below;
         if (!split_range(pair, pair->env_a, pair->loops_a, pair->count_a, pair->a->region.ranges[i], &a) ||
-            !split_range(pair, pair->env_b, pair->loops_b, pair->count_b, pair->b->region.ranges[i], &b) || !a.outer || !b.outer || !expr_equal(a.outer, b.outer))
+            !split_range(pair, pair->env_b, pair->loops_b, pair->count_b, pair->b->region.ranges[i], &b) || !a.outer || !b.outer ||
+            !expr_equal(a.outer, b.outer))
             continue;
-        if (!__builtin_sub_overflow(b.inner.max, a.inner.min, &above) && !__builtin_sub_overflow(a.inner.max, b.inner.min, &below) && above < a.step && below < a.step)
+        if (!__builtin_sub_overflow(b.inner.max, a.inner.min, &above) && !__builtin_sub_overflow(a.inner.max, b.inner.min, &below) &&
+            above < a.step && below < a.step)
             vec_push(pair->ctx->arena, &indices, a.outer);
     }
     return indices;
@@ -169,7 +176,8 @@ static void add_bounds(const Pair *pair, const Expr *condition, const VarRange *
     }
 }
 
-/* Bounds on the loops in RANGES that hold where the first access runs; NULL for none. Leaving some out is safe: a map that is one-to-one on more iterations is so on fewer. */
+/* Bounds on the loops in RANGES that hold where the first access runs; NULL for none. Leaving some out is safe: a map that is one-to-one on
+   more iterations is so on fewer. */
 static const Expr *known_bounds(const Pair *pair, const VarRange *ranges, int count)
 {
     const Expr *bounds = NULL;
@@ -189,7 +197,12 @@ static bool is_one_to_one(const Pair *pair, const ExprList *indices)
     int count = used_loops(pair, indices, ranges);
     if (count < 0)
         return false;
-    IterMapQuery query = {.bindings = indices->data, .binding_count = indices->count, .iters = ranges, .iter_count = count, .level = ITER_MAP_BIJECTIVE, .simplify_trivial = true};
+    IterMapQuery query = {.bindings = indices->data,
+                          .binding_count = indices->count,
+                          .iters = ranges,
+                          .iter_count = count,
+                          .level = ITER_MAP_BIJECTIVE,
+                          .simplify_trivial = true};
     IterMapResult map;
     if (iter_map_detect(analyzer_new(ctx), &query, &map))
         return true;

@@ -1,5 +1,6 @@
-/* The cheap argument for disjoint accesses: linear indices. Looks at one dimension at a time: where both indices are linear with the same coefficients in the loops that
-   agree, the same coefficient c in the loop in question, and what else they add stays within an interval shorter than |c|, two iterations never meet. */
+/* The cheap argument for disjoint accesses: linear indices. Looks at one dimension at a time: where both indices are linear with the same
+   coefficients in the loops that agree, the same coefficient c in the loop in question, and what else they add stays within an interval
+   shorter than |c|, two iterations never meet. */
 #include "passes/analysis/pair.h"
 
 enum { MOST_TERMS = 24 };
@@ -72,16 +73,16 @@ static int64_t coefficient(const Linear *linear, const Var *var)
     return 0;
 }
 
-/* Adds to [*LOW, *HIGH] what the terms of LINEAR range over that belong to loops FIRST.. of LOOPS; false where a range is not constant or a term belongs to no loop
-   from the first one on (then it must cancel, which the caller checks). */
+/* Adds to [*LOW, *HIGH] what the terms of LINEAR range over that belong to loops FIRST.. of LOOPS; false where a range is not constant or a
+   term belongs to no loop from the first one on (then it must cancel, which the caller checks). */
 static bool add_interval(const Linear *linear, const Frame **loops, int first, int count, int64_t sign, int64_t *low, int64_t *high)
 {
     for (int i = first; i < count; i++) {
         int64_t c = coefficient(linear, loops[i]->var) * sign, min, extent;
         if (!c)
             continue;
-        if (!expr_const_int(loops[i]->range.min, &min) || !expr_const_int(loops[i]->range.extent, &extent) || extent <= 0 || extent > INT32_MAX ||
-            min > INT32_MAX || min < INT32_MIN || c > INT32_MAX || c < INT32_MIN)
+        if (!expr_const_int(loops[i]->range.min, &min) || !expr_const_int(loops[i]->range.extent, &extent) || extent <= 0 ||
+            extent > INT32_MAX || min > INT32_MAX || min < INT32_MIN || c > INT32_MAX || c < INT32_MIN)
             return false;
         int64_t a = c * min, b = c * (min + extent - 1);
         *low += a < b ? a : b;
@@ -113,8 +114,9 @@ static bool dimension_is_disjoint(const Pair *pair, int level, Range range_a, Ra
 {
     Linear a, b;
     int64_t extent_a, extent_b;
-    if (!expr_const_int(range_a.extent, &extent_a) || !expr_const_int(range_b.extent, &extent_b) || extent_a > INT32_MAX || extent_b > INT32_MAX ||
-        !linear_of(pair->env_a, range_a.min, 0, &a) || !linear_of(pair->env_b, range_b.min, 0, &b) || !outer_terms_cancel(pair, &a, &b, level))
+    if (!expr_const_int(range_a.extent, &extent_a) || !expr_const_int(range_b.extent, &extent_b) || extent_a > INT32_MAX ||
+        extent_b > INT32_MAX || !linear_of(pair->env_a, range_a.min, 0, &a) || !linear_of(pair->env_b, range_b.min, 0, &b) ||
+        !outer_terms_cancel(pair, &a, &b, level))
         return false;
     const Var *var = pair->loops_a[level]->var;
     int64_t c = coefficient(&a, var), low, high;
@@ -125,7 +127,8 @@ static bool dimension_is_disjoint(const Pair *pair, int level, Range range_a, Ra
         return false;
     high = low + extent_b - 1;
     low -= extent_a - 1;
-    if (!add_interval(&a, pair->loops_a, level + 1, pair->count_a, -1, &low, &high) || !add_interval(&b, pair->loops_b, level + 1, pair->count_b, 1, &low, &high))
+    if (!add_interval(&a, pair->loops_a, level + 1, pair->count_a, -1, &low, &high) ||
+        !add_interval(&b, pair->loops_b, level + 1, pair->count_b, 1, &low, &high))
         return false;
     int64_t size = c < 0 ? -c : c;
     return low > -size && high < size;
@@ -136,7 +139,8 @@ bool access_same_point(const Access *a, const Access *b)
     if (a->whole || b->whole || a->fence || b->fence || a->buffer != b->buffer)
         return false;
     for (int i = 0; i < a->buffer->ndim; i++)
-        if (!expr_equal(a->region.ranges[i].min, b->region.ranges[i].min) || !expr_is_int(a->region.ranges[i].extent, 1) || !expr_is_int(b->region.ranges[i].extent, 1))
+        if (!expr_equal(a->region.ranges[i].min, b->region.ranges[i].min) || !expr_is_int(a->region.ranges[i].extent, 1) ||
+            !expr_is_int(b->region.ranges[i].extent, 1))
             return false;
     return true;
 }
@@ -186,17 +190,20 @@ static bool shared_terms_agree(const Linear *a, const Linear *b, const Frame **l
     return true;
 }
 
-/* The loops from FIRST on fill the interval that INDEX spans over them without gaps: taken by growing coefficient, each steps no further than what the ones before span. */
+/* The loops from FIRST on fill the interval that INDEX spans over them without gaps: taken by growing coefficient, each steps no further
+   than what the ones before span. */
 static bool fills_interval(const Linear *index, const Frame **loops, int first, int count, int64_t *span)
 {
     bool used[MOST_TERMS] = {false};
     for (int left = count - first; left > 0; left--) {
         int best = -1;
         for (int i = first; i < count; i++)
-            if (i - first < MOST_TERMS && !used[i - first] && (best < 0 || coefficient(index, loops[i]->var) < coefficient(index, loops[best]->var)))
+            if (i - first < MOST_TERMS && !used[i - first] &&
+                (best < 0 || coefficient(index, loops[i]->var) < coefficient(index, loops[best]->var)))
                 best = i;
         int64_t c = best < 0 ? -1 : coefficient(index, loops[best]->var), extent;
-        if (c < 0 || c > *span || !expr_const_int(loops[best]->range.extent, &extent) || extent <= 0 || extent > INT32_MAX || !expr_is_int(loops[best]->range.min, 0))
+        if (c < 0 || c > *span || !expr_const_int(loops[best]->range.extent, &extent) || extent <= 0 || extent > INT32_MAX ||
+            !expr_is_int(loops[best]->range.min, 0))
             return false;
         used[best - first] = true;
         *span += c * (extent - 1);
@@ -224,7 +231,8 @@ bool access_covers_box(Context *ctx, const Access *write, const Access *read, in
         Linear w, r;
         int64_t extent_write, extent_read, low, high;
         if (!linear_of(env_write, write->region.ranges[d].min, 0, &w) || !linear_of(env_read, read->region.ranges[d].min, 0, &r) ||
-            !expr_const_int(write->region.ranges[d].extent, &extent_write) || !expr_const_int(read->region.ranges[d].extent, &extent_read) || extent_write <= 0 || extent_write > INT32_MAX ||
+            !expr_const_int(write->region.ranges[d].extent, &extent_write) ||
+            !expr_const_int(read->region.ranges[d].extent, &extent_read) || extent_write <= 0 || extent_write > INT32_MAX ||
             !shared_terms_agree(&w, &r, loops_write, common, count_write) || !shared_terms_agree(&r, &w, loops_read, common, count_read))
             return false;
         int64_t span = extent_write;

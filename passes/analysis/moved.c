@@ -1,4 +1,5 @@
-/* Is a program still right after a block went below another loop? See dependence_moved_producer and dependence_moved_consumer in dependence.h. */
+/* Is a program still right after a block went below another loop? See dependence_moved_producer and dependence_moved_consumer in
+   dependence.h. */
 #include "passes/analysis/pair.h"
 #include "support/strbuf.h"
 
@@ -35,8 +36,8 @@ static bool is_covered(Context *ctx, const AccessList *accesses, const Block *bl
 {
     for (int i = 0; i < accesses->count; i++) {
         const Access *write = &accesses->data[i];
-        if (write->write && write->data == read->data && !write->whole && !read->whole && access_in_block(write, block) && access_precedes(write, read) &&
-            access_covers(ctx, write, read, sizes))
+        if (write->write && write->data == read->data && !write->whole && !read->whole && access_in_block(write, block) &&
+            access_precedes(write, read) && access_covers(ctx, write, read, sizes))
             return true;
     }
     return false;
@@ -56,8 +57,9 @@ bool dependence_moved_producer(Context *ctx, const Func *before, const Func *aft
             continue;
         const Access *write = map_get(&written, read->data);
         const char *point = access_precedes(write, read) ? access_uncovered(ctx, write, read, &sizes) : NULL;
-        const char *text = point ? arena_printf(ctx->arena, "%s is read there, but not computed in the same iteration", point)
-                                 : arena_printf(ctx->arena, "that each iteration computes all of '%s' that it reads cannot be shown", read->buffer->name);
+        const char *text =
+            point ? arena_printf(ctx->arena, "%s is read there, but not computed in the same iteration", point)
+                  : arena_printf(ctx->arena, "that each iteration computes all of '%s' that it reads cannot be shown", read->buffer->name);
         *conflict = (Conflict){read, NULL, point != NULL, text};
         return true;
     }
@@ -97,7 +99,8 @@ static const Frame *scope_frame(const Frame *frame)
     return frame;
 }
 
-/* The instances of BLOCK that run in each iteration of the loops around its scope, as a set of those and of iterator values; NULL when unknown. */
+/* The instances of BLOCK that run in each iteration of the loops around its scope, as a set of those and of iterator values; NULL when
+   unknown. */
 static isl_set *instances(Context *ctx, const AccessList *accesses, const Block *block, const Map *sizes, bool *exact)
 {
     const BlockStmt *stmt = NULL;
@@ -119,7 +122,8 @@ static isl_set *instances(Context *ctx, const AccessList *accesses, const Block 
     return space.set ? isl_set_project_out(space.set, isl_dim_set, (unsigned)kept, (unsigned)(loops - kept)) : NULL;
 }
 
-/* A cheap argument that the instances of STMT are its whole domain: each iterator is a loop variable over just that, and nothing else may keep an instance from running. */
+/* A cheap argument that the instances of STMT are its whole domain: each iterator is a loop variable over just that, and nothing else may
+   keep an instance from running. */
 static bool runs_over_domain(const Frame *frame, const BlockStmt *stmt)
 {
     int bound = 0;
@@ -148,7 +152,8 @@ static bool surely_runs_over_domain(Context *ctx, const Frame *frame, const Bloc
     return runs_over_domain(frame, stmt) || (!kept && block_runs_completely(ctx, stmt, frame));
 }
 
-/* "vi = 3, vj = 0" for a point of SET, whose dimensions are KEPT loops and then the iterators of STMT; NULL when none is found. Takes SET. */
+/* "vi = 3, vj = 0" for a point of SET, whose dimensions are KEPT loops and then the iterators of STMT; NULL when none is found. Takes
+   SET. */
 static const char *instance_text(Context *ctx, const BlockStmt *stmt, int kept, isl_set *set, const Map *sizes)
 {
     AffineSpace space = {.ctx = ctx, .set = set, .sizes = *sizes};
@@ -211,8 +216,8 @@ static isl_set *spatial_part(isl_set *set, const BlockStmt *stmt, int kept)
     return set;
 }
 
-/* BLOCK runs for all points of its domain; with SPATIAL those of its spatial iterators' domains, for some values of the others. Otherwise *LACKING are points for which it does not run, owned
-   by the caller; NULL when not even that is known. */
+/* BLOCK runs for all points of its domain; with SPATIAL those of its spatial iterators' domains, for some values of the others. Otherwise
+   *LACKING are points for which it does not run, owned by the caller; NULL when not even that is known. */
 static bool runs_for_all(Context *ctx, const Func *func, const Block *block, bool spatial, isl_set **lacking)
 {
     *lacking = NULL;
@@ -306,7 +311,8 @@ bool dependence_overwrites(Context *ctx, const Func *func, const Block *reader, 
     for (int i = 0; i < accesses.count; i++)
         for (int j = 0; j < accesses.count; j++) {
             const Access *read = &accesses.data[i], *write = &accesses.data[j];
-            if (read->write || (!write->write && !write->fence) || pair_is_harmless(read, write, false) || !access_in_block(read, reader) || !access_in_block(write, writer))
+            if (read->write || (!write->write && !write->fence) || pair_is_harmless(read, write, false) || !access_in_block(read, reader) ||
+                !access_in_block(write, writer))
                 continue;
             Pair pair = pair_new(ctx, read, write);
             pair_build(&pair, &sizes, 0);
@@ -333,7 +339,8 @@ bool dependence_leaves_instances(Context *ctx, const Func *func, const Block *pr
             continue;
         const char *point = access_uncovered(ctx, write, &read, &sizes);
         const char *text = point ? arena_printf(ctx->arena, "'%s' does not write %s", producer->name, point)
-                                 : arena_printf(ctx->arena, "that '%s' writes the element of '%s' for each of them cannot be shown", producer->name, read.buffer->name);
+                                 : arena_printf(ctx->arena, "that '%s' writes the element of '%s' for each of them cannot be shown",
+                                                producer->name, read.buffer->name);
         *conflict = (Conflict){&accesses.data[i], write, point != NULL, text};
         return true;
     }

@@ -115,12 +115,14 @@ static const char *unknown_text(Pair *pair, bool quota)
 {
     const Access *a = pair->a, *b = pair->b;
     if (a->fence || b->fence)
-        return "an opaque call without declared reads and writes may touch anything; T.reads and T.writes on a block around it say what it touches";
+        return "an opaque call without declared reads and writes may touch anything; T.reads and T.writes on a block around it say what it "
+               "touches";
     const char *name = a->buffer->name;
     const char *verbs = a->write && b->write ? "writes of" : "the write and the read of";
     if (quota)
         return arena_printf(pair->ctx->arena, "whether %s '%s' meet is too complex to decide", verbs, name);
-    return arena_printf(pair->ctx->arena, "whether %s '%s' meet in one element cannot be shown: an index or condition is not affine", verbs, name);
+    return arena_printf(pair->ctx->arena, "whether %s '%s' meet in one element cannot be shown: an index or condition is not affine", verbs,
+                        name);
 }
 
 bool pair_conflicts(Pair *pair, AffineSpace space, Conflict *conflict)

@@ -19,7 +19,8 @@ typedef struct {
 bool pair_is_harmless(const Access *a, const Access *b, bool reductions_commute);
 /* A and B with their loops and environments, but without the set (cheap). */
 Pair pair_new(Context *ctx, const Access *a, const Access *b);
-/* Builds the set of all pairs of iterations in which A and B touch a common element. EXTRA further dimensions follow those of the element. The caller frees pair->space. */
+/* Builds the set of all pairs of iterations in which A and B touch a common element. EXTRA further dimensions follow those of the element.
+   The caller frees pair->space. */
 void pair_build(Pair *pair, const Map *sizes, int extra);
 /* Requires the iterations to agree in the first COUNT common loops. */
 void pair_assume_equal(Pair *pair, AffineSpace *space, int count);
@@ -31,18 +32,20 @@ bool pair_conflicts(Pair *pair, AffineSpace space, Conflict *conflict);
 bool access_same_point(const Access *a, const Access *b);
 /* VAR alone is one of the indices of the point that ACCESS touches. */
 bool access_names(const Access *access, const Var *var);
-/* A cheap argument that in each iteration of the first COMMON loops, which both share, WRITE touches all elements that READ may touch: boxes with linear bounds, nothing conditional about
-   the write. */
+/* A cheap argument that in each iteration of the first COMMON loops, which both share, WRITE touches all elements that READ may touch:
+   boxes with linear bounds, nothing conditional about the write. */
 bool access_covers_box(Context *ctx, const Access *write, const Access *read, int common);
 /* A cheap argument that different iterations of the common loop number LEVEL (the outer ones agreeing) never touch a common element. */
 bool pair_is_disjoint(const Pair *pair, int level);
-/* The argument for indices that are not linear: those that both accesses share are a one-to-one map of common loops, of which the one at LEVEL is one. */
+/* The argument for indices that are not linear: those that both accesses share are a one-to-one map of common loops, of which the one at
+   LEVEL is one. */
 bool pair_is_one_to_one(const Pair *pair, int level);
-/* PAIR is of an access with itself. The COUNT VALUES, seen from it, differ in any two iterations of the loops from the one at LEVEL inwards (the outer ones agreeing): a cheap argument, for values that
-   need not be linear. */
+/* PAIR is of an access with itself. The COUNT VALUES, seen from it, differ in any two iterations of the loops from the one at LEVEL inwards
+   (the outer ones agreeing): a cheap argument, for values that need not be linear. */
 bool pair_names_iterations(const Pair *pair, const Expr *const *values, int count, int level);
 
-/* A cheap argument that in each iteration of the first COMMON loops, which both share, WRITE touches the elements that READ touches: by the same indices under the same conditions. */
+/* A cheap argument that in each iteration of the first COMMON loops, which both share, WRITE touches the elements that READ touches: by the
+   same indices under the same conditions. */
 bool access_covers_point(Context *ctx, const Access *write, const Access *read, int common);
 
 /* A cheap argument that every instance of BLOCK in the domains of its iterators runs; FRAME holds its bindings and predicate. */
@@ -59,7 +62,8 @@ bool order_changes(Context *ctx, const OrderQuestion *question, Conflict *confli
 
 /* WRITE comes before READ in every iteration of the loops that both share, and covers all that READ may read there. */
 bool access_covers(Context *ctx, const Access *write, const Access *read, const Map *sizes);
-/* "B[4] (at i = 3)": an element that READ certainly reads in an iteration of the loops that both share in which WRITE certainly does not write it; NULL when none is found. */
+/* "B[4] (at i = 3)": an element that READ certainly reads in an iteration of the loops that both share in which WRITE certainly does not
+   write it; NULL when none is found. */
 const char *access_uncovered(Context *ctx, const Access *write, const Access *read, const Map *sizes);
 /* ACCESS lies inside a block with symbol BLOCK. */
 bool access_in_block(const Access *access, const Block *block);

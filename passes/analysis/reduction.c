@@ -1,4 +1,5 @@
-/* See reduction.h. An update is recognized by its form alone: the target is read at the element that is written, and nowhere else in the update. */
+/* See reduction.h. An update is recognized by its form alone: the target is read at the element that is written, and nowhere else in the
+   update. */
 #include "passes/analysis/reduction.h"
 
 #include <math.h>
@@ -72,7 +73,8 @@ static bool match_operator(const Expr *value, const Stmt *store, ReduceKind *kin
 static bool recognize_single(const Stmt *store, Reduction *reduction)
 {
     const Buffer *target = store->as.store.buffer;
-    if (!match_operator(store->as.store.value, store, &reduction->kind, &reduction->operands[0]) || reads_buffer(reduction->operands[0], target) || index_reads_buffer(store, target))
+    if (!match_operator(store->as.store.value, store, &reduction->kind, &reduction->operands[0]) ||
+        reads_buffer(reduction->operands[0], target) || index_reads_buffer(store, target))
         return false;
     reduction->target_count = 1;
     reduction->targets[0] = store->as.store.buffer;
@@ -84,9 +86,11 @@ static bool recognize_single(const Stmt *store, Reduction *reduction)
 /* --- Two targets: two lets, stored one after the other. argmin and argmax are lets of Select over one comparison --- */
 
 /* Which end of the selection is kept: Select(compare(value target, operand), target, operand). */
-static bool match_selection(const Expr *select, const Stmt *store, const Stmt *value_store, const Expr **operand, const Expr **compared, ExprKind *compare)
+static bool match_selection(const Expr *select, const Stmt *store, const Stmt *value_store, const Expr **operand, const Expr **compared,
+                            ExprKind *compare)
 {
-    if (select->kind != EXPR_SELECT || !expr_is_compare(select->args[0]) || !is_target(select->args[1], store) || !is_target(select->args[0]->args[0], value_store))
+    if (select->kind != EXPR_SELECT || !expr_is_compare(select->args[0]) || !is_target(select->args[1], store) ||
+        !is_target(select->args[0]->args[0], value_store))
         return false;
     *operand = select->args[2];
     *compared = select->args[0]->args[1];
@@ -137,7 +141,8 @@ static bool match_arg_extreme(const PairUpdate *update, Reduction *reduction)
     if (!match_selection(update->values[0], index, value, &reduction->operands[0], &compared[0], &compare[0]) ||
         !match_selection(update->values[1], value, value, &reduction->operands[1], &compared[1], &compare[1]))
         return false;
-    if (compare[0] != compare[1] || !expr_equal(compared[0], compared[1]) || !expr_equal(compared[0], reduction->operands[1]) || compare[0] < EXPR_LT)
+    if (compare[0] != compare[1] || !expr_equal(compared[0], compared[1]) || !expr_equal(compared[0], reduction->operands[1]) ||
+        compare[0] < EXPR_LT)
         return false;
     reduction->kind = compare[0] == EXPR_GT || compare[0] == EXPR_GE ? REDUCE_ARG_MAX : REDUCE_ARG_MIN;
     return true;
@@ -147,7 +152,8 @@ static bool match_arg_extreme(const PairUpdate *update, Reduction *reduction)
 static bool match_two_sums(const PairUpdate *update, Reduction *reduction)
 {
     for (int i = 0; i < MOST_REDUCED; i++)
-        if (!match_operator(update->values[i], update->stores[i], &reduction->kind, &reduction->operands[i]) || reduction->kind != REDUCE_SUM)
+        if (!match_operator(update->values[i], update->stores[i], &reduction->kind, &reduction->operands[i]) ||
+            reduction->kind != REDUCE_SUM)
             return false;
     return true;
 }
@@ -164,7 +170,8 @@ static bool recognize_pair(const Stmt *body, Reduction *reduction)
         reduction->indices[i] = store->as.store.indices;
         reduction->index_counts[i] = store->as.store.index_count;
         for (int j = 0; j < MOST_REDUCED; j++)
-            if (reads_buffer(reduction->operands[i], update.stores[j]->as.store.buffer) || index_reads_buffer(store, update.stores[j]->as.store.buffer))
+            if (reads_buffer(reduction->operands[i], update.stores[j]->as.store.buffer) ||
+                index_reads_buffer(store, update.stores[j]->as.store.buffer))
                 return false;
     }
     return true;

@@ -7,7 +7,8 @@
 typedef enum { REDUCE_SUM, REDUCE_PRODUCT, REDUCE_MIN, REDUCE_MAX, REDUCE_AND, REDUCE_OR, REDUCE_ARG_MIN, REDUCE_ARG_MAX } ReduceKind;
 enum { MOST_REDUCED = 2 };
 
-/* target[indices] = combine(target[indices], operand), for one target, for two sums, or for the pair (index, value) of argmin and argmax. */
+/* target[indices] = combine(target[indices], operand), for one target, for two sums, or for the pair (index, value) of argmin and
+   argmax. */
 typedef struct {
     ReduceKind kind;
     int target_count;
@@ -17,8 +18,8 @@ typedef struct {
     const Expr *operands[MOST_REDUCED]; /* what is combined in; for argmin and argmax: the index, then the value */
 } Reduction;
 
-/* The reduction that BLOCK's body is, or NULL when it is none that is known to commute. The init is not looked at. The body of a nest of loops and blocks (as blockize
-   makes it) is recognized by its innermost block. */
+/* The reduction that BLOCK's body is, or NULL when it is none that is known to commute. The init is not looked at. The body of a nest of
+   loops and blocks (as blockize makes it) is recognized by its innermost block. */
 const Reduction *reduction_recognize(Context *ctx, const BlockStmt *block);
 /* True when BUFFER is a target of REDUCTION. */
 bool reduction_owns(const Reduction *reduction, const Buffer *buffer);

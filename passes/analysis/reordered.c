@@ -1,9 +1,10 @@
 /* Does a change of the loops keep the order of what depends on each other? See dependence_reordered in dependence.h.
 
-   Each access of the old part is found again in the new part: the same block symbol, the same place among the accesses of that block. An instance is named by the values of
-   the block iterators and of the loops inside of blocks around it; the loops around blocks may differ. For two accesses a and b the set of all pairs of instances that touch
-   one element and run a before b in the old program, but not in the new one, must be empty. It is the union over the loop that orders them in the old and the loop that
-   orders them in the new program, so it is decided part by part. */
+   Each access of the old part is found again in the new part: the same block symbol, the same place among the accesses of that block. An
+   instance is named by the values of the block iterators and of the loops inside of blocks around it; the loops around blocks may differ.
+   For two accesses a and b the set of all pairs of instances that touch one element and run a before b in the old program, but not in the
+   new one, must be empty. It is the union over the loop that orders them in the old and the loop that orders them in the new program, so it
+   is decided part by part. */
 #include <string.h>
 
 #include "ir/walk.h"
@@ -72,7 +73,8 @@ static bool same_loops(const Frame *a, const Frame *b)
 {
     for (a = skip_positions(a), b = skip_positions(b); a && b; a = skip_positions(a->outer), b = skip_positions(b->outer)) {
         bool same_block = a->kind != FRAME_BLOCK || b->kind != FRAME_BLOCK || a->stmt->as.block.block == b->stmt->as.block.block;
-        if (a->kind != b->kind || a->var != b->var || a->range.min != b->range.min || a->range.extent != b->range.extent || a->value != b->value || a->negated != b->negated || !same_block)
+        if (a->kind != b->kind || a->var != b->var || a->range.min != b->range.min || a->range.extent != b->range.extent ||
+            a->value != b->value || a->negated != b->negated || !same_block)
             return false;
     }
     return !a && !b;
@@ -98,8 +100,8 @@ static bool find_images(OrderCheck *check, const Map *old_blocks, const Map *new
 
 /* --- naming instances --- */
 
-/* What names FRAME's instance: the iterators of all blocks around it, and the loops inside of the innermost block that has iterators, outermost first. The loops around such a
-   block only run its instances. Without one all loops count. */
+/* What names FRAME's instance: the iterators of all blocks around it, and the loops inside of the innermost block that has iterators,
+   outermost first. The loops around such a block only run its instances. Without one all loops count. */
 typedef VEC(const Frame *) FrameList;
 
 static FrameList identity_frames(Context *ctx, const Frame *frame)
@@ -123,8 +125,10 @@ static const AffineEnv *env_at(const AffineEnv *env, const Var *var)
     return env;
 }
 
-/* Requires that the old iteration (ENV_OLD) and the new one (ENV_NEW) are the same instance; false when their identities do not correspond. */
-static bool assume_same_instance(OrderCheck *check, AffineSpace *space, const Frame *old_frame, const AffineEnv *env_old, const Frame *new_frame, const AffineEnv *env_new)
+/* Requires that the old iteration (ENV_OLD) and the new one (ENV_NEW) are the same instance; false when their identities do not
+   correspond. */
+static bool assume_same_instance(OrderCheck *check, AffineSpace *space, const Frame *old_frame, const AffineEnv *env_old,
+                                 const Frame *new_frame, const AffineEnv *env_new)
 {
     FrameList old_list = identity_frames(check->ctx, old_frame), new_list = identity_frames(check->ctx, new_frame);
     if (old_list.count != new_list.count)
@@ -141,8 +145,8 @@ static bool assume_same_instance(OrderCheck *check, AffineSpace *space, const Fr
 
 /* --- order --- */
 
-/* SPACE restricted to "the first LEVEL common loops agree, and in the next one X runs before Y", where X's dimensions start at FIRST_X and Y's at FIRST_Y. LEVEL equal to the
-   number of common loops: all agree. */
+/* SPACE restricted to "the first LEVEL common loops agree, and in the next one X runs before Y", where X's dimensions start at FIRST_X and
+   Y's at FIRST_Y. LEVEL equal to the number of common loops: all agree. */
 static void assume_order_at(AffineSpace *space, int first_x, int first_y, int level, int common)
 {
     for (int i = 0; i < level; i++)
@@ -156,7 +160,8 @@ typedef struct {
     int first_new_a, first_new_b; /* dimensions of the new iterations in the space of the old pair */
 } ImagePair;
 
-/* Does some part with the old order decided at OLD_LEVEL lose that order in the new program? BASE: the same elements, the same instances. */
+/* Does some part with the old order decided at OLD_LEVEL lose that order in the new program? BASE: the same elements, the same
+   instances. */
 static bool loses_order(ImagePair *pair, const AffineSpace *base, int old_level, Conflict *conflict)
 {
     int common = pair->new_pair.common;
@@ -200,7 +205,8 @@ static bool order_is_lost(OrderCheck *check, const Image *a, const Image *b, Con
     AffineSpace *space = &old_pair->space;
     pair.first_new_a = old_pair->dims - pair.new_pair.count_a - pair.new_pair.count_b;
     pair.first_new_b = old_pair->dims - pair.new_pair.count_b;
-    const AffineEnv *env_a = frame_env(check->ctx, a->new_access->frame, pair.first_new_a), *env_b = frame_env(check->ctx, b->new_access->frame, pair.first_new_b);
+    const AffineEnv *env_a = frame_env(check->ctx, a->new_access->frame, pair.first_new_a),
+                    *env_b = frame_env(check->ctx, b->new_access->frame, pair.first_new_b);
     frame_assume(space, a->new_access->frame, env_a);
     frame_assume(space, b->new_access->frame, env_b);
     bool comparable = assume_same_instance(check, space, a->old_access->frame, old_pair->env_a, a->new_access->frame, env_a) &&
@@ -217,8 +223,8 @@ static bool order_is_lost(OrderCheck *check, const Image *a, const Image *b, Con
     return lost;
 }
 
-/* Instances of one block that touch one element are the same instance: then no order among them can be lost. Cheap sufficient test: both accesses name the element by
-   the same indices, among which every iterator of the instance stands alone. */
+/* Instances of one block that touch one element are the same instance: then no order among them can be lost. Cheap sufficient test: both
+   accesses name the element by the same indices, among which every iterator of the instance stands alone. */
 static bool only_own_element(OrderCheck *check, const Access *a, const Access *b)
 {
     if (a->block != b->block || !access_same_point(a, b))
@@ -237,10 +243,12 @@ static bool only_own_element(OrderCheck *check, const Access *a, const Access *b
 /* Both run in the iterations in which they ran before, and in one iteration in the order in which they did. */
 static bool keep_order(const Image *a, const Image *b)
 {
-    return a->keeps_loops && b->keeps_loops && access_precedes(a->old_access, b->old_access) == access_precedes(a->new_access, b->new_access);
+    return a->keeps_loops && b->keeps_loops &&
+           access_precedes(a->old_access, b->old_access) == access_precedes(a->new_access, b->new_access);
 }
 
-/* A and B belong to one block, which fills the scratch buffer that they touch anew in each of its instances: what one left there is nothing to another. */
+/* A and B belong to one block, which fills the scratch buffer that they touch anew in each of its instances: what one left there is nothing
+   to another. */
 static bool is_scratch_of_instance(OrderCheck *check, const AccessList *accesses, const Access *a, const Access *b)
 {
     if (!a->data || a->block != b->block || !map_has(&check->allocated, a->data))
@@ -273,7 +281,8 @@ bool order_changes(Context *ctx, const OrderQuestion *question, Conflict *confli
     Visitor visitor = {.stmt = collect_allocation, .data = &check};
     visit_stmt(&visitor, before->body);
     AccessList old_accesses = access_collect(ctx, before), new_accesses = access_collect(ctx, after);
-    Map old_blocks = group_by_block(ctx, &old_accesses, old_part, old_part == before->body), new_blocks = group_by_block(ctx, &new_accesses, new_part, new_part == after->body);
+    Map old_blocks = group_by_block(ctx, &old_accesses, old_part, old_part == before->body),
+        new_blocks = group_by_block(ctx, &new_accesses, new_part, new_part == after->body);
     if (!find_images(&check, &old_blocks, &new_blocks)) {
         *conflict = (Conflict){.text = "the blocks of the program changed in this step"};
         return true;
@@ -281,8 +290,9 @@ bool order_changes(Context *ctx, const OrderQuestion *question, Conflict *confli
     for (int i = 0; i < check.images.count; i++)
         for (int j = 0; j < check.images.count; j++) {
             const Image *a = &check.images.data[i], *b = &check.images.data[j];
-            if (pair_is_harmless(a->old_access, b->old_access, true) || (question->wanted && !question->wanted(question->data, a->old_access, b->old_access)) ||
-                keep_order(a, b) || only_own_element(&check, a->old_access, b->old_access))
+            if (pair_is_harmless(a->old_access, b->old_access, true) ||
+                (question->wanted && !question->wanted(question->data, a->old_access, b->old_access)) || keep_order(a, b) ||
+                only_own_element(&check, a->old_access, b->old_access))
                 continue;
             if (order_is_lost(&check, a, b, conflict) && !is_scratch_of_instance(&check, &old_accesses, a->old_access, b->old_access))
                 return true;
@@ -290,7 +300,8 @@ bool order_changes(Context *ctx, const OrderQuestion *question, Conflict *confli
     return false;
 }
 
-/* What keeps no order: what the blocks below a part allocate (each instance has its own, and runs inside as before), and what the bodies of the loops use as scratch. */
+/* What keeps no order: what the blocks below a part allocate (each instance has its own, and runs inside as before), and what the bodies of
+   the loops use as scratch. */
 typedef struct {
     Context *ctx;
     const Stmt *part;
@@ -335,7 +346,8 @@ static bool is_scratch(OwnMemory *own, const Func *func, const Var *data, const 
     }
 }
 
-bool dependence_reordered(Context *ctx, const Func *before, const Stmt *old_part, const Func *after, const Stmt *new_part, const Var *innermost, Conflict *conflict)
+bool dependence_reordered(Context *ctx, const Func *before, const Stmt *old_part, const Func *after, const Stmt *new_part,
+                          const Var *innermost, Conflict *conflict)
 {
     OwnMemory own = {.ctx = ctx, .part = old_part};
     Visitor inner = {.stmt = collect_inner_allocations, .data = &own}, all = {.stmt = collect_allocations, .data = &own};

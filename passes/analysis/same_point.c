@@ -1,6 +1,8 @@
-/* Cheap arguments for accesses of single elements whose indices are the same expressions of the loops, affine or not (a loop fused from loops over symbolic sizes: A[f // m, f % m]).
+/* Cheap arguments for accesses of single elements whose indices are the same expressions of the loops, affine or not (a loop fused from
+   loops over symbolic sizes: A[f // m, f % m]).
 
-   - Where a write has the indices of a read, its own loops standing for loops of the read with the same range, and asks for no further condition, it covers the read.
+   - Where a write has the indices of a read, its own loops standing for loops of the read with the same range, and asks for no further
+     condition, it covers the read.
    - Where the bindings of a block are a surjective map onto the domains of its iterators, all its instances run. */
 #include "ir/walk.h"
 #include "passes/analysis/pair.h"
@@ -111,7 +113,8 @@ static bool is_fixed(const Expr *expr)
 /* WRITE becomes READ by renaming. */
 static bool match_expr(Match *match, const Expr *write, const Expr *read)
 {
-    const Frame *from = own_loop(match->loops_write, match->count_write, match->common, write), *to = own_loop(match->loops_read, match->count_read, match->common, read);
+    const Frame *from = own_loop(match->loops_write, match->count_write, match->common, write),
+                *to = own_loop(match->loops_read, match->count_read, match->common, read);
     if (from || to) {
         if (!from || !to || !expr_equal(from->range.min, to->range.min) || !expr_equal(from->range.extent, to->range.extent))
             return false;
@@ -136,7 +139,8 @@ static bool other_loops_run(const Match *match)
 {
     for (int i = match->common; i < match->count_write; i++) {
         int64_t extent;
-        if (!map_has(&match->renaming.vars, match->loops_write[i]->var) && (!expr_const_int(match->loops_write[i]->range.extent, &extent) || extent <= 0))
+        if (!map_has(&match->renaming.vars, match->loops_write[i]->var) &&
+            (!expr_const_int(match->loops_write[i]->range.extent, &extent) || extent <= 0))
             return false;
     }
     return true;

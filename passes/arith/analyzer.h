@@ -70,8 +70,9 @@ ModularSet analyzer_modular(Analyzer *an, const Expr *expr);
 /* --- Simplification: the same value in the reference's printed form. Memory reads and calls are kept as they are (arguments
    simplified). --- */
 const Expr *analyzer_simplify(Analyzer *an, const Expr *expr);
-/* VALUE, which may wrap, with the indices and offsets of the memory accesses in it simplified, and parts that certainly do not wrap; a > b becomes b < a, a >= b becomes b <= a. LIMITS knows
-   the ranges that tell what wraps; it may be AN, or know more than is to be used for simplifying. */
+/* VALUE, which may wrap, with the indices and offsets of the memory accesses in it simplified, and parts that certainly do not wrap; a > b
+   becomes b < a, a >= b becomes b <= a. LIMITS knows the ranges that tell what wraps; it may be AN, or know more than is to be used for
+   simplifying. */
 const Expr *analyzer_simplify_indices(Analyzer *an, Analyzer *limits, const Expr *value);
 /* The two halves of analyzer_simplify: canonical sums of products, and rewrite rules. Few callers want one alone. */
 const Expr *analyzer_simplify_canonical(Analyzer *an, const Expr *expr);

@@ -80,7 +80,8 @@ static IntBound bound_of_corners(int64_t w, int64_t x, int64_t y, int64_t z)
 
 static IntBound bound_of_product(IntBound a, IntBound b)
 {
-    return bound_of_corners(bound_multiply(a.min, b.min), bound_multiply(a.min, b.max), bound_multiply(a.max, b.min), bound_multiply(a.max, b.max));
+    return bound_of_corners(bound_multiply(a.min, b.min), bound_multiply(a.min, b.max), bound_multiply(a.max, b.min),
+                            bound_multiply(a.max, b.max));
 }
 
 /* B does not hold 0; the quotient is monotonic in each operand on such a B, so the corners decide. */
@@ -155,7 +156,8 @@ static IntBound bound_of_call(Analyzer *an, const Expr *expr)
     switch (expr->value.op) {
     case OP_SHIFT_LEFT:
     case OP_SHIFT_RIGHT:
-        return bound_of_shift(analyzer_bound(an, expr->args[0]), analyzer_bound(an, expr->args[1]), expr->dtype, expr->value.op == OP_SHIFT_LEFT);
+        return bound_of_shift(analyzer_bound(an, expr->args[0]), analyzer_bound(an, expr->args[1]), expr->dtype,
+                              expr->value.op == OP_SHIFT_LEFT);
     case OP_BITWISE_AND: {
         IntBound a = analyzer_bound(an, expr->args[0]), b = analyzer_bound(an, expr->args[1]);
         if (a.min < 0 && b.min < 0)

@@ -108,7 +108,8 @@ IntSet int_set_union_lower(Analyzer *an, const IntSet *sets, int count)
 bool int_set_matches_range(Analyzer *an, IntSet set, Range range)
 {
     IntSet wanted = int_set_from_range(analyzer_context(an), range);
-    return !set.empty && int_set_is_bounded(set) && analyzer_prove_equal(an, set.min, wanted.min) && analyzer_prove_equal(an, set.max, wanted.max);
+    return !set.empty && int_set_is_bounded(set) && analyzer_prove_equal(an, set.min, wanted.min) &&
+           analyzer_prove_equal(an, set.max, wanted.max);
 }
 
 bool int_set_covers_range(Analyzer *an, IntSet set, Range range)
@@ -121,7 +122,8 @@ bool int_set_covers_range(Analyzer *an, IntSet set, Range range)
 bool int_set_within_range(Analyzer *an, IntSet set, Range range)
 {
     IntSet outer = int_set_from_range(analyzer_context(an), range);
-    return set.empty || (int_set_is_bounded(set) && analyzer_prove_less_equal(an, outer.min, set.min) && analyzer_prove_less_equal(an, set.max, outer.max));
+    return set.empty || (int_set_is_bounded(set) && analyzer_prove_less_equal(an, outer.min, set.min) &&
+                         analyzer_prove_less_equal(an, set.max, outer.max));
 }
 
 /* --- Domains --- */

@@ -62,7 +62,8 @@ IntSet int_set_eval_bound(Analyzer *an, const Expr *expr);
    in OUT.
    - strict: exactly the box covered, found by iterator-map analysis; false when the set is not exactly such a box or cannot be found.
    - lower: a box that is certainly covered (predicates that cannot be used make it fail); false when none is found.
-   - upper: a box that holds everything: the strict one where there is one, else relaxation of each dimension by itself. Never fails, ends may be missing. */
+   - upper: a box that holds everything: the strict one where there is one, else relaxation of each dimension by itself. Never fails, ends
+     may be missing. */
 typedef struct {
     const Range *ranges;
     int ndim;

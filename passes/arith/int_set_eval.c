@@ -24,8 +24,8 @@ static IntSet bound_domain(Evaluator *e, const Expr *name)
     IntSet set = fact ? (IntSet){fact->min, fact->max, false} : int_set_everything();
     for (int i = 0; i < an->comparisons.count; i++) {
         Comparison known = an->comparisons.data[i];
-        if (known.bound || !known.lhs || !known.rhs || !expr_is_var(known.lhs, name->value.var) || expr_uses_var(known.rhs, name->value.var) ||
-            !dtype_holds(name->dtype, known.offset))
+        if (known.bound || !known.lhs || !known.rhs || !expr_is_var(known.lhs, name->value.var) ||
+            expr_uses_var(known.rhs, name->value.var) || !dtype_holds(name->dtype, known.offset))
             continue;
         const Expr *limit = op_add_int(e->ctx, known.rhs, known.offset);
         if (known.order == ORDER_LE)
@@ -246,8 +246,8 @@ static IntSet eval_union(Evaluator *e, const Expr *a, const Expr *b)
 static IntSet eval_ramp(Evaluator *e, const Expr *expr)
 {
     int64_t stride, reach;
-    if (expr->args[0]->dtype.lanes != 1 || !expr_const_int(expr->args[1], &stride) || __builtin_mul_overflow(stride, expr->dtype.lanes - 1, &reach) ||
-        !dtype_holds(expr->args[0]->dtype, reach))
+    if (expr->args[0]->dtype.lanes != 1 || !expr_const_int(expr->args[1], &stride) ||
+        __builtin_mul_overflow(stride, expr->dtype.lanes - 1, &reach) || !dtype_holds(expr->args[0]->dtype, reach))
         return int_set_everything();
     const Expr *zero = expr_int(e->ctx, expr->args[0]->dtype, 0), *last = expr_int(e->ctx, expr->args[0]->dtype, reach);
     return combine_sum(e, EXPR_ADD, eval(e, expr->args[0]), reach >= 0 ? interval(zero, last) : interval(last, zero));

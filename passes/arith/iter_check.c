@@ -65,7 +65,8 @@ static bool padding_within_step(IterRewriter *r, const IterSplit *split, const I
 
 /* A padded mark is not fully hit: with all of it in use only a single split of it can take every value; with a part of it, the values
    before padding must suffice. */
-static bool padded_splits_cover(IterRewriter *r, const MarkSplits *splits, const IterPadding *padding, const Expr *covered, bool full, bool divides)
+static bool padded_splits_cover(IterRewriter *r, const MarkSplits *splits, const IterPadding *padding, const Expr *covered, bool full,
+                                bool divides)
 {
     if (r->level == ITER_MAP_BIJECTIVE)
         return false;

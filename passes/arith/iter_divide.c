@@ -52,12 +52,14 @@ static Divided fail(Divider *d, DType dtype)
 
 static Divided only_inner(Divider *d, IterValue inner, const Expr *extent)
 {
-    return (Divided){DIVIDED_INNER, sum_value(iter_sum_of_base(expr_zero_like(d->ctx, extent))), inner, expr_one_like(d->ctx, extent), extent};
+    return (Divided){DIVIDED_INNER, sum_value(iter_sum_of_base(expr_zero_like(d->ctx, extent))), inner, expr_one_like(d->ctx, extent),
+                     extent};
 }
 
 static Divided only_outer(Divider *d, IterValue outer, const Expr *extent)
 {
-    return (Divided){DIVIDED_OUTER, outer, sum_value(iter_sum_of_base(expr_zero_like(d->ctx, extent))), extent, expr_one_like(d->ctx, extent)};
+    return (Divided){DIVIDED_OUTER, outer, sum_value(iter_sum_of_base(expr_zero_like(d->ctx, extent))), extent,
+                     expr_one_like(d->ctx, extent)};
 }
 
 static const IterMark *value_mark(Divider *d, const IterValue *value, const Expr *extent)
@@ -284,7 +286,8 @@ static Divided divide_sum(Divider *d, const IterSum *sum, const Expr *mark_exten
 {
     if (sum->count == 0) {
         const Expr *one = expr_int(d->ctx, sum->dtype, 1);
-        return (Divided){DIVIDED_BOTH, sum_value(iter_sum_of_base(expr_zero_like(d->ctx, one))), sum_value(iter_sum_of_base(sum->base)), one, one};
+        return (Divided){DIVIDED_BOTH, sum_value(iter_sum_of_base(expr_zero_like(d->ctx, one))), sum_value(iter_sum_of_base(sum->base)),
+                         one, one};
     }
     bool whole = !mark_extent || analyzer_prove_equal(d->an, sum->args[0].extent, mark_extent);
     if (sum->count == 1 && whole) {
@@ -357,7 +360,8 @@ static bool keep_conditions(Divider *d, IterRewriter *r, const IterMapQuery *que
     return true;
 }
 
-bool iter_map_divide_subspace(Analyzer *an, const IterMapQuery *query, const Var *const *sub_iters, int sub_count, SubspaceDivision *division)
+bool iter_map_divide_subspace(Analyzer *an, const IterMapQuery *query, const Var *const *sub_iters, int sub_count,
+                              SubspaceDivision *division)
 {
     Context *ctx = analyzer_context(an);
     IterRewriter r;

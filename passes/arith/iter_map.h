@@ -86,7 +86,8 @@ typedef struct {
     const Expr *outer_predicate, *inner_predicate; /* constant true where there is none */
 } SubspaceDivision;
 /* False when the bindings do not divide so. */
-bool iter_map_divide_subspace(Analyzer *an, const IterMapQuery *query, const Var *const *sub_iters, int sub_count, SubspaceDivision *division);
+bool iter_map_divide_subspace(Analyzer *an, const IterMapQuery *query, const Var *const *sub_iters, int sub_count,
+                              SubspaceDivision *division);
 
 /* The interval that VALUE's inner part fills while the ITERS, all of them inner, run. */
 Range iter_map_filled_range(Analyzer *an, const DividedBinding *value, const VarRange *iters, int iter_count);

@@ -166,7 +166,8 @@ static IterSplit pad_split(IterRewriter *r, IterSplit split, const Expr *base, c
 /* Takes the scale of *SPLIT out of a division by *DIVISOR, where it divides the divisor and the base. */
 static bool cancel_scale(IterRewriter *r, IterSplit *split, const Expr **base, const Expr **divisor)
 {
-    if (!iter_prove_divisible(r->an, *divisor, split->scale) || !(expr_is_int(*base, 0) || iter_prove_divisible(r->an, *base, split->scale)))
+    if (!iter_prove_divisible(r->an, *divisor, split->scale) ||
+        !(expr_is_int(*base, 0) || iter_prove_divisible(r->an, *base, split->scale)))
         return false;
     if (!expr_is_int(*base, 0))
         *base = op_floordiv(r->ctx, *base, split->scale);
@@ -205,8 +206,8 @@ IterValue iter_divide_split(IterRewriter *r, IterSplit split, const Expr *base, 
     const Expr *extent = padded.extent;
     if (!iter_prove_divisible(r->an, extent, divisor)) /* symbolic padding: it divides, but that is not shown */
         extent = op_add_int(ctx, op_add(ctx, extent, divisor), -1);
-    IterSplit result = {padded.source, op_mul(ctx, padded.lower_factor, divisor), analyzer_simplify(r->an, op_floordiv(ctx, extent, divisor)),
-                        padded.scale};
+    IterSplit result = {padded.source, op_mul(ctx, padded.lower_factor, divisor),
+                        analyzer_simplify(r->an, op_floordiv(ctx, extent, divisor)), padded.scale};
     return split_plus_base(r, result, analyzer_simplify(r->an, op_floordiv(ctx, op_sub(ctx, base, left), divisor)));
 }
 

@@ -49,7 +49,8 @@ static IterConstraint make_constraint(Context *ctx, const Expr *left, const Expr
         left = analyzer_simplify(an, sides.left);
         right = analyzer_simplify(an, sides.right);
     } else if (right_uses) {
-        return (IterConstraint){.iter = right, .lower = strict ? op_add_int(ctx, left, 1) : left, .size = expr_size(right), .constrained = -1};
+        return (IterConstraint){
+            .iter = right, .lower = strict ? op_add_int(ctx, left, 1) : left, .size = expr_size(right), .constrained = -1};
     }
     return (IterConstraint){.iter = left, .upper = strict ? right : op_add_int(ctx, right, 1), .size = expr_size(left), .constrained = -1};
 }
@@ -73,7 +74,8 @@ static void insert_by_size(Context *ctx, IterConstraint constraint, IterConstrai
     constraints->sums.data[at] = constraint;
 }
 
-static void add_constraint(Context *ctx, const Expr *comparison, IterConstraint constraint, VarRange *iters, int count, IterConstraints *constraints)
+static void add_constraint(Context *ctx, const Expr *comparison, IterConstraint constraint, VarRange *iters, int count,
+                           IterConstraints *constraints)
 {
     for (int i = 0; i < count; i++)
         if (expr_is_var(constraint.iter, iters[i].var)) {
@@ -102,8 +104,9 @@ bool iter_match_predicate(Context *ctx, const Expr *predicate, VarRange *iters, 
     bool greater = predicate->kind == EXPR_GT || predicate->kind == EXPR_GE;
     const Expr *left = predicate->args[greater], *right = predicate->args[!greater];
     if (uses_iter(left, iters, count) || uses_iter(right, iters, count))
-        add_constraint(ctx, predicate, make_constraint(ctx, left, right, predicate->kind == EXPR_LT || predicate->kind == EXPR_GT, iters, count),
-                       iters, count, constraints);
+        add_constraint(ctx, predicate,
+                       make_constraint(ctx, left, right, predicate->kind == EXPR_LT || predicate->kind == EXPR_GT, iters, count), iters,
+                       count, constraints);
     return true;
 }
 

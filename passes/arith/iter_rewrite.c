@@ -34,7 +34,8 @@ bool iter_prove_divisible(Analyzer *an, const Expr *dividend, const Expr *diviso
         return false;
     if (expr_const_int(dividend, &a) && expr_const_int(divisor, &b))
         return b == -1 || a % b == 0;
-    return analyzer_prove_equal(an, dividend, divisor) || analyzer_prove_equal(an, op_floormod(ctx, dividend, divisor), expr_zero_like(ctx, dividend));
+    return analyzer_prove_equal(an, dividend, divisor) ||
+           analyzer_prove_equal(an, op_floormod(ctx, dividend, divisor), expr_zero_like(ctx, dividend));
 }
 
 bool iter_split_equal(const IterSplit *a, const IterSplit *b, bool compare_scale)
@@ -106,7 +107,8 @@ static void add_split(IterRewriter *r, IterSum *sum, IterSplit split, bool negat
     IterSum result = iter_sum_new(r->ctx, sum->args, sum->count, sum->base);
     for (int i = 0; i < result.count; i++)
         if (iter_split_equal(&result.args[i], &split, false)) {
-            result.args[i].scale = negative ? op_sub(r->ctx, result.args[i].scale, split.scale) : op_add(r->ctx, result.args[i].scale, split.scale);
+            result.args[i].scale =
+                negative ? op_sub(r->ctx, result.args[i].scale, split.scale) : op_add(r->ctx, result.args[i].scale, split.scale);
             *sum = result;
             return;
         }
@@ -198,11 +200,13 @@ static IterValue rewrite_uncounted(IterRewriter *r, const Expr *expr)
         const IterValue *input = map_get(&r->inputs, expr->value.var);
         return input ? *input : value_plain(expr);
     }
-    bool handled = expr->kind == EXPR_ADD || expr->kind == EXPR_SUB || expr->kind == EXPR_MUL || expr->kind == EXPR_FLOORDIV || expr->kind == EXPR_FLOORMOD;
+    bool handled = expr->kind == EXPR_ADD || expr->kind == EXPR_SUB || expr->kind == EXPR_MUL || expr->kind == EXPR_FLOORDIV ||
+                   expr->kind == EXPR_FLOORMOD;
     if (handled && is_index_type(expr->dtype))
         return rewrite_binary(r, expr);
     if (uses_input(r, expr))
-        iter_fail(r, "it uses an iterator in %s", expr->kind == EXPR_CALL ? op_info(expr->value.op)->name : expr_kind_info(expr->kind)->name);
+        iter_fail(r, "it uses an iterator in %s",
+                  expr->kind == EXPR_CALL ? op_info(expr->value.op)->name : expr_kind_info(expr->kind)->name);
     return value_plain(expr);
 }
 

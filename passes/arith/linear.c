@@ -36,7 +36,8 @@ static bool fits_both_signs(DType dtype, int64_t value)
 
 static bool term_overflows(Term term, DType dtype)
 {
-    return !fits_both_signs(dtype, term.scale) || !dtype_holds(dtype, term.lower) || (term.upper != UPPER_NONE && !dtype_holds(dtype, term.upper));
+    return !fits_both_signs(dtype, term.scale) || !dtype_holds(dtype, term.lower) ||
+           (term.upper != UPPER_NONE && !dtype_holds(dtype, term.upper));
 }
 
 bool linear_overflows(const Linear *value)

@@ -43,8 +43,8 @@ static ModularSet modular_subtract(ModularSet a, ModularSet b)
 static ModularSet modular_multiply(ModularSet a, ModularSet b)
 {
     int64_t pq, pm, qn, nm;
-    if (__builtin_mul_overflow(a.coeff, b.coeff, &pq) || __builtin_mul_overflow(a.coeff, b.base, &pm) || __builtin_mul_overflow(b.coeff, a.base, &qn) ||
-        __builtin_mul_overflow(a.base, b.base, &nm))
+    if (__builtin_mul_overflow(a.coeff, b.coeff, &pq) || __builtin_mul_overflow(a.coeff, b.base, &pm) ||
+        __builtin_mul_overflow(b.coeff, a.base, &qn) || __builtin_mul_overflow(a.base, b.base, &nm))
         return modular_everything();
     return modular_normal(zero_aware_gcd(pq, zero_aware_gcd(pm, qn)), nm);
 }
@@ -150,7 +150,8 @@ ModularSet analyzer_modular(Analyzer *an, const Expr *expr)
     if (expr->kind == EXPR_INT)
         return (ModularSet){0, expr->value.integer};
     /* only widening casts and index arithmetic keep congruences: other types wrap */
-    if (expr->kind == EXPR_CAST && is_index_type(expr->dtype) && is_index_type(expr->args[0]->dtype) && expr->dtype.bits >= expr->args[0]->dtype.bits)
+    if (expr->kind == EXPR_CAST && is_index_type(expr->dtype) && is_index_type(expr->args[0]->dtype) &&
+        expr->dtype.bits >= expr->args[0]->dtype.bits)
         return analyzer_modular(an, expr->args[0]);
     if (!is_index_type(expr->dtype))
         return modular_everything();

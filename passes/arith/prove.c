@@ -54,7 +54,8 @@ static bool same_factors(const Expr *a, const Expr *b)
 {
     const Expr *left[MOST_FACTORS], *right[MOST_FACTORS];
     int left_count = 0, right_count = 0;
-    if (a->kind != EXPR_MUL || b->kind != EXPR_MUL || !collect_factors(a, left, &left_count) || !collect_factors(b, right, &right_count) || left_count != right_count)
+    if (a->kind != EXPR_MUL || b->kind != EXPR_MUL || !collect_factors(a, left, &left_count) || !collect_factors(b, right, &right_count) ||
+        left_count != right_count)
         return false;
     for (int i = 0; i < left_count; i++) {
         int j = i;

@@ -26,7 +26,8 @@ static bool set_of_sum(Analyzer *an, const IterSum *sum, const Expr *extent, Int
     if (sum->count > 1 || !analyzer_prove_less_equal(an, step, extent))
         return false;
     const Expr *reach = op_mul(ctx, op_add_int(ctx, split->extent, -1), split->scale);
-    Range range = negative ? (Range){op_add(ctx, sum->base, reach), op_sub(ctx, extent, reach)} : (Range){sum->base, op_add(ctx, extent, reach)};
+    Range range =
+        negative ? (Range){op_add(ctx, sum->base, reach), op_sub(ctx, extent, reach)} : (Range){sum->base, op_add(ctx, extent, reach)};
     *set = int_set_from_range(ctx, analyzer_simplify_range(an, range));
     return true;
 }

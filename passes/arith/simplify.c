@@ -238,11 +238,13 @@ static bool never_wraps(Analyzer *an, const Expr *expr)
     return bound.min != BOUND_NEG_INF && bound.max != BOUND_POS_INF && bound.min >= dtype_min_int(type) && bound.max <= dtype_max_int(type);
 }
 
-/* The second operand of if_then_else is evaluated only where the condition holds. (As the reference prints it: the third one does not learn of the condition.) */
+/* The second operand of if_then_else is evaluated only where the condition holds. (As the reference prints it: the third one does not learn
+   of the condition.) */
 static const Expr *simplify_choice_indices(Analyzer *an, Analyzer *limits, const Expr *choice)
 {
     const Expr *condition = choice->args[0];
-    const Expr *args[3] = {analyzer_simplify_indices(an, limits, condition), choice->args[1], analyzer_simplify_indices(an, limits, choice->args[2])};
+    const Expr *args[3] = {analyzer_simplify_indices(an, limits, condition), choice->args[1],
+                           analyzer_simplify_indices(an, limits, choice->args[2])};
     if (expr_is_int(args[0], 0))
         return args[2];
     if (expr_is_int(args[0], 1))

@@ -135,11 +135,12 @@ static const Rule sub_rules[] = {
     /* a multiple of the quotient leaves the remainder */
     REMAINDER_RULES(DIV, MOD),
     REWRITE(SUB(DIV(ADD(x, c1), c3), DIV(ADD(x, c2), c3)), DIV(ADD(MOD(ADD(x, FLOORMOD(c2, c3)), c3), SUB(c1, c2)), c3),
-     .when = AND(AND(GE(c1, c2), GT(c3, N(0))), AND(AT_LEAST(x, NEGATIVE(c2)), AT_LEAST(x, NEGATIVE(FLOORMOD(c2, c3)))))),
-    REWRITE(SUB(DIV(ADD(x, c1), c3), DIV(x, c3)), DIV(ADD(MOD(x, c3), c1), c3), .when = AND(AND(GE(c1, N(0)), GT(c3, N(0))), AT_LEAST(x, N(0)))),
+            .when = AND(AND(GE(c1, c2), GT(c3, N(0))), AND(AT_LEAST(x, NEGATIVE(c2)), AT_LEAST(x, NEGATIVE(FLOORMOD(c2, c3)))))),
+    REWRITE(SUB(DIV(ADD(x, c1), c3), DIV(x, c3)), DIV(ADD(MOD(x, c3), c1), c3),
+            .when = AND(AND(GE(c1, N(0)), GT(c3, N(0))), AT_LEAST(x, N(0)))),
     REMAINDER_RULES(FLOORDIV, FLOORMOD),
     REWRITE(SUB(FLOORDIV(ADD(x, c1), c3), FLOORDIV(ADD(x, c2), c3)), FLOORDIV(ADD(FLOORMOD(ADD(x, FLOORMOD(c2, c3)), c3), SUB(c1, c2)), c3),
-     .when = GT(c3, N(0))),
+            .when = GT(c3, N(0))),
     REWRITE(SUB(FLOORDIV(ADD(x, c1), c3), FLOORDIV(x, c3)), FLOORDIV(ADD(FLOORMOD(x, c3), c1), c3), .when = GT(c3, N(0))),
     /* constants outward, as sums */
     REWRITE(SUB(x, c1), ADD(x, NEGATIVE(c1))),

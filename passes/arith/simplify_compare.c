@@ -125,7 +125,8 @@ static const Expr *merge_constants(Simplifier *s, const Expr *expr)
     Context *ctx = s->an->ctx;
     const Expr *left, *right;
     int64_t left_offset = constant_term(expr->args[0], &left), right_offset = constant_term(expr->args[1], &right), difference;
-    if ((left_offset == 0 && right_offset == 0) || __builtin_sub_overflow(right_offset, left_offset, &difference) || difference == INT64_MIN)
+    if ((left_offset == 0 && right_offset == 0) || __builtin_sub_overflow(right_offset, left_offset, &difference) ||
+        difference == INT64_MIN)
         return NULL;
     if (difference == 0)
         return rebuild(s, EXPR_LT, left, right);
@@ -209,7 +210,8 @@ const Expr *simplify_less_equal(Simplifier *s, const Expr *expr)
     const Expr *known = simplify_by_literal(s, expr);
     if (known || !is_index_type(expr->args[0]->dtype))
         return known ? known : expr;
-    const Expr *result = simplify_not(s, expr_not(s->an->ctx, apply_less(s, expr_binary(s->an->ctx, EXPR_LT, expr->args[1], expr->args[0]))));
+    const Expr *result =
+        simplify_not(s, expr_not(s->an->ctx, apply_less(s, expr_binary(s->an->ctx, EXPR_LT, expr->args[1], expr->args[0]))));
     if (result->kind != EXPR_LE || !is_index_type(result->args[0]->dtype))
         return result;
     Order order = simplify_compare(s, result->args[0], result->args[1]);

@@ -35,7 +35,8 @@ static const Rule floordiv_rules[] = {
     SUM_DIVISION_RULES(ADD(ADD(y, MUL(x, c1)), z), ADD(y, z)),
     REWRITE(FLOORDIV(ADD(x, c1), c2), ADD(FLOORDIV(x, c2), FLOORDIV(c1, c2)), .when = C1_IS_MULTIPLE),
     REWRITE(FLOORDIV(ADD(x, c1), c2), FLOORDIV(c1, c2),
-            .when = AND(AND(GT(c2, N(0)), GE(c1, N(0))), AND(AT_LEAST(ADD(x, FLOORMOD(c1, c2)), N(0)), BELOW(ADD(x, FLOORMOD(c1, c2)), c2)))),
+            .when =
+                AND(AND(GT(c2, N(0)), GE(c1, N(0))), AND(AT_LEAST(ADD(x, FLOORMOD(c1, c2)), N(0)), BELOW(ADD(x, FLOORMOD(c1, c2)), c2)))),
     REWRITE(FLOORDIV(MUL(x, c1), MUL(x, c2)), FLOORDIV(c1, c2), .when = GT(c2, N(0))),
     /* a term equal to the divisor */
     REWRITE(FLOORDIV(ADD(x, y), x), ADD(FLOORDIV(y, x), N(1)), .when = AT_LEAST(x, N(0))),
@@ -56,7 +57,8 @@ RULE_TABLE(floordiv);
 
 static const Rule floormod_rules[] = {
     REWRITE(FLOORMOD(N(0), x), N(0)),
-    REWRITE(FLOORMOD(ADD(MUL(x, c1), y), c2), ADD(MUL(FLOORMOD(x, RATIO), c1), y), .when = AND(C1_DIVIDES, PROVE_EQUAL(FLOORDIV(y, c1), N(0)))),
+    REWRITE(FLOORMOD(ADD(MUL(x, c1), y), c2), ADD(MUL(FLOORMOD(x, RATIO), c1), y),
+            .when = AND(C1_DIVIDES, PROVE_EQUAL(FLOORDIV(y, c1), N(0)))),
     REWRITE(FLOORMOD(MUL(x, c1), c2), FLOORMOD(MUL(x, FLOORMOD(c1, c2)), c2), .when = NE(c2, N(0))),
     REWRITE(FLOORMOD(ADD(MUL(x, c1), y), c2), FLOORMOD(ADD(MUL(x, FLOORMOD(c1, c2)), y), c2), .when = GT(c2, N(0))),
     REWRITE(FLOORMOD(ADD(x, c1), c2), FLOORMOD(x, c2), .when = C1_IS_MULTIPLE),

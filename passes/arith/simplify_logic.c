@@ -50,11 +50,13 @@ static const Rule and_rules[] = {
     BOTH_ORDERS(AND, EQ(FLOORDIV(x, c2), c1), LT(FLOORMOD(x, c2), c3), AND(LE(MUL(c1, c2), x), LT(x, ADD(MUL(c1, c2), c3))),
                 .when = AND(GT(c2, N(0)), LE(c3, c2)), .again = true),
     /* an upper limit falls to the last value whose remainder is small enough */
-    REWRITE(AND(LT(x, c1), SMALL_REMAINDER), AND(LT(x, ADD(SUB(c1, c2), c3)), SMALL_REMAINDER), .when = AND(LE(c3, c2), C1_IS_MULTIPLE), .again = true),
+    REWRITE(AND(LT(x, c1), SMALL_REMAINDER), AND(LT(x, ADD(SUB(c1, c2), c3)), SMALL_REMAINDER), .when = AND(LE(c3, c2), C1_IS_MULTIPLE),
+            .again = true),
     REWRITE(AND(LT(x, c1), SMALL_REMAINDER), AND(LT(x, ADD(SUB(c1, FLOORMOD(c1, c2)), c3)), SMALL_REMAINDER),
             .when = AND(GT(c2, N(0)), GT(FLOORMOD(c1, c2), c3)), .again = true),
     REWRITE(AND(LE(x, c1), SMALL_REMAINDER), AND(LT(x, ADD(c1, N(1))), SMALL_REMAINDER),
-            .when = AND(AND(GT(c2, N(0)), LE(c3, c2)), OR(EQ(FLOORMOD(ADD(c1, N(1)), c2), N(0)), GT(FLOORMOD(ADD(c1, N(1)), c2), c3))), .again = true),
+            .when = AND(AND(GT(c2, N(0)), LE(c3, c2)), OR(EQ(FLOORMOD(ADD(c1, N(1)), c2), N(0)), GT(FLOORMOD(ADD(c1, N(1)), c2), c3))),
+            .again = true),
     REWRITE(AND(x, AND(y, z)), AND(AND(x, y), z), .again = true),
 };
 RULE_TABLE(and);

@@ -10,8 +10,9 @@
 #define ALL_NOT_NEGATIVE AND(X_AND_Y_NOT_NEGATIVE, AT_LEAST(z, N(0)))
 
 /* (x * c1 + y + z) / c2 with the sum of y and z given as REST */
-#define SUM_DIVISION_RULE(SUM, REST)                                                                                                         \
-    REWRITE(DIV(SUM, c2), ADD(MUL(x, DIV(c1, c2)), DIV(REST, c2)), .when = AND(C1_IS_MULTIPLE, AND(AT_LEAST(x, N(0)), AT_LEAST(REST, N(0)))))
+#define SUM_DIVISION_RULE(SUM, REST)                                                                                                       \
+    REWRITE(DIV(SUM, c2), ADD(MUL(x, DIV(c1, c2)), DIV(REST, c2)),                                                                         \
+            .when = AND(C1_IS_MULTIPLE, AND(AT_LEAST(x, N(0)), AT_LEAST(REST, N(0)))))
 
 static const Rule truncdiv_rules[] = {
     REWRITE(DIV(N(0), x), N(0)),

@@ -40,9 +40,11 @@ static const Expr *product_with_ramp(Simplifier *s, const Expr *expr)
 {
     bool ramp_first = expr->args[0]->kind == EXPR_RAMP;
     const Expr *ramp = expr->args[!ramp_first], *other = expr->args[ramp_first];
-    if (ramp->kind != EXPR_RAMP || other->kind != EXPR_BROADCAST || !is_index_type(ramp->args[0]->dtype) || !is_index_type(other->args[0]->dtype))
+    if (ramp->kind != EXPR_RAMP || other->kind != EXPR_BROADCAST || !is_index_type(ramp->args[0]->dtype) ||
+        !is_index_type(other->args[0]->dtype))
         return NULL;
-    const Expr *base = scalar_operation(s, expr, ramp->args[0], other->args[0]), *stride = scalar_operation(s, expr, ramp->args[1], other->args[0]);
+    const Expr *base = scalar_operation(s, expr, ramp->args[0], other->args[0]),
+               *stride = scalar_operation(s, expr, ramp->args[1], other->args[0]);
     return expr_ramp(s->an->ctx, base, stride, expr->dtype.lanes);
 }
 
@@ -51,14 +53,15 @@ static const Expr *divided_ramp(Simplifier *s, const Expr *expr)
 {
     const Expr *ramp = expr->args[0], *divisor = expr->args[1];
     int64_t stride, by, last;
-    if (ramp->kind != EXPR_RAMP || divisor->kind != EXPR_BROADCAST || !is_index_type(ramp->args[0]->dtype) || !expr_const_int(ramp->args[1], &stride) ||
-        !expr_const_int(divisor->args[0], &by) || by <= 0)
+    if (ramp->kind != EXPR_RAMP || divisor->kind != EXPR_BROADCAST || !is_index_type(ramp->args[0]->dtype) ||
+        !expr_const_int(ramp->args[1], &stride) || !expr_const_int(divisor->args[0], &by) || by <= 0)
         return NULL;
     Context *ctx = s->an->ctx;
     bool quotient = expr->kind == EXPR_FLOORDIV;
     const Expr *base = scalar_operation(s, expr, ramp->args[0], divisor->args[0]);
     if (stride % by == 0)
-        return quotient ? expr_ramp(ctx, base, expr_int(ctx, base->dtype, stride / by), expr->dtype.lanes) : expr_broadcast(ctx, base, expr->dtype.lanes);
+        return quotient ? expr_ramp(ctx, base, expr_int(ctx, base->dtype, stride / by), expr->dtype.lanes)
+                        : expr_broadcast(ctx, base, expr->dtype.lanes);
     ModularSet start = analyzer_modular(s->an, ramp->args[0]);
     int64_t offset = floor_modulo(start.base, by);
     if (start.coeff % by != 0 || stride < 0 || __builtin_mul_overflow(stride, expr->dtype.lanes - 1, &last) || last > by - 1 - offset)

@@ -7,8 +7,8 @@
          T.writes(B[vi])                                       B[i_0 * 16 + i_1] = A[i_0 * 16 + i_1]
          B[vi] = A[vi]
 
-   The regions stay: compaction needs them for what calls access through pointers. A binding that reads memory is kept in a variable, so that the
-   block sees one value however often it names the iterator. Needs: no init left. */
+   The regions stay: compaction needs them for what calls access through pointers. A binding that reads memory is kept in a variable, so
+   that the block sees one value however often it names the iterator. Needs: no init left. */
 #include "passes/lower/state.h"
 
 static const Stmt *bind_block(Rewriter *rewriter, const Stmt *stmt)

@@ -5,8 +5,8 @@
          T.writes(B[i])
          B[i] = A[i]
 
-   Needs: no iterators, predicates, allocations, views or init left in blocks (they can be only where a text that a later pass is to start from has
-   them: refused). Block annotations are hints and go with the block. */
+   Needs: no iterators, predicates, allocations, views or init left in blocks (they can be only where a text that a later pass is to start
+   from has them: refused). Block annotations are hints and go with the block. */
 #include "passes/lower/state.h"
 
 static const Stmt *remove_block(Rewriter *rewriter, const Stmt *stmt)
@@ -15,7 +15,8 @@ static const Stmt *remove_block(Rewriter *rewriter, const Stmt *stmt)
         return rewrite_stmt_children(rewriter, stmt);
     const BlockStmt *block = &stmt->as.block;
     if (block->iter_count || block->alloc_count || block->match_count || block->init || !expr_is_int(block->predicate, 1))
-        diag_error(rewriter->ctx, stmt->span, "block '%s' still has what earlier passes take away: start from an earlier pass", block->block->name);
+        diag_error(rewriter->ctx, stmt->span, "block '%s' still has what earlier passes take away: start from an earlier pass",
+                   block->block->name);
     return rewrite_stmt(rewriter, block->body);
 }
 

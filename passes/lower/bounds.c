@@ -3,9 +3,9 @@
      B[i] = A[idx[i]]      ->      assert 0 <= idx[i] and idx[i] < n, "index 0 of buffer 'A' is out of bounds"
                                    B[i] = A[idx[i]]
 
-   An access that stands under a condition (if_then_else, and, or) is checked under it. What the loop bounds and the conditions around it prove is
-   left out. Not checked: what calls access through pointers, vector accesses under a mask, and indices that call something with effects, which a
-   check would repeat. */
+   An access that stands under a condition (if_then_else, and, or) is checked under it. What the loop bounds and the conditions around it
+   prove is left out. Not checked: what calls access through pointers, vector accesses under a mask, and indices that call something with
+   effects, which a check would repeat. */
 #include "passes/lower/state.h"
 
 typedef struct {
@@ -49,7 +49,8 @@ static void check_access(Bounds *bounds, const Buffer *buffer, const Expr *const
         add_check(bounds, op_compare(ctx, EXPR_LE, zero, first), path, buffer, d);
         add_check(bounds, op_compare(ctx, EXPR_LT, last, buffer->shape[d]), path, buffer, d);
         if (first != last)
-            add_check(bounds, op_and(ctx, op_compare(ctx, EXPR_LT, first, buffer->shape[d]), op_compare(ctx, EXPR_LE, zero, last)), path, buffer, d);
+            add_check(bounds, op_and(ctx, op_compare(ctx, EXPR_LT, first, buffer->shape[d]), op_compare(ctx, EXPR_LE, zero, last)), path,
+                      buffer, d);
     }
 }
 
@@ -134,7 +135,8 @@ static const Expr *message(Context *ctx, const BoundsCheck *check)
 static const Stmt *assert_all(Context *ctx, const BoundsCheck *checks, int count, const Stmt *body, Span span)
 {
     for (int i = count - 1; i >= 0; i--)
-        body = stmt_new(ctx, &(Stmt){.kind = STMT_ASSERT, .span = span, .as.assertion = {checks[i].condition, message(ctx, &checks[i]), body}});
+        body = stmt_new(ctx,
+                        &(Stmt){.kind = STMT_ASSERT, .span = span, .as.assertion = {checks[i].condition, message(ctx, &checks[i]), body}});
     return body;
 }
 
@@ -161,12 +163,14 @@ static const Stmt *bounds_in_stmt(Rewriter *rewriter, const Stmt *stmt)
     facts_bind_stmt(bounds->an, stmt);
     if (stmt->kind == STMT_IF) {
         const Expr *condition = stmt->as.branch.condition;
-        const Stmt *then_body = bounds_in_branch(rewriter, condition, false, stmt->as.branch.then_body), *else_body = stmt->as.branch.else_body;
+        const Stmt *then_body = bounds_in_branch(rewriter, condition, false, stmt->as.branch.then_body),
+                   *else_body = stmt->as.branch.else_body;
         if (else_body)
             else_body = bounds_in_branch(rewriter, condition, true, else_body);
         stmt = stmt_if(ctx, condition, then_body, else_body, stmt->span);
     } else if (stmt->kind == STMT_WHILE && count) { /* the condition is evaluated again after each iteration */
-        const Stmt *parts[] = {bounds_in_stmt(rewriter, stmt->as.while_loop.body), assert_all(ctx, checks, count, stmt_empty(ctx), stmt->span)};
+        const Stmt *parts[] = {bounds_in_stmt(rewriter, stmt->as.while_loop.body),
+                               assert_all(ctx, checks, count, stmt_empty(ctx), stmt->span)};
         stmt = stmt_with_body(ctx, stmt, stmt_seq(ctx, parts, 2));
     } else {
         stmt = rewrite_stmt_children(rewriter, stmt);

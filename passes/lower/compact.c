@@ -5,12 +5,12 @@
          for ax0, ax1 in T.grid(16, 16):             ->         for ax0, ax1 in T.grid(16, 16):
              A_reg[i * 16 + ax0, k * 16 + ax1] = ...                A_reg[ax0, ax1] = ...
 
-   The region is a box that holds every access, whatever condition it stands under; it is cut to the buffer's shape, beyond which no access goes. A
-   dimension whose bounds are not known keeps its extent. A buffer whose own pointer is used keeps its layout; through match_buffer the region of the
-   view counts. An extent that varies becomes its greatest value where that is a constant.
+   The region is a box that holds every access, whatever condition it stands under; it is cut to the buffer's shape, beyond which no access
+   goes. A dimension whose bounds are not known keeps its extent. A buffer whose own pointer is used keeps its layout; through match_buffer
+   the region of the view counts. An extent that varies becomes its greatest value where that is a constant.
 
-   storage_align: rows [axis, factor, offset] of the allocation's annotation "buffer_dim_align" make the stride of the axis congruent to offset
-   modulo factor. */
+   storage_align: rows [axis, factor, offset] of the allocation's annotation "buffer_dim_align" make the stride of the axis congruent to
+   offset modulo factor. */
 #include "passes/lower/needed.h"
 
 #define DIM_ALIGN "buffer_dim_align"
@@ -187,7 +187,8 @@ static Buffer *shift_buffer(Rewriter *rewriter, Buffer *buffer)
 }
 
 /* --- The pass --- */
-/* The buffer that STMT, an allocation, is for: dense, declared directly below with the allocation's own shape; NULL for other allocations. */
+/* The buffer that STMT, an allocation, is for: dense, declared directly below with the allocation's own shape; NULL for other
+   allocations. */
 static Buffer *allocated_buffer(const Stmt *stmt)
 {
     const Stmt *declare = stmt->kind == STMT_ALLOCATE ? stmt->as.allocate.body : NULL;

@@ -3,9 +3,10 @@
      for v in range(16):                              for v in T.vectorized(16):
          tile_1[i * 16 + v] = A_1[i * n + v]    ->        tile_1[i * 16 + v] = A_1[i * n + v]
 
-   The staging copies of a tiled program are of this form. As vectors they leave code generation nothing to discover, which is most of its time for such
-   programs. Taken: extents that are powers of two and fill whole vectors; one store, of a value that no iteration changes or of an element of other memory.
-   Reductions and computations stay as they are: their order is the schedule's to choose. Needs: flat buffers, simplified indices. */
+   The staging copies of a tiled program are of this form. As vectors they leave code generation nothing to discover, which is most of its
+   time for such programs. Taken: extents that are powers of two and fill whole vectors; one store, of a value that no iteration changes or
+   of an element of other memory. Reductions and computations stay as they are: their order is the schedule's to choose. Needs: flat
+   buffers, simplified indices. */
 #include "ir/linear_sum.h"
 #include "passes/lower/effects.h"
 #include "passes/lower/state.h"
@@ -57,7 +58,8 @@ static bool loop_is_copy(const CopiesPass *pass, const ForStmt *loop)
     if (loop->kind != FOR_SERIAL || loop->annotations.count || store->kind != STMT_STORE)
         return false;
     const Expr *value = store->as.store.value, *const *indices = store->as.store.indices;
-    bool plain = value->dtype.lanes == 1 && (dtype_is_integer(value->dtype) || dtype_is_float(value->dtype)) && !store->as.store.mask && store->as.store.index_count == 1;
+    bool plain = value->dtype.lanes == 1 && (dtype_is_integer(value->dtype) || dtype_is_float(value->dtype)) && !store->as.store.mask &&
+                 store->as.store.index_count == 1;
     return plain && extent_fills_vectors(loop->extent, value->dtype) && index_is_adjacent(pass->ctx, indices[0], loop->var) &&
            value_is_copied(pass, value, store->as.store.buffer, loop->var);
 }

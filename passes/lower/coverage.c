@@ -1,8 +1,9 @@
 /* Coverage of reads by earlier writes of the same iteration; see coverage.h.
 
-   The body is walked in the order of execution. Each write becomes a box of elements, under conditions; when the walk leaves a loop, the boxes
-   written in it grow to what all of its iterations write, where that is a box again. Each read must lie in one box. What cannot be shown makes the
-   answer "not private". Not used: unions of several boxes, writes of earlier iterations of a loop in BODY, anything where jumps may skip writes. */
+   The body is walked in the order of execution. Each write becomes a box of elements, under conditions; when the walk leaves a loop, the
+   boxes written in it grow to what all of its iterations write, where that is a box again. Each read must lie in one box. What cannot be
+   shown makes the answer "not private". Not used: unions of several boxes, writes of earlier iterations of a loop in BODY, anything where
+   jumps may skip writes. */
 #include "passes/lower/coverage.h"
 
 #include "passes/arith/int_set.h"
@@ -12,7 +13,8 @@
 typedef struct {
     const Expr **lo, **hi;
     ExprList conditions;
-    bool is_box; /* else only what follows is known: the write itself, the loops left since (innermost first), all conditions met on the way */
+    /* else only what follows is known: the write itself, the loops left since (innermost first), all conditions met on the way */
+    bool is_box;
     Range *point;
     VEC(VarRange) loops;
     ExprList all_conditions;
@@ -72,7 +74,8 @@ static const Expr *range_last(Context *ctx, Range range)
 static void add_written(Coverage *coverage, Range *ranges)
 {
     Context *ctx = coverage->ctx;
-    Written written = {.lo = ARENA_ARRAY(ctx->arena, const Expr *, coverage->ndim), .hi = ARENA_ARRAY(ctx->arena, const Expr *, coverage->ndim)};
+    Written written = {.lo = ARENA_ARRAY(ctx->arena, const Expr *, coverage->ndim),
+                       .hi = ARENA_ARRAY(ctx->arena, const Expr *, coverage->ndim)};
     written.is_box = true;
     written.point = ranges;
     for (int d = 0; d < coverage->ndim; d++) {
@@ -88,7 +91,8 @@ static void add_written(Coverage *coverage, Range *ranges)
 static const Expr *upper_bound_from(Coverage *coverage, const Expr *condition, const Var *var)
 {
     Context *ctx = coverage->ctx;
-    bool less = condition->kind == EXPR_LT || condition->kind == EXPR_LE, greater = condition->kind == EXPR_GT || condition->kind == EXPR_GE;
+    bool less = condition->kind == EXPR_LT || condition->kind == EXPR_LE,
+         greater = condition->kind == EXPR_GT || condition->kind == EXPR_GE;
     if ((!less && !greater) || !dtype_is_integer(condition->args[0]->dtype))
         return NULL;
     const Expr *difference = op_sub(ctx, condition->args[less ? 0 : 1], condition->args[less ? 1 : 0]);
@@ -122,8 +126,8 @@ static bool use_conditions(Coverage *coverage, Written *written, const Var *var,
     return true;
 }
 
-/* Dimension DIM of WRITTEN, which moves with VAR, over VAR from FIRST to LAST: one interval if the pieces of neighbouring values touch, and an empty
-   one if LAST < FIRST. */
+/* Dimension DIM of WRITTEN, which moves with VAR, over VAR from FIRST to LAST: one interval if the pieces of neighbouring values touch, and
+   an empty one if LAST < FIRST. */
 static bool grow_dimension(Coverage *coverage, Written *written, int dim, const Var *var, const Expr *first, const Expr *last, bool certain)
 {
     Context *ctx = coverage->ctx;
@@ -210,7 +214,8 @@ static bool box_covers(Coverage *coverage, const Written *written, const Range *
         if (!prove(coverage, written->conditions.data[i]))
             return false;
     for (int d = 0; d < coverage->ndim; d++)
-        if (!prove_order(coverage, written->lo[d], ranges[d].min) || !prove_order(coverage, range_last(coverage->ctx, ranges[d]), written->hi[d]))
+        if (!prove_order(coverage, written->lo[d], ranges[d].min) ||
+            !prove_order(coverage, range_last(coverage->ctx, ranges[d]), written->hi[d]))
             return false;
     return true;
 }
@@ -301,7 +306,8 @@ static bool find_pointer(Visitor *visitor, const Expr *expr)
 {
     PointerFinder *finder = visitor->data;
     finder->found |= expr->kind == EXPR_VAR && views_find_data(finder->views, expr->value.var);
-    finder->found |= expr_is_call(expr, OP_ADDRESS_OF) && expr->args[0]->kind == EXPR_LOAD && views_find(finder->views, expr->args[0]->value.buffer);
+    finder->found |=
+        expr_is_call(expr, OP_ADDRESS_OF) && expr->args[0]->kind == EXPR_LOAD && views_find(finder->views, expr->args[0]->value.buffer);
     return !finder->found;
 }
 
@@ -320,8 +326,8 @@ static bool takes_pointer(const Coverage *coverage, const Stmt *body)
     return finder.found;
 }
 
-/* A block is one step where calls in it access the buffer through pointers: it reads the regions that it declares to read and then writes those that
-   it declares to write. */
+/* A block is one step where calls in it access the buffer through pointers: it reads the regions that it declares to read and then writes
+   those that it declares to write. */
 static void walk_block(Visitor *visitor, const BlockStmt *block)
 {
     Coverage *coverage = visitor->data;

@@ -33,7 +33,8 @@ static void check_size(EntryChecks *checks, const Buffer *buffer, int dim)
         map_set(ctx->arena, &checks->seen, size->value.var, size->value.var);
     }
     const Expr *value = size->kind == EXPR_VAR ? size : expr_in_int64(ctx, size);
-    const char *message = arena_printf(ctx->arena, "%s, the extent of dimension %d of '%s', is negative", print_expr(ctx, size), dim, buffer->name);
+    const char *message =
+        arena_printf(ctx->arena, "%s, the extent of dimension %d of '%s', is negative", print_expr(ctx, size), dim, buffer->name);
     require(checks, op_compare(ctx, EXPR_GE, value, expr_int(ctx, value->dtype, 0)), message, buffer->span);
 }
 
@@ -44,7 +45,8 @@ static void check_offset(EntryChecks *checks, const Buffer *buffer)
     if (buffer->offset_factor <= 1 || offset->kind == EXPR_INT)
         return;
     const Expr *rest = op_floormod(ctx, offset, expr_int(ctx, offset->dtype, buffer->offset_factor));
-    const char *message = arena_printf(ctx->arena, "the offset of '%s' is no multiple of its offset_factor %d", buffer->name, buffer->offset_factor);
+    const char *message =
+        arena_printf(ctx->arena, "the offset of '%s' is no multiple of its offset_factor %d", buffer->name, buffer->offset_factor);
     require(checks, op_compare(ctx, EXPR_EQ, rest, expr_int(ctx, offset->dtype, 0)), message, buffer->span);
 }
 

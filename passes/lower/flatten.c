@@ -3,9 +3,10 @@
      A: T.Buffer((64, 32), "float32")                      A_1 = T.Buffer((2048,), data=A.data)
      ... A[i, j + 1] ...                             ->    ... A_1[i * 32 + (j + 1)] ...
 
-   Strides and offsets become part of the index; a buffer of no dimensions has one element. The parameters keep their declarations, which are the
-   interface; what is accessed is a flat buffer over the same memory. Indices are in int64 unless the buffer is known to be small enough for int32.
-   T.realize becomes an allocation of the whole buffer; the memory of a parameter is there already. Axis separators mean nothing here. */
+   Strides and offsets become part of the index; a buffer of no dimensions has one element. The parameters keep their declarations, which
+   are the interface; what is accessed is a flat buffer over the same memory. Indices are in int64 unless the buffer is known to be small
+   enough for int32. T.realize becomes an allocation of the whole buffer; the memory of a parameter is there already. Axis separators mean
+   nothing here. */
 #include "passes/lower/state.h"
 
 typedef struct {
@@ -92,7 +93,8 @@ static const Stmt *flatten_in_stmt(Rewriter *rewriter, const Stmt *stmt)
     case STMT_REALIZE:
         if (func_is_argument(((Flattener *)rewriter->data)->func, stmt->as.realize.region.buffer->data))
             return rewrite_stmt(rewriter, stmt->as.realize.body);
-        return rewrite_stmt(rewriter, stmt_allocate_buffer(ctx, stmt->as.realize.region.buffer, (Attrs){0}, stmt->as.realize.body, stmt->span));
+        return rewrite_stmt(rewriter,
+                            stmt_allocate_buffer(ctx, stmt->as.realize.region.buffer, (Attrs){0}, stmt->as.realize.body, stmt->span));
     case STMT_STORE: {
         const Stmt *result = rewrite_stmt_children(rewriter, stmt);
         const Expr *index = flat_index(ctx, stmt->as.store.buffer, result->as.store.indices);
@@ -121,7 +123,8 @@ const Func *lower_flatten(LowerState *state, const Func *func)
     for (int i = func->param_count - 1; i >= 0; i--) {
         Buffer *flat = func->params[i].buffer ? map_get(&flattener.flat, func->params[i].buffer) : NULL;
         if (flat)
-            body = stmt_new(state->ctx, &(Stmt){.kind = STMT_DECL_BUFFER, .span = func->params[i].buffer->span, .as.declare = {flat, false, body}});
+            body = stmt_new(state->ctx,
+                            &(Stmt){.kind = STMT_DECL_BUFFER, .span = func->params[i].buffer->span, .as.declare = {flat, false, body}});
     }
     return func_with_body(state->ctx, func, body);
 }

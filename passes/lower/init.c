@@ -10,11 +10,11 @@
                                                                         C[vi] = C[vi] + A[vi, vk]
 
    The init runs once for each spatial point before its first update, also where the reduction domain is empty. Two forms give that:
-   - A nest before the outermost loop that the reduction axes depend on. It runs the init at all points that the loops inside may reach; conditions
-     that depend on the reduction alone do not count. That is the meaning where points may lack updates. Else it is used where nothing else inside
-     that loop touches what the init writes or writes what the init reads.
-   - Else a guard, `if vk == 0: init` inside the block: only where the first update that runs for each point provably is the first iteration of all
-     reduction loops, which the reduction axes tell from the others.
+   - A nest before the outermost loop that the reduction axes depend on. It runs the init at all points that the loops inside may reach;
+     conditions that depend on the reduction alone do not count. That is the meaning where points may lack updates. Else it is used where
+     nothing else inside that loop touches what the init writes or writes what the init reads.
+   - Else a guard, `if vk == 0: init` inside the block: only where the first update that runs for each point provably is the first iteration
+     of all reduction loops, which the reduction axes tell from the others.
    A block to which neither applies is refused. */
 #include "passes/lower/init.h"
 
@@ -69,7 +69,8 @@ static bool nest_is_invisible(const InitSite *site, const Effects *init, const M
 {
     Context *ctx = site->ctx;
     const Stmt *block = site->frames[site->frame_count - 1].stmt;
-    Effects body = effects_of_stmt(ctx, roots, site->block->body, NULL), others = effects_of_stmt(ctx, roots, site->frames[site->outer].stmt, block);
+    Effects body = effects_of_stmt(ctx, roots, site->block->body, NULL),
+            others = effects_of_stmt(ctx, roots, site->frames[site->outer].stmt, block);
     if (maps_meet(&others.reads, &init->writes) || maps_meet(&others.writes, &init->writes) || maps_meet(&others.writes, &init->reads))
         return false;
     /* all inits come before all updates now: what updates change besides their own point, no init may need */
@@ -79,7 +80,8 @@ static bool nest_is_invisible(const InitSite *site, const Effects *init, const M
     return !effects_read_other_elements(init, roots);
 }
 
-/* The nest is what the init means. Where points may lack updates, it is by definition; only, an init that reads what it writes must not run twice. */
+/* The nest is what the init means. Where points may lack updates, it is by definition; only, an init that reads what it writes must not run
+   twice. */
 static bool nest_is_right(const InitSite *site, const Stmt *nest, Map *roots)
 {
     if (!nest_is_possible(site, nest))
@@ -97,8 +99,9 @@ static bool uses_reduction(const InitSite *site, const Expr *expr)
     return expr_uses_any(expr, &site->reduce_loops);
 }
 
-/* The bounds of the loops from outer on are such that the first iteration of the reduction loops comes first for each point: they do not vary with
-   the reduction (those of spatial loops) or with one another (those of reduction loops), and no further loop repeats the block. */
+/* The bounds of the loops from outer on are such that the first iteration of the reduction loops comes first for each point: they do not
+   vary with the reduction (those of spatial loops) or with one another (those of reduction loops), and no further loop repeats the
+   block. */
 static bool loops_allow_guard(const InitSite *site)
 {
     for (int i = site->outer; i < site->frame_count; i++) {
@@ -171,8 +174,8 @@ static bool axes_tell_iterations(const InitSite *site, Analyzer *an)
     return iter_map_detect(an, &query, &result);
 }
 
-/* The condition, on the reduction axes, that this is the first iteration of all reduction loops; NULL where it is not shown to be the first update
-   of each point. */
+/* The condition, on the reduction axes, that this is the first iteration of all reduction loops; NULL where it is not shown to be the first
+   update of each point. */
 static const Expr *find_guard(const InitSite *site)
 {
     Context *ctx = site->ctx;
@@ -184,7 +187,8 @@ static const Expr *find_guard(const InitSite *site)
         subst_var(ctx, &first, loop->as.loop.var, composed_range(site, &loop->as.loop).min);
     }
     Analyzer *an = analyzer_of_site(site);
-    if (nest_repeats_points(site) || !loops_allow_guard(site) || !conditions_allow_guard(site, an, &first) || !axes_tell_iterations(site, an))
+    if (nest_repeats_points(site) || !loops_allow_guard(site) || !conditions_allow_guard(site, an, &first) ||
+        !axes_tell_iterations(site, an))
         return NULL;
     ExprList parts = {0};
     for (int i = 0; i < site->block->iter_count; i++) {
@@ -244,7 +248,8 @@ static bool has_no_point(const InitSite *site)
 {
     for (int i = 0; i < site->frame_count; i++) {
         const Stmt *stmt = site->frames[i].stmt;
-        if (stmt->kind == STMT_FOR && expr_is_int(stmt->as.loop.extent, 0) && (i < site->outer || map_has(&site->spatial_loops, stmt->as.loop.var)))
+        if (stmt->kind == STMT_FOR && expr_is_int(stmt->as.loop.extent, 0) &&
+            (i < site->outer || map_has(&site->spatial_loops, stmt->as.loop.var)))
             return true;
     }
     return false;

@@ -156,8 +156,8 @@ static ConditionKind condition_kind(const InitSite *site, const Expr *condition)
     return kind;
 }
 
-/* Conditions on reduction loops alone may empty the reduction, not exclude a point: they do not count. A condition that mixes both kinds excludes
-   the points that have no update at all: then the nest runs the reduction loops as well, under all conditions. */
+/* Conditions on reduction loops alone may empty the reduction, not exclude a point: they do not count. A condition that mixes both kinds
+   excludes the points that have no update at all: then the nest runs the reduction loops as well, under all conditions. */
 static void find_nest_conditions(InitSite *site)
 {
     bool mixed = false;
@@ -232,7 +232,8 @@ static bool region_names_reduction(const InitSite *site, const Region *region)
 }
 
 /* The regions that still make sense without the reduction axes, of buffers other than those that WITHOUT (COUNT regions) names. */
-static Region *spatial_regions(const InitSite *site, const Region *regions, int count, const Region *without, int without_count, int *result_count)
+static Region *spatial_regions(const InitSite *site, const Region *regions, int count, const Region *without, int without_count,
+                               int *result_count)
 {
     Region *result = ARENA_ARRAY(site->ctx->arena, Region, count);
     *result_count = 0;

@@ -3,11 +3,11 @@
      for v in T.vectorized(8):               for v in range(8):
          A[v + 1] = A[v] + 1         ->          A[v + 1] = A[v] + 1
 
-   Vectors run each statement for all iterations before the next statement. That gives what the iterations in order give if no element that one
-   iteration writes is accessed by another one. Shown for each pair of accesses to one memory by linear forms of the indices: in one dimension, or in
-   the offset from the data pointer. A store that nothing else of the body meets is in order as it is. Memory that the body allocates does not count.
-   A loop that becomes serial gets a warning. Not used: predicates, other than through simplification. Runs before flattening, which hides the
-   dimensions. */
+   Vectors run each statement for all iterations before the next statement. That gives what the iterations in order give if no element that
+   one iteration writes is accessed by another one. Shown for each pair of accesses to one memory by linear forms of the indices: in one
+   dimension, or in the offset from the data pointer. A store that nothing else of the body meets is in order as it is. Memory that the body
+   allocates does not count. A loop that becomes serial gets a warning. Not used: predicates, other than through simplification. Runs before
+   flattening, which hides the dimensions. */
 #include "ir/linear_sum.h"
 #include "ir/print.h"
 #include "passes/lower/effects.h"
@@ -124,7 +124,8 @@ static bool same_symbols(const LaneIndex *a, const LaneIndex *b)
     for (int i = 0; i < a->symbols.count; i++) {
         bool found = false;
         for (int k = 0; k < b->symbols.count; k++)
-            found |= a->symbols.data[i].coefficient == b->symbols.data[k].coefficient && expr_equal(a->symbols.data[i].atom, b->symbols.data[k].atom);
+            found |= a->symbols.data[i].coefficient == b->symbols.data[k].coefficient &&
+                     expr_equal(a->symbols.data[i].atom, b->symbols.data[k].atom);
         if (!found)
             return false;
     }
@@ -154,9 +155,10 @@ typedef struct {
     int64_t lo, hi, large;
 } Difference;
 
-/* Adds SIGN times the terms of INDEX to DIFFERENCE: multiples of STEP and more count as large. A term that OTHER has too differs by its reach, once.
-   False when something is not known. */
-static bool add_inner_terms(const LaneCheck *check, const LaneIndex *index, const LaneIndex *other, int sign, int64_t step, Difference *difference)
+/* Adds SIGN times the terms of INDEX to DIFFERENCE: multiples of STEP and more count as large. A term that OTHER has too differs by its
+   reach, once. False when something is not known. */
+static bool add_inner_terms(const LaneCheck *check, const LaneIndex *index, const LaneIndex *other, int sign, int64_t step,
+                            Difference *difference)
 {
     for (int i = 0; i < index->inner.count; i++) {
         InnerTerm term = index->inner.data[i];
@@ -171,8 +173,8 @@ static bool add_inner_terms(const LaneCheck *check, const LaneIndex *index, cons
             continue;
         }
         bool shared = has_term(other, term);
-        if (!expr_const_int(loop->extent, &extent) || (!shared && !expr_const_int(loop->min, &min)) || extent > INT32_MAX || min > INT32_MAX ||
-            min < INT32_MIN || size > INT32_MAX)
+        if (!expr_const_int(loop->extent, &extent) || (!shared && !expr_const_int(loop->min, &min)) || extent > INT32_MAX ||
+            min > INT32_MAX || min < INT32_MIN || size > INT32_MAX)
             return false;
         if (shared && sign < 0)
             continue;
@@ -188,8 +190,8 @@ static bool add_inner_terms(const LaneCheck *check, const LaneIndex *index, cons
     return true;
 }
 
-/* Different lanes of A and B, at any iterations of the loops inside, never meet: step * (lane - lane') + small + large is not 0, as |small| < step
-   and |step * (lane - lane')| + |small| is less than every multiple of large. */
+/* Different lanes of A and B, at any iterations of the loops inside, never meet: step * (lane - lane') + small + large is not 0, as |small|
+   < step and |step * (lane - lane')| + |small| is less than every multiple of large. */
 static bool lanes_are_disjoint(const LaneCheck *check, const LaneIndex *a, const LaneIndex *b, int64_t lanes)
 {
     if (!a->known || !b->known || a->step != b->step || a->step == 0 || a->step == INT64_MIN || !same_symbols(a, b))
@@ -200,8 +202,8 @@ static bool lanes_are_disjoint(const LaneCheck *check, const LaneIndex *a, const
         return false;
     if (!add_inner_terms(check, a, b, 1, step, &difference) || !add_inner_terms(check, b, a, -1, step, &difference))
         return false;
-    if (__builtin_add_overflow(difference.lo, constant, &difference.lo) || __builtin_add_overflow(difference.hi, constant, &difference.hi) ||
-        difference.lo == INT64_MIN)
+    if (__builtin_add_overflow(difference.lo, constant, &difference.lo) ||
+        __builtin_add_overflow(difference.hi, constant, &difference.hi) || difference.lo == INT64_MIN)
         return false;
     int64_t small = difference.hi > -difference.lo ? difference.hi : -difference.lo;
     if (difference.lo == difference.hi && !difference.large) /* exactly: no lane distance makes up for it */
@@ -214,7 +216,8 @@ static bool same_memory(const LaneCheck *check, const Access *a, const Access *b
     return effects_root(check->roots, a->buffer->data) == effects_root(check->roots, b->buffer->data);
 }
 
-/* One store that no other access of the body meets: the lanes are written in order, as the iterations are, unless a loop inside repeats it. */
+/* One store that no other access of the body meets: the lanes are written in order, as the iterations are, unless a loop inside repeats
+   it. */
 static bool is_lone_scatter(const LaneCheck *check, int at)
 {
     const Access *access = &check->accesses.data[at];
@@ -319,9 +322,9 @@ static const Stmt *check_loop(Context *ctx, const LanesPass *pass, const Stmt *s
     if (!conflict)
         return stmt;
     const Expr *element = expr_load(ctx, (Buffer *)conflict->buffer, conflict->indices, conflict->buffer->ndim, NULL, span_none());
-    diag_warning(ctx, stmt->span, "the vectorized loop '%s' runs serially: its iterations are not shown to be independent, as they may meet at %s",
-                 stmt->as.loop.var->name,
-                 print_expr(ctx, element));
+    diag_warning(ctx, stmt->span,
+                 "the vectorized loop '%s' runs serially: its iterations are not shown to be independent, as they may meet at %s",
+                 stmt->as.loop.var->name, print_expr(ctx, element));
     ForStmt loop = stmt->as.loop;
     loop.kind = FOR_SERIAL;
     return stmt_for(ctx, loop, stmt->span);

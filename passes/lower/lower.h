@@ -1,5 +1,5 @@
-/* Lowering: from a scheduled function (blocks over multi-dimensional buffers) to what code generation takes (flat buffers, no blocks, explicit
-   vectors). The passes are the rows of passes.def. */
+/* Lowering: from a scheduled function (blocks over multi-dimensional buffers) to what code generation takes (flat buffers, no blocks,
+   explicit vectors). The passes are the rows of passes.def. */
 #ifndef TIRC_PASSES_LOWER_LOWER_H
 #define TIRC_PASSES_LOWER_LOWER_H
 

@@ -6,9 +6,10 @@
          B[i] = V[0, 3]
          T.call_extern("int32", "f", V.data, V.strides[0])
 
-   The variables of the view's shape, strides and offset get the values that they have in the buffer below all views; what the view states (shape,
-   type, scope, strides, offset, offset_factor, alignment) must be shown to hold there, else it is refused at the view's place. A view that names no
-   offset has offset 0: its pointer is the address of its first element. Runs after compaction, which decides the strides. */
+   The variables of the view's shape, strides and offset get the values that they have in the buffer below all views; what the view states
+   (shape, type, scope, strides, offset, offset_factor, alignment) must be shown to hold there, else it is refused at the view's place. A
+   view that names no offset has offset 0: its pointer is the address of its first element. Runs after compaction, which decides the
+   strides. */
 #include <string.h>
 
 #include "ir/print.h"
@@ -86,8 +87,8 @@ static bool bind_stated(Matcher *matcher, const Expr *pattern, const Expr *value
 
 static void refuse(Matcher *matcher, const MatchBuffer *match, const Buffer *root, const char *reason)
 {
-    diag_error(matcher->ctx, match->target->span, "'%s' does not fit the region of '%s' that it is to be: %s", match->target->name, root->name,
-               reason);
+    diag_error(matcher->ctx, match->target->span, "'%s' does not fit the region of '%s' that it is to be: %s", match->target->name,
+               root->name, reason);
     if (match->source.span.file)
         diag_note(matcher->ctx, match->source.span, "the region is given here");
 }
@@ -98,7 +99,8 @@ static void bind_shape(Matcher *matcher, const MatchBuffer *match, const RootVie
     int missing = view->root->ndim - view->target->ndim;
     for (int d = 0; d < view->root->ndim; d++) {
         const Expr *extent = ranges[d].extent;
-        if (d < missing && !analyzer_prove(matcher->an, op_compare(matcher->ctx, EXPR_EQ, extent, expr_int(matcher->ctx, extent->dtype, 1))))
+        if (d < missing &&
+            !analyzer_prove(matcher->an, op_compare(matcher->ctx, EXPR_EQ, extent, expr_int(matcher->ctx, extent->dtype, 1))))
             REFUSE(matcher, match, view->root, "dimension %d of '%s' has extent %s there and is not part of the view", d, view->root->name,
                    text_of(matcher, extent));
         else if (d >= missing && !bind_stated(matcher, view->target->shape[d - missing], extent))
@@ -108,7 +110,8 @@ static void bind_shape(Matcher *matcher, const MatchBuffer *match, const RootVie
     }
 }
 
-/* A stride along a dimension of one element never counts; a pointer to a view that states no strides means that its elements lie without gaps. */
+/* A stride along a dimension of one element never counts; a pointer to a view that states no strides means that its elements lie without
+   gaps. */
 static void bind_strides(Matcher *matcher, const MatchBuffer *match, const RootView *view, const Range *ranges, bool pointer_used)
 {
     Context *ctx = matcher->ctx;
@@ -147,12 +150,12 @@ static void bind_offset(Matcher *matcher, const MatchBuffer *match, RootView *vi
         REFUSE(matcher, match, view->root, "its offset is %s, that of the region is %s", text_of(matcher, target->elem_offset),
                text_of(matcher, view->offset));
     if (target->offset_factor > 1 && !is_multiple(matcher, view->offset, target->offset_factor))
-        REFUSE(matcher, match, view->root, "the offset %s is not shown to be a multiple of its offset_factor %d", text_of(matcher, view->offset),
-               target->offset_factor);
+        REFUSE(matcher, match, view->root, "the offset %s is not shown to be a multiple of its offset_factor %d",
+               text_of(matcher, view->offset), target->offset_factor);
 }
 
-/* Bytes to which the data pointer of ROOT is aligned for certain: parameters are only to their elements unless they say more, tirc's own buffers
-   always to 64. */
+/* Bytes to which the data pointer of ROOT is aligned for certain: parameters are only to their elements unless they say more, tirc's own
+   buffers always to 64. */
 static int certain_alignment(const Matcher *matcher, const Buffer *root)
 {
     int element = dtype_bytes(dtype_scalar(root->dtype));
@@ -165,7 +168,8 @@ static void check_kind(Matcher *matcher, const MatchBuffer *match, const RootVie
 {
     const Buffer *target = view->target, *root = view->root;
     if (!dtype_equal(target->dtype, root->dtype))
-        REFUSE(matcher, match, root, "its type is %s, not %s", dtype_name(matcher->ctx, target->dtype), dtype_name(matcher->ctx, root->dtype));
+        REFUSE(matcher, match, root, "its type is %s, not %s", dtype_name(matcher->ctx, target->dtype),
+               dtype_name(matcher->ctx, root->dtype));
     if (strcmp(target->scope, root->scope))
         REFUSE(matcher, match, root, "its scope is '%s', not '%s'", target->scope, root->scope);
     int alignment = certain_alignment(matcher, root), bytes = dtype_bytes(dtype_scalar(root->dtype));
@@ -257,7 +261,8 @@ static const Expr *match_in_expr(Rewriter *rewriter, const Expr *expr)
         const RootView *view = map_get(&matcher->pointers, expr->value.var);
         const Expr *value = map_get(&matcher->vars.vars, expr->value.var);
         if (view)
-            return view->pointer_at_root ? expr_var_at(matcher->ctx, view->root->data, expr->span) : first_element_address(matcher, view, expr->span);
+            return view->pointer_at_root ? expr_var_at(matcher->ctx, view->root->data, expr->span)
+                                         : first_element_address(matcher, view, expr->span);
         return value ? value : expr;
     }
     if (expr_is_call(expr, OP_TVM_ACCESS_PTR))
@@ -276,8 +281,8 @@ static const Stmt *match_store(Rewriter *rewriter, const Stmt *stmt)
     const RootView *view = map_get(&matcher->views, stmt->as.store.buffer);
     if (!view)
         return result;
-    return stmt_store(matcher->ctx, view->root, root_indices(matcher, view, result->as.store.indices), view->root->ndim, result->as.store.value,
-                      result->as.store.mask, stmt->span);
+    return stmt_store(matcher->ctx, view->root, root_indices(matcher, view, result->as.store.indices), view->root->ndim,
+                      result->as.store.value, result->as.store.mask, stmt->span);
 }
 
 static const Stmt *match_branch(Rewriter *rewriter, const Stmt *stmt)

@@ -1,5 +1,5 @@
-/* See needed.h. All accesses count, also those under conditions: what the program may touch is never left out. Declared regions count where a call
-   takes a pointer. */
+/* See needed.h. All accesses count, also those under conditions: what the program may touch is never left out. Declared regions count where
+   a call takes a pointer. */
 #include "passes/lower/needed.h"
 
 #include "passes/lower/views.h"
@@ -87,7 +87,8 @@ static bool need_in_stmt(Visitor *visitor, const Stmt *stmt)
         break;
     }
     case STMT_LET:
-        add_inner(needed, stmt->as.let.var, expr_reads_memory(stmt->as.let.value) ? int_set_everything() : int_set_point(stmt->as.let.value));
+        add_inner(needed, stmt->as.let.var,
+                  expr_reads_memory(stmt->as.let.value) ? int_set_everything() : int_set_point(stmt->as.let.value));
         break;
     case STMT_BLOCK: need_in_block(needed, &stmt->as.block); break;
     case STMT_DECL_BUFFER: needed->fixed |= stmt->as.declare.buffer->data == root->data; break;

@@ -8,12 +8,13 @@
              for j in range(16):                       for j in range(16):
                  C[i, j] = B[i, j]                         C[i, j] = B[i, j]
 
-   A buffer goes into the innermost loop that holds all its uses and across whose iterations it carries no data. A loop of which that is not shown
-   keeps the buffer outside. Iterations of parallel and one-trip loops carry nothing: the former must not communicate, so where all of them write one
-   element, each has a copy of its own. A buffer that a call accesses through a pointer follows the declared regions of the block of that call.
+   A buffer goes into the innermost loop that holds all its uses and across whose iterations it carries no data. A loop of which that is not
+   shown keeps the buffer outside. Iterations of parallel and one-trip loops carry nothing: the former must not communicate, so where all of
+   them write one element, each has a copy of its own. A buffer that a call accesses through a pointer follows the declared regions of the
+   block of that call.
 
-   storage_align (the block annotation "buffer_dim_align") goes to the allocation: rows of [axis, factor, offset], for compaction. Needs: block axes
-   gone. */
+   storage_align (the block annotation "buffer_dim_align") goes to the allocation: rows of [axis, factor, offset], for compaction. Needs:
+   block axes gone. */
 #include <string.h>
 
 #include "passes/lower/coverage.h"

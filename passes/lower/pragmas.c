@@ -5,8 +5,8 @@
      T.func_attr({"tirc.import_llvm": [ir]})
      for i in range(16): ...
 
-   The pragma is found on loops, on blocks and in T.attr statements. Other pragmas and annotations are hints that no pass needs: they stay where they
-   are. */
+   The pragma is found on loops, on blocks and in T.attr statements. Other pragmas and annotations are hints that no pass needs: they stay
+   where they are. */
 #include <string.h>
 
 #include "passes/lower/state.h"

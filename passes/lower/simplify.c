@@ -1,5 +1,5 @@
-/* Passes "simplify" and "cleanup": indices, bounds and conditions are simplified under what the loops and conditions around them say; what cannot
-   run or runs once loses its loop.
+/* Passes "simplify" and "cleanup": indices, bounds and conditions are simplified under what the loops and conditions around them say; what
+   cannot run or runs once loses its loop.
 
      for i in range(1):                                 for j in range(16):
          for j in range(16):                      ->        A_1[j] = T.float32(0.0)

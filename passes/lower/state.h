@@ -29,7 +29,8 @@ const Expr *buffer_span(Context *ctx, const Buffer *buffer);
 bool buffer_is_dense(const Buffer *buffer);
 
 /* --- Expressions --- */
-/* EXPR, an integer expression, computed in int64: leaves are converted, the operations done in 64 bits. Equal to EXPR where that does not overflow. */
+/* EXPR, an integer expression, computed in int64: leaves are converted, the operations done in 64 bits. Equal to EXPR where that does not
+   overflow. */
 const Expr *expr_in_int64(Context *ctx, const Expr *expr);
 /* The constant EXPR in TYPE where that holds it; any other expression as it is. */
 const Expr *expr_narrow_constant(Context *ctx, const Expr *expr, DType type);

@@ -3,8 +3,8 @@
      for u in T.unroll(2):              A_1[i * 2] = T.float32(0.0)
          A_1[i * 2 + u] = ...     ->    A_1[i * 2 + 1] = T.float32(0.0)
 
-   A loop with T.break_loop, T.continue_loop or T.ret in it stays a loop. pragma_auto_unroll_max_step and pragma_unroll_explicit are hints, which
-   code generation may use. */
+   A loop with T.break_loop, T.continue_loop or T.ret in it stays a loop. pragma_auto_unroll_max_step and pragma_unroll_explicit are hints,
+   which code generation may use. */
 #include "ir/fold.h"
 #include "passes/lower/state.h"
 
@@ -30,22 +30,24 @@ static bool check_size(Context *ctx, const Stmt *stmt)
     const ForStmt *loop = &stmt->as.loop;
     int64_t extent, body = statement_count(loop->body);
     if (!expr_const_int(loop->extent, &extent)) {
-        diag_error(ctx, stmt->span, "the extent of the unrolled loop '%s' is not constant: split it by a constant and unroll the inner loop",
+        diag_error(ctx, stmt->span,
+                   "the extent of the unrolled loop '%s' is not constant: split it by a constant and unroll the inner loop",
                    loop->var->name);
         return false;
     }
     if (body == 0 || extent <= MOST_STATEMENTS / body)
         return true;
     int64_t fits = MOST_STATEMENTS / body > 16 ? 16 : MOST_STATEMENTS / body;
-    diag_error(ctx, stmt->span, "unrolling loop '%s' gives more than %d statements (%lld iterations of %lld)", loop->var->name, MOST_STATEMENTS,
-               (long long)extent, (long long)body);
+    diag_error(ctx, stmt->span, "unrolling loop '%s' gives more than %d statements (%lld iterations of %lld)", loop->var->name,
+               MOST_STATEMENTS, (long long)extent, (long long)body);
     if (fits > 1)
         diag_note(ctx, stmt->span, "split it, for example by [None, %lld], and unroll the inner loop", (long long)fits);
     return false;
 }
 
 /* --- One iteration --- */
-/* What the value of the loop variable decides is folded at once: an iteration that a condition excludes may name elements that do not exist. */
+/* What the value of the loop variable decides is folded at once: an iteration that a condition excludes may name elements that do not
+   exist. */
 static const Expr *fold_in_expr(Rewriter *rewriter, const Expr *expr)
 {
     const Expr *result = rewrite_expr_children(rewriter, expr);

@@ -4,9 +4,9 @@
          if i * 8 + v < n:                                       ->      under the mask T.Broadcast(i * 8, 8) + T.Ramp(0, 1, 8) < T.Broadcast(n, 8)
              B_1[i * 8 + v] = A_1[i * 8 + v] * T.float32(2.0)
 
-   Each statement runs for all lanes before the next one. That is the same only where the iterations are independent, which the pass "lanes" has
-   shown. A loop whose body has no vector form runs its iterations in order, with a warning. A call with effects in it is an error: such calls are
-   never vectorized. Memory that the body allocates exists once for each lane:
+   Each statement runs for all lanes before the next one. That is the same only where the iterations are independent, which the pass "lanes"
+   has shown. A loop whose body has no vector form runs its iterations in order, with a warning. A call with effects in it is an error: such
+   calls are never vectorized. Memory that the body allocates exists once for each lane:
 
      for v in T.vectorized(8):                    t = T.allocate([8], ...)
          t = T.allocate([1], ...)           ->    t_1[0:8] = A_1[0:8]
@@ -118,7 +118,8 @@ static const Stmt *branch_lanes(Lanes *lanes, const Stmt *stmt)
     bool keep = expr_reads_memory(condition);
     Var *kept = keep ? var_new(ctx, context_intern(ctx, "mask"), condition->dtype, stmt->span) : NULL;
     const Expr *mask = keep ? expr_var(ctx, kept) : condition;
-    const Stmt *parts[] = {stmt_under(lanes, then_body, mask, false), else_body ? stmt_under(lanes, else_body, mask, true) : stmt_empty(ctx)};
+    const Stmt *parts[] = {stmt_under(lanes, then_body, mask, false),
+                           else_body ? stmt_under(lanes, else_body, mask, true) : stmt_empty(ctx)};
     const Stmt *both = stmt_seq(ctx, parts, 2);
     return keep ? stmt_let(ctx, kept, condition, both, stmt->span) : both;
 }
@@ -170,8 +171,8 @@ static bool check_extent(Context *ctx, const Stmt *stmt)
     const char *name = stmt->as.loop.var->name;
     int64_t extent;
     if (!expr_const_int(stmt->as.loop.extent, &extent)) {
-        diag_error(ctx, stmt->span, "the extent of the vectorized loop '%s' is not constant: split it by a constant and vectorize the inner loop",
-                   name);
+        diag_error(ctx, stmt->span,
+                   "the extent of the vectorized loop '%s' is not constant: split it by a constant and vectorize the inner loop", name);
         return false;
     }
     if (extent > MOST_LANES) {

@@ -14,16 +14,16 @@ typedef struct {
     Map lets;         /* Var of a let that varies over the lanes -> its vector Var */
 } Lanes;
 
-/* EXPR for all lanes: a vector of lanes->lanes, or a scalar where all lanes have the same value. Under a mask nothing is evaluated for other lanes
-   that could fail. */
+/* EXPR for all lanes: a vector of lanes->lanes, or a scalar where all lanes have the same value. Under a mask nothing is evaluated for
+   other lanes that could fail. */
 const Expr *lanes_expr(Lanes *lanes, const Expr *expr);
 /* EXPR, a scalar or a vector of lanes->lanes, as a vector. */
 const Expr *lanes_spread(const Lanes *lanes, const Expr *expr);
 /* MASK and the bool vector (or scalar) CONDITION, or its opposite. */
 const Expr *lanes_mask_with(const Lanes *lanes, const Expr *condition, bool negated);
 
-/* NULL when the body of LOOP has a form that can be turned into vectors of its lanes, else what stands against it. *CALL: a call with effects that
-   is in the way, else NULL. */
+/* NULL when the body of LOOP has a form that can be turned into vectors of its lanes, else what stands against it. *CALL: a call with
+   effects that is in the way, else NULL. */
 const char *vectorize_obstacle(Context *ctx, const ForStmt *loop, const Expr **call);
 
 #endif

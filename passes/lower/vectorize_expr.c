@@ -2,8 +2,8 @@
 
      A_1[i * 16 + v] * T.float32(2.0)      ->      A_1[i * 16:i * 16 + 16] * T.Broadcast(T.float32(2.0), 16)
 
-   What does not vary with the loop stays scalar. if_then_else, and, or evaluate an operand only for the lanes that need it: its loads get a mask,
-   and its divisors are 1 in the other lanes. */
+   What does not vary with the loop stays scalar. if_then_else, and, or evaluate an operand only for the lanes that need it: its loads get a
+   mask, and its divisors are 1 in the other lanes. */
 #include "passes/lower/vectorize.h"
 
 const Expr *lanes_spread(const Lanes *lanes, const Expr *expr)
@@ -38,8 +38,8 @@ static bool is_ramp(const Expr *expr)
     return expr->kind == EXPR_RAMP;
 }
 
-/* KIND of A and B, at least one of them a ramp and no other vector among them, as a ramp; NULL where it is none. Exact also where the arithmetic
-   wraps. */
+/* KIND of A and B, at least one of them a ramp and no other vector among them, as a ramp; NULL where it is none. Exact also where the
+   arithmetic wraps. */
 static const Expr *ramp_arithmetic(Lanes *lanes, ExprKind kind, const Expr *a, const Expr *b)
 {
     Context *ctx = lanes->ctx;
@@ -73,7 +73,8 @@ static const Expr *binary_lanes(Lanes *lanes, const Expr *expr)
     Context *ctx = lanes->ctx;
     const Expr *a = lanes_expr(lanes, expr->args[0]), *b = lanes_expr(lanes, expr->args[1]);
     if (lanes->mask && may_fail(expr))
-        b = expr_select(ctx, lanes->mask, lanes_spread(lanes, b), expr_broadcast(ctx, expr_int(ctx, dtype_scalar(b->dtype), 1), lanes->lanes));
+        b = expr_select(ctx, lanes->mask, lanes_spread(lanes, b),
+                        expr_broadcast(ctx, expr_int(ctx, dtype_scalar(b->dtype), 1), lanes->lanes));
     if (!is_vector(a) && !is_vector(b)) {
         const Expr *args[] = {a, b};
         return expr_with_args(ctx, expr, args);

@@ -17,9 +17,18 @@ static void obstruct(FormCheck *check, const char *why)
 
 static bool is_elementwise(Op op)
 {
-    static const Op others[] = {OP_CALL_PURE_EXTERN, OP_CALL_LLVM_PURE_INTRIN, OP_LLVM_LOOKUP_INTRINSIC_ID, OP_TVM_ACCESS_PTR, OP_ADDRESS_OF,
-                                OP_TYPE_ANNOTATION, OP_ISNULLPTR,
-                                OP_BUFFER_DATA, OP_TVM_TUPLE, OP_COMM_REDUCER, OP_VSCALE, OP_GET_ACTIVE_LANE_MASK};
+    static const Op others[] = {OP_CALL_PURE_EXTERN,
+                                OP_CALL_LLVM_PURE_INTRIN,
+                                OP_LLVM_LOOKUP_INTRINSIC_ID,
+                                OP_TVM_ACCESS_PTR,
+                                OP_ADDRESS_OF,
+                                OP_TYPE_ANNOTATION,
+                                OP_ISNULLPTR,
+                                OP_BUFFER_DATA,
+                                OP_TVM_TUPLE,
+                                OP_COMM_REDUCER,
+                                OP_VSCALE,
+                                OP_GET_ACTIVE_LANE_MASK};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (op == others[i])
             return false;

@@ -23,8 +23,8 @@ const View *views_find_data(const Views *views, const Var *data);
 /* The box of the root (root->ndim ranges) that RANGES of the view's target is. */
 Range *view_ranges(Context *ctx, const Views *views, const View *view, const Range *ranges);
 
-/* The elements that INDICES (one for each dimension) select, as a box: points, and runs where an index is a ramp of stride 1. NULL where an index is
-   another vector. */
+/* The elements that INDICES (one for each dimension) select, as a box: points, and runs where an index is a ramp of stride 1. NULL where an
+   index is another vector. */
 Range *element_ranges(Context *ctx, const Expr *const *indices, int count);
 
 #endif

@@ -5,8 +5,8 @@
              A_1[i * 16 + j] = ...                        A_1[i * T.int64(16) + T.Cast("int64", j)] = ...
 
    What could overflow is found with intervals: of loops and lets from their bounds, of sizes from 0 to the greatest value of their type, of
-   everything else the type's own. A loop or let whose value is computed in int64 gets a variable of that type. Values keep their types and wrap: a
-   widened variable in a value is converted back. Runs last, so that nothing narrows again. */
+   everything else the type's own. A loop or let whose value is computed in int64 gets a variable of that type. Values keep their types and
+   wrap: a widened variable in a value is converted back. Runs last, so that nothing narrows again. */
 #include "passes/lower/index_vars.h"
 
 /* The values that an expression may have if nothing overflows, cut to int64. */
@@ -127,7 +127,9 @@ static Extent extent_of(const Widener *widener, const Expr *expr)
     case EXPR_RAMP: return extent_of_ramp(widener, expr);
     case EXPR_BROADCAST: return extent_of(widener, expr->args[0]);
     case EXPR_SELECT: return extent_union(extent_of(widener, expr->args[1]), extent_of(widener, expr->args[2]));
-    default: return expr_is_call(expr, OP_IF_THEN_ELSE) ? extent_union(extent_of(widener, expr->args[1]), extent_of(widener, expr->args[2])) : type;
+    default:
+        return expr_is_call(expr, OP_IF_THEN_ELSE) ? extent_union(extent_of(widener, expr->args[1]), extent_of(widener, expr->args[2]))
+                                                   : type;
     }
 }
 
@@ -154,7 +156,8 @@ static const Expr *in_int64(Widener *widener, const Expr *expr)
 
 static bool needs_int64(const Widener *widener, const Expr *expr)
 {
-    return dtype_is_integer(expr->dtype) && expr->dtype.bits < 64 && (extent_of(widener, expr).overflows || expr_uses_any(expr, &widener->wide));
+    return dtype_is_integer(expr->dtype) && expr->dtype.bits < 64 &&
+           (extent_of(widener, expr).overflows || expr_uses_any(expr, &widener->wide));
 }
 
 /* An index, bound or size: in int64 where its own type may not do. */
@@ -229,7 +232,8 @@ static const Stmt *widen_loop(Rewriter *rewriter, const Stmt *stmt)
     loop.body = rewrite_stmt(rewriter, loop.body);
     if (wide) { /* the shapes of buffers declared below are left */
         Subst subst = {0};
-        subst_var(rewriter->ctx, &subst, stmt->as.loop.var, expr_cast(rewriter->ctx, stmt->as.loop.var->dtype, expr_var(rewriter->ctx, loop.var)));
+        subst_var(rewriter->ctx, &subst, stmt->as.loop.var,
+                  expr_cast(rewriter->ctx, stmt->as.loop.var->dtype, expr_var(rewriter->ctx, loop.var)));
         loop.body = subst_stmt(rewriter->ctx, &subst, loop.body);
     }
     bool same = loop.min == stmt->as.loop.min && loop.extent == stmt->as.loop.extent && loop.body == stmt->as.loop.body;

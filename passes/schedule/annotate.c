@@ -15,7 +15,8 @@ static const AttrValue *attr_value(Schedule *sch, const Value *value)
     case VALUE_BOOL: return attr_expr(ctx, expr_bool(ctx, value->as.boolean));
     case VALUE_INT: return attr_int(ctx, value->as.integer);
     case VALUE_FLOAT: return attr_float(ctx, value->as.real);
-    case VALUE_STRING: return attr_expr(ctx, expr_with_span(ctx, expr_string(ctx, value->as.text), sch->call_span)); /* names files relative to the script */
+    /* names files relative to the script */
+    case VALUE_STRING: return attr_expr(ctx, expr_with_span(ctx, expr_string(ctx, value->as.text), sch->call_span));
     case VALUE_EXPR: return attr_expr(ctx, value->as.expr);
     case VALUE_LIST: return attr_list(sch, value->as.list);
     case VALUE_DICT: return attr_dict(sch, value->as.list);
@@ -25,7 +26,8 @@ static const AttrValue *attr_value(Schedule *sch, const Value *value)
     case VALUE_INDEX_MAP:
     case VALUE_SCRIPT: break;
     }
-    sched_refuse(sch, "a value of type %s cannot be an annotation; strings, numbers, bools, lists and dicts can", value_type_name(value->kind));
+    sched_refuse(sch, "a value of type %s cannot be an annotation; strings, numbers, bools, lists and dicts can",
+                 value_type_name(value->kind));
     return NULL;
 }
 
@@ -82,8 +84,8 @@ bool primitive_annotate(Schedule *sch, const Value *args, Value *result)
     if (!value)
         return false;
     if (attrs_get(node_annotations(node), args[1].as.text)) {
-        diag_warning(sch->ctx, sch->call_span, "annotate: %s keeps the value that \"%s\" has already; unannotate it first to change it", node_words(sch, node),
-                     args[1].as.text);
+        diag_warning(sch->ctx, sch->call_span, "annotate: %s keeps the value that \"%s\" has already; unannotate it first to change it",
+                     node_words(sch, node), args[1].as.text);
         return true;
     }
     replace_annotations(sch, node, attrs_set(sch->ctx, node_annotations(node), args[1].as.text, value));
@@ -103,7 +105,8 @@ bool primitive_unannotate(Schedule *sch, const Value *args, Value *result)
         for (int i = 0; i < attrs.count; i++)
             vec_push(sch->ctx->arena, &keys, attrs.entries[i].key);
         const char *near = diag_closest(key, keys.data, keys.count);
-        sched_refuse(sch, "%s has no annotation \"%s\"%s%s%s", node_words(sch, node), key, near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+        sched_refuse(sch, "%s has no annotation \"%s\"%s%s%s", node_words(sch, node), key, near ? "; did you mean \"" : "",
+                     near ? near : "", near ? "\"?" : "");
         sched_note(sch, node->stmt->span, "%s is here", node_words(sch, node));
         return false;
     }

@@ -10,8 +10,8 @@
                                                                     with T.block("B"):
                                                                         v_i = T.axis.spatial(16, i1)
                                                                         B[v_o * 16 + v_i] = f(A[v_o * 16 + v_i])
-   Each binding divides into a part over the loops outside and one over the loops inside. An init moves to the outer block, over the inner loops that its axes need; the inner block
-   is then an update that reads what it writes. The order of instances does not change. */
+   Each binding divides into a part over the loops outside and one over the loops inside. An init moves to the outer block, over the inner
+   loops that its axes need; the inner block is then an update that reads what it writes. The order of instances does not change. */
 #include "passes/schedule/blockize.h"
 
 #include "passes/arith/int_set.h"
@@ -52,7 +52,8 @@ static bool divide(Blockizing *b, const VarRange *outside, int outside_count)
     }
     for (int i = 0; i < iters.count; i++)
         analyzer_bind_range_opaque(b->an, iters.data[i].var, iters.data[i].range);
-    IterMapQuery query = {block->bindings, block->iter_count, iters.data, iters.count, block->predicate, ITER_MAP_SURJECTIVE, !b->preserve_unit_iters};
+    IterMapQuery query = {block->bindings,     block->iter_count,      iters.data, iters.count, block->predicate,
+                          ITER_MAP_SURJECTIVE, !b->preserve_unit_iters};
     return iter_map_divide_subspace(b->an, &query, inner, b->loop_count, &b->division);
 }
 
@@ -82,7 +83,8 @@ static void derive_iter(Blockizing *b, int index)
     vec_push(ctx->arena, &b->outer_iters, outer);
     vec_push(ctx->arena, &b->outer_bindings, op_cast(ctx, iter->var->dtype, part->outer));
     bool unit_outer = expr_is_int(part->outer_extent, 1), unit_inner = expr_is_int(part->inner_extent, 1);
-    const Expr *zero = expr_int(ctx, iter->var->dtype, 0), *outer_var = expr_var(ctx, outer.var), *start = op_cast(ctx, iter->var->dtype, start_of_inner(b, part));
+    const Expr *zero = expr_int(ctx, iter->var->dtype, 0), *outer_var = expr_var(ctx, outer.var),
+               *start = op_cast(ctx, iter->var->dtype, start_of_inner(b, part));
     if (unit_inner) {
         subst_var(ctx, &b->subst, iter->var, op_add(ctx, unit_outer && !b->preserve_unit_iters ? zero : outer_var, start));
         return;
@@ -138,10 +140,12 @@ static const Stmt *tidy_stmt(Rewriter *rewriter, const Stmt *stmt)
         const Expr **indices = ARENA_ARRAY(ctx->arena, const Expr *, count);
         for (int i = 0; i < count; i++)
             indices[i] = tidy_index(rewriter, stmt->as.store.indices[i]);
-        return stmt_store(ctx, stmt->as.store.buffer, indices, count, tidy_value(rewriter, stmt->as.store.value), stmt->as.store.mask, stmt->span);
+        return stmt_store(ctx, stmt->as.store.buffer, indices, count, tidy_value(rewriter, stmt->as.store.value), stmt->as.store.mask,
+                          stmt->span);
     }
     if (stmt->kind == STMT_LET)
-        return stmt_let(ctx, stmt->as.let.var, tidy_value(rewriter, stmt->as.let.value), rewrite_stmt(rewriter, stmt->as.let.body), stmt->span);
+        return stmt_let(ctx, stmt->as.let.var, tidy_value(rewriter, stmt->as.let.value), rewrite_stmt(rewriter, stmt->as.let.body),
+                        stmt->span);
     if (stmt->kind == STMT_EVALUATE)
         return stmt_evaluate(ctx, tidy_value(rewriter, stmt->as.evaluate), stmt->span);
     return rewrite_stmt_children(rewriter, stmt);
@@ -250,7 +254,9 @@ static const Stmt *outer_init(Blockizing *b)
         vec_push(ctx->arena, &iters, iter);
         vec_push(ctx->arena, &bindings, b->inner_bindings.data[i]);
     }
-    BlockStmt init = {.block = block_new(ctx, context_internf(ctx, "%s_init", block->block->name), block->block->span), .iter_count = iters.count, .iters = iters.data};
+    BlockStmt init = {.block = block_new(ctx, context_internf(ctx, "%s_init", block->block->name), block->block->span),
+                      .iter_count = iters.count,
+                      .iters = iters.data};
     init.bindings = bindings.data;
     init.predicate = b->inner.predicate;
     init.writes = b->inner.writes;
@@ -307,7 +313,8 @@ static void unite_region(Schedule *sch, Analyzer *an, RegionVec *all, Region reg
         if (all->data[i].buffer != region.buffer)
             continue;
         for (int d = 0; d < region.buffer->ndim; d++) {
-            IntSet sum = int_set_union(an, int_set_from_range(sch->ctx, all->data[i].ranges[d]), int_set_from_range(sch->ctx, region.ranges[d]));
+            IntSet sum =
+                int_set_union(an, int_set_from_range(sch->ctx, all->data[i].ranges[d]), int_set_from_range(sch->ctx, region.ranges[d]));
             all->data[i].ranges[d] = analyzer_simplify_range(an, int_set_cover_range(an, sum, all->data[i].ranges[d]));
         }
         return;
@@ -350,7 +357,8 @@ static bool uses_inner_loop(const Blockizing *b, const Expr *expr)
     return false;
 }
 
-/* A T.where with a lower bound lets inner parts start later than the inner loops do: the domains that derive_iter gives them do not hold that. */
+/* A T.where with a lower bound lets inner parts start later than the inner loops do: the domains that derive_iter gives them do not hold
+   that. */
 static bool inner_parts_start_with_loops(Blockizing *b)
 {
     ConditionList parts = {0};
@@ -402,8 +410,11 @@ static const TreeNode *only_block_below(Schedule *sch, const TreeNode *loop, con
 static bool refuse_division(Blockizing *b, const char *loop)
 {
     const char *name = b->block_stmt->as.block.block->name;
-    sched_refuse(b->sch, "block '%s' cannot be blockized at loop '%s': its bindings and T.where do not divide into a part over the loops outside and one over the loops inside; "
-                         "a split whose factor divides the extent helps", name, loop);
+    sched_refuse(b->sch,
+                 "block '%s' cannot be blockized at loop '%s': its bindings and T.where do not divide into a part over the loops outside "
+                 "and one over the loops inside; "
+                 "a split whose factor divides the extent helps",
+                 name, loop);
     sched_note(b->sch, b->block_stmt->span, "block '%s' is here", name);
     return false;
 }
@@ -423,15 +434,16 @@ Block *blockize_loop(Schedule *sch, const TreeNode *loop, bool preserve_unit_ite
         return NULL;
     }
     if (!init_can_be_guarded(&b)) {
-        sched_refuse(sch, "block '%s' cannot be blockized at loop '%s': its T.where guards reduce axes, which its init does not run over", b.block_stmt->as.block.block->name,
-                     node_loop(loop)->var->name);
+        sched_refuse(sch, "block '%s' cannot be blockized at loop '%s': its T.where guards reduce axes, which its init does not run over",
+                     b.block_stmt->as.block.block->name, node_loop(loop)->var->name);
         return NULL;
     }
     const BlockStmt *block = &b.block_stmt->as.block;
     const Stmt *body = blockize_inner(&b);
     RegionVec reads = {0}, writes = {0};
     blockize_add_regions(&b, false, &reads, &writes);
-    BlockStmt outer = {.block = block_new(ctx, context_internf(ctx, "%s_o", block->block->name), block->block->span), .iter_count = b.outer_iters.count};
+    BlockStmt outer = {.block = block_new(ctx, context_internf(ctx, "%s_o", block->block->name), block->block->span),
+                       .iter_count = b.outer_iters.count};
     outer.iters = b.outer_iters.data;
     outer.bindings = b.outer_bindings.data;
     outer.predicate = b.division.outer_predicate;

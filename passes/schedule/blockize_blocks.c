@@ -23,7 +23,8 @@ static const TreeNode *common_node(Schedule *sch, const TreeNode *const *nodes, 
 {
     const TreeNode *common = schedule_parent(sch, nodes[0]);
     for (int i = 1; i < count; i++)
-        while (common && !(schedule_node_index(sch, nodes[i]) > schedule_node_index(sch, common) && schedule_node_index(sch, nodes[i]) < common->end))
+        while (common &&
+               !(schedule_node_index(sch, nodes[i]) > schedule_node_index(sch, common) && schedule_node_index(sch, nodes[i]) < common->end))
             common = schedule_parent(sch, common);
     return common;
 }
@@ -58,7 +59,8 @@ static bool gather_blocks(BlockGroup *group, const ValueList *list)
     group->nodes = ARENA_ARRAY(sch->ctx->arena, const TreeNode *, list->count);
     for (int i = 0; i < list->count; i++) {
         if (list->items[i].kind != VALUE_BLOCK)
-            return sched_refuse(sch, "blockize takes a loop or a list of blocks, not a list with a %s", value_type_name(list->items[i].kind));
+            return sched_refuse(sch, "blockize takes a loop or a list of blocks, not a list with a %s",
+                                value_type_name(list->items[i].kind));
         const TreeNode *node = schedule_block(sch, list->items[i].as.block);
         if (!node)
             return false;
@@ -73,7 +75,8 @@ static bool gather_blocks(BlockGroup *group, const ValueList *list)
     return group->count > 0 || sched_refuse(sch, "the list of blocks is empty");
 }
 
-/* The blocks are neighbours: every item of the sequence from the first to the last holds one of them, as the only block below a nest of loops. */
+/* The blocks are neighbours: every item of the sequence from the first to the last holds one of them, as the only block below a nest of
+   loops. */
 static bool check_neighbours(BlockGroup *group)
 {
     Schedule *sch = group->sch;
@@ -82,13 +85,15 @@ static bool check_neighbours(BlockGroup *group)
         return sched_refuse(sch, "the blocks do not stand side by side in one body");
     for (int i = 0; i < group->count; i++) {
         if (item_of(group, group->nodes[i]) != item_of(group, group->nodes[0]) + i) {
-            sched_refuse(sch, "the blocks are not neighbours: something stands before '%s' that is not in the list", node_block(group->nodes[i])->block->name);
+            sched_refuse(sch, "the blocks are not neighbours: something stands before '%s' that is not in the list",
+                         node_block(group->nodes[i])->block->name);
             sched_note(sch, group->nodes[i]->stmt->span, "block '%s' is here", node_block(group->nodes[i])->block->name);
             return false;
         }
         for (const TreeNode *node = schedule_parent(sch, group->nodes[i]); node != group->sequence; node = schedule_parent(sch, node))
             if (node->stmt->kind != STMT_FOR)
-                return sched_refuse(sch, "only loops may stand around block '%s' below the common body", node_block(group->nodes[i])->block->name);
+                return sched_refuse(sch, "only loops may stand around block '%s' below the common body",
+                                    node_block(group->nodes[i])->block->name);
     }
     return true;
 }
@@ -123,15 +128,18 @@ static bool unify_outer_axes(BlockGroup *group)
     Blockizing *first = &group->parts[0];
     for (int i = 1; i < group->count; i++) {
         Blockizing *part = &group->parts[i];
-        bool same = part->outer_iters.count == first->outer_iters.count && expr_equal(part->division.outer_predicate, first->division.outer_predicate);
+        bool same = part->outer_iters.count == first->outer_iters.count &&
+                    expr_equal(part->division.outer_predicate, first->division.outer_predicate);
         Subst renaming = {0};
         for (int k = 0; same && k < first->outer_iters.count; k++) {
             const Iter *a = &first->outer_iters.data[k], *b = &part->outer_iters.data[k];
-            same = a->kind == b->kind && expr_equal(a->domain.extent, b->domain.extent) && expr_equal(first->outer_bindings.data[k], part->outer_bindings.data[k]);
+            same = a->kind == b->kind && expr_equal(a->domain.extent, b->domain.extent) &&
+                   expr_equal(first->outer_bindings.data[k], part->outer_bindings.data[k]);
             subst_var(ctx, &renaming, b->var, expr_var(ctx, a->var));
         }
         if (!same)
-            return sched_refuse(group->sch, "blocks '%s' and '%s' divide into different outer axes", node_block(group->nodes[0])->block->name, node_block(group->nodes[i])->block->name);
+            return sched_refuse(group->sch, "blocks '%s' and '%s' divide into different outer axes",
+                                node_block(group->nodes[0])->block->name, node_block(group->nodes[i])->block->name);
         for (int v = 0; v < part->subst.vars.count; v++) {
             MapEntry *entry = &part->subst.vars.entries[v];
             entry->value = (void *)subst_expr(ctx, &renaming, entry->value);
@@ -155,7 +163,8 @@ static int count_regions(const BlockGroup *group, const Buffer *buffer, bool wri
     return found;
 }
 
-/* Extents as the reference prints them for a group of blocks: last + 1 - first, the last as it comes from one region or simplified from the union of several. */
+/* Extents as the reference prints them for a group of blocks: last + 1 - first, the last as it comes from one region or simplified from the
+   union of several. */
 static void spell_out_extents(const BlockGroup *group, RegionVec *regions, bool writes)
 {
     Context *ctx = group->sch->ctx;
@@ -188,7 +197,9 @@ static Block *build_group(BlockGroup *group)
         inner[i] = blockize_inner(&group->parts[i]);
     }
     Blockizing *first = &group->parts[0];
-    BlockStmt outer = {.block = block_new(ctx, context_intern(ctx, strbuf_text(&name)), group->sch->call_span), .iter_count = first->outer_iters.count, .iters = first->outer_iters.data};
+    BlockStmt outer = {.block = block_new(ctx, context_intern(ctx, strbuf_text(&name)), group->sch->call_span),
+                       .iter_count = first->outer_iters.count,
+                       .iters = first->outer_iters.data};
     outer.bindings = first->outer_bindings.data;
     outer.predicate = first->division.outer_predicate;
     outer.reads = reads.data;
@@ -216,7 +227,8 @@ bool primitive_blockize(Schedule *sch, const Value *args, Value *result)
         outer = loop ? blockize_loop(sch, loop, args[1].as.boolean) : NULL;
     } else if (args[0].kind == VALUE_LIST) {
         BlockGroup group = {.sch = sch};
-        if (gather_blocks(&group, args[0].as.list) && check_neighbours(&group) && divide_all(&group, args[1].as.boolean) && unify_outer_axes(&group))
+        if (gather_blocks(&group, args[0].as.list) && check_neighbours(&group) && divide_all(&group, args[1].as.boolean) &&
+            unify_outer_axes(&group))
             outer = build_group(&group);
     } else {
         return sched_refuse(sch, "blockize takes a loop or a list of blocks, not a %s", value_type_name(args[0].kind));

@@ -1,5 +1,5 @@
-/* Planning a cache: the buffer, who writes and who reads it, and whether readers can turn to the copy. See cache.h; where the copy stands and what it copies is decided
-   in cache_place.c, and cache_build.c makes the edit. */
+/* Planning a cache: the buffer, who writes and who reads it, and whether readers can turn to the copy. See cache.h; where the copy stands
+   and what it copies is decided in cache_place.c, and cache_build.c makes the edit. */
 #include "passes/schedule/cache.h"
 
 #include "ir/walk.h"
@@ -72,8 +72,9 @@ static bool check_no_alias(Schedule *sch, const TreeNode *scope, const Buffer *b
     AliasSearch search = {.buffer = buffer};
     Visitor visitor = {.expr = find_alias_in_expr, .stmt = find_alias_in_stmt, .data = &search};
     visit_stmt(&visitor, scope->stmt);
-    return !search.alias || sched_refuse(sch, "buffer '%s' shares its memory with buffer '%s', so a copy of one alone would miss what happens to the other", buffer->name,
-                                         search.alias->name);
+    return !search.alias ||
+           sched_refuse(sch, "buffer '%s' shares its memory with buffer '%s', so a copy of one alone would miss what happens to the other",
+                        buffer->name, search.alias->name);
 }
 
 /* Looks for a load in the expressions of one statement, not in those below it. */
@@ -150,7 +151,8 @@ bool cache_listed_consumers(Schedule *sch, const CachePlan *plan, const Value *v
         if (!node)
             return false;
         if (node->in_init || schedule_scope(sch, node) != plan->scope) {
-            sched_refuse(sch, "consumer '%s' is not directly inside of block '%s', which is to hold the copy", block_name(node), block_name(plan->scope));
+            sched_refuse(sch, "consumer '%s' is not directly inside of block '%s', which is to hold the copy", block_name(node),
+                         block_name(plan->scope));
             sched_note(sch, node->stmt->span, "block '%s' is here", block_name(node));
             return false;
         }
@@ -181,10 +183,12 @@ bool check_user_is_served(Schedule *sch, const CachePlan *plan, const TreeNode *
     if (user > plan->writer && (scope_allocates(plan) || coverage_serves_reads(sch, plan->writer, plan->buffer, user, &why)))
         return true;
     if (user < plan->writer)
-        sched_refuse(sch, "block '%s' would read the copy before block '%s' has written what it holds", block_name(user), block_name(plan->writer));
+        sched_refuse(sch, "block '%s' would read the copy before block '%s' has written what it holds", block_name(user),
+                     block_name(plan->writer));
     else
-        sched_refuse(sch, "block '%s' would read elements of '%s' that are not in the copy, since block '%s' does not write them before: %s", block_name(user),
-                     plan->buffer->name, block_name(plan->writer), why);
+        sched_refuse(sch,
+                     "block '%s' would read elements of '%s' that are not in the copy, since block '%s' does not write them before: %s",
+                     block_name(user), plan->buffer->name, block_name(plan->writer), why);
     sched_note(sch, user->stmt->span, "block '%s' is here", block_name(user));
     return false;
 }
@@ -201,7 +205,8 @@ static bool stray_is_served(Schedule *sch, const CachePlan *plan, const TreeNode
 void cache_redirect_strays(Schedule *sch, CachePlan *plan)
 {
     for (int i = 0; i < plan->stray_count; i++)
-        plan->stray_redirected[i] = !plan->writer || (plan->strays[i] >= plan->anchor && stray_is_served(sch, plan, plan->strays[i])); /* nodes lie in program order */
+        /* nodes lie in program order */
+        plan->stray_redirected[i] = !plan->writer || (plan->strays[i] >= plan->anchor && stray_is_served(sch, plan, plan->strays[i]));
 }
 
 bool check_strays_find_copy(Schedule *sch, CachePlan *plan)
@@ -263,10 +268,11 @@ bool check_users_can_redirect(Schedule *sch, const CachePlan *plan)
         Visitor visitor = {.expr = find_pointer, .stmt = find_view, .data = &search};
         visit_stmt(&visitor, plan->users[i]->stmt);
         if (search.view)
-            sched_refuse(sch, "block '%s' views '%s' through '%s', which says that it lies in \"%s\", not in \"%s\"", block_name(plan->users[i]), plan->buffer->name,
-                         search.view->name, search.view->scope, plan->storage);
+            sched_refuse(sch, "block '%s' views '%s' through '%s', which says that it lies in \"%s\", not in \"%s\"",
+                         block_name(plan->users[i]), plan->buffer->name, search.view->name, search.view->scope, plan->storage);
         else if (search.pointer && plan->part)
-            sched_refuse(sch, "block '%s' uses the address of '%s', of which the copy would hold just a part", block_name(plan->users[i]), plan->buffer->name);
+            sched_refuse(sch, "block '%s' uses the address of '%s', of which the copy would hold just a part", block_name(plan->users[i]),
+                         plan->buffer->name);
         else
             continue;
         sched_note(sch, plan->users[i]->stmt->span, "block '%s' is here", block_name(plan->users[i]));

@@ -1,4 +1,5 @@
-/* Shared by cache_read and cache_write: a buffer, its copy in another storage scope, the block that copies between them, and who uses which. */
+/* Shared by cache_read and cache_write: a buffer, its copy in another storage scope, the block that copies between them, and who uses
+   which. */
 #ifndef TIRC_PASSES_SCHEDULE_CACHE_H
 #define TIRC_PASSES_SCHEDULE_CACHE_H
 
@@ -19,7 +20,8 @@ typedef struct {
     /* where the copy stands */
     const TreeNode *anchor; /* a statement of the scope */
     bool after;             /* behind the anchor, not before it */
-    const TreeNode *later;  /* the member in the anchor that is to find the copy done; NULL: the copy stands at the end or start of the scope */
+    /* the member in the anchor that is to find the copy done; NULL: the copy stands at the end or start of the scope */
+    const TreeNode *later;
 
     /* what it copies */
     Region region;     /* of the buffer, in terms of what is around the anchor */
@@ -37,8 +39,8 @@ bool cache_find_writer(Schedule *sch, CachePlan *plan);
 /* The members named by VALUE (None or a list of blocks), each once; false after a refusal when one is not a member of the scope. */
 bool cache_listed_consumers(Schedule *sch, const CachePlan *plan, const Value *value, const TreeNode ***nodes, int *count);
 
-/* Puts the copy right before the statement that holds the first of RELATED (COUNT members behind the writer), in the innermost sequence that also holds the writer; at the
-   end of the scope when there are none. False after a refusal. */
+/* Puts the copy right before the statement that holds the first of RELATED (COUNT members behind the writer), in the innermost sequence
+   that also holds the writer; at the end of the scope when there are none. False after a refusal. */
 bool cache_place_behind_writer(Schedule *sch, CachePlan *plan, const TreeNode *const *related, int count);
 /* Puts it at the start of the scope. */
 void cache_place_at_start(Schedule *sch, CachePlan *plan);

@@ -92,7 +92,8 @@ typedef struct {
     const Expr **buffer_indices, **cache_indices;
 } CopyIndices;
 
-/* Fills in iterators, bindings and loop variables of the copying block. A cache of its own shape is indexed from the start of the region. */
+/* Fills in iterators, bindings and loop variables of the copying block. A cache of its own shape is indexed from the start of the
+   region. */
 static CopyIndices make_axes(Schedule *sch, const CachePlan *plan, BlockStmt *copy, Var **loops)
 {
     Context *ctx = sch->ctx;
@@ -112,7 +113,8 @@ static CopyIndices make_axes(Schedule *sch, const CachePlan *plan, BlockStmt *co
     return indices;
 }
 
-/* Keeps the copy inside of the buffer where the region may leave it, and to iterations in which the writer runs where the plan asks for that. */
+/* Keeps the copy inside of the buffer where the region may leave it, and to iterations in which the writer runs where the plan asks for
+   that. */
 static const Expr *copy_guard(Schedule *sch, const CachePlan *plan, Var *const *loops)
 {
     Context *ctx = sch->ctx;
@@ -121,7 +123,8 @@ static const Expr *copy_guard(Schedule *sch, const CachePlan *plan, Var *const *
     for (int d = 0; d < plan->buffer->ndim; d++) {
         if (!plan->guarded[d])
             continue;
-        const Expr *min = plan->region.ranges[d].min, *index = op_add(ctx, min, expr_var(ctx, loops[d])), *zero = expr_int(ctx, min->dtype, 0);
+        const Expr *min = plan->region.ranges[d].min, *index = op_add(ctx, min, expr_var(ctx, loops[d])),
+                   *zero = expr_int(ctx, min->dtype, 0);
         if (!analyzer_prove_symbolic(an, op_compare(ctx, EXPR_LE, zero, min)))
             guard = op_and(ctx, guard, op_compare(ctx, EXPR_LE, zero, index));
         guard = op_and(ctx, guard, op_compare(ctx, EXPR_LT, index, plan->buffer->shape[d]));
@@ -134,14 +137,19 @@ static const Stmt *make_copy(Schedule *sch, const CachePlan *plan, bool copies_i
     Context *ctx = sch->ctx;
     int ndim = plan->buffer->ndim;
     Var **loops = ARENA_ARRAY(ctx->arena, Var *, ndim);
-    BlockStmt copy = {.block = symbol, .iter_count = ndim, .iters = ARENA_ARRAY(ctx->arena, Iter, ndim), .bindings = ARENA_ARRAY(ctx->arena, const Expr *, ndim)};
+    BlockStmt copy = {.block = symbol,
+                      .iter_count = ndim,
+                      .iters = ARENA_ARRAY(ctx->arena, Iter, ndim),
+                      .bindings = ARENA_ARRAY(ctx->arena, const Expr *, ndim)};
     CopyIndices indices = make_axes(sch, plan, &copy, loops);
-    Region buffer_region = region_point(ctx, plan->buffer, indices.buffer_indices), cache_region = region_point(ctx, plan->cache, indices.cache_indices);
+    Region buffer_region = region_point(ctx, plan->buffer, indices.buffer_indices),
+           cache_region = region_point(ctx, plan->cache, indices.cache_indices);
     copy.predicate = copy_guard(sch, plan, loops);
     copy.reads = arena_copy(ctx->arena, copies_in ? &buffer_region : &cache_region, sizeof(Region));
     copy.writes = arena_copy(ctx->arena, copies_in ? &cache_region : &buffer_region, sizeof(Region));
     copy.read_count = copy.write_count = 1;
-    const Expr **from = copies_in ? indices.buffer_indices : indices.cache_indices, **to = copies_in ? indices.cache_indices : indices.buffer_indices;
+    const Expr **from = copies_in ? indices.buffer_indices : indices.cache_indices,
+               **to = copies_in ? indices.cache_indices : indices.buffer_indices;
     const Expr *value = expr_load(ctx, copies_in ? plan->buffer : plan->cache, from, ndim, NULL, sch->call_span);
     copy.body = stmt_store(ctx, copies_in ? plan->cache : plan->buffer, to, ndim, value, NULL, sch->call_span);
     const Stmt *stmt = stmt_block(ctx, copy, sch->call_span);

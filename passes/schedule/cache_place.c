@@ -34,7 +34,8 @@ bool cache_place_behind_writer(Schedule *sch, CachePlan *plan, const TreeNode *c
     plan->anchor = anchor;
     if (parent->stmt->kind == STMT_SEQ && first > plan->writer)
         return true;
-    sched_refuse(sch, "block '%s' does not come after block '%s', which writes '%s', in one sequence", block_name(first), block_name(plan->writer), plan->buffer->name);
+    sched_refuse(sch, "block '%s' does not come after block '%s', which writes '%s', in one sequence", block_name(first),
+                 block_name(plan->writer), plan->buffer->name);
     sched_note(sch, plan->writer->stmt->span, "block '%s' is here", block_name(plan->writer));
     sched_note(sch, first->stmt->span, "block '%s' is here", block_name(first));
     return false;
@@ -68,8 +69,9 @@ static void find_guards(Schedule *sch, CachePlan *plan)
     for (int d = 0; d < buffer->ndim; d++) {
         Range range = plan->region.ranges[d];
         const Expr *zero = expr_int(sch->ctx, range.min->dtype, 0);
-        bool inside = analyzer_prove_symbolic(an, op_compare(sch->ctx, EXPR_LE, zero, range.min)) &&
-                      analyzer_prove_symbolic(an, op_compare(sch->ctx, EXPR_LE, op_add(sch->ctx, range.min, range.extent), buffer->shape[d]));
+        bool inside =
+            analyzer_prove_symbolic(an, op_compare(sch->ctx, EXPR_LE, zero, range.min)) &&
+            analyzer_prove_symbolic(an, op_compare(sch->ctx, EXPR_LE, op_add(sch->ctx, range.min, range.extent), buffer->shape[d]));
         plan->guarded[d] = !inside;
         plan->any_guarded |= !inside;
     }
@@ -96,7 +98,8 @@ static bool uses_loop_around_scope(Schedule *sch, const CachePlan *plan, const E
 /* EXTENT is no less than 0 at the anchor, also where loops before it have no iterations. */
 static bool is_certain_extent(Schedule *sch, const CachePlan *plan, const Expr *extent)
 {
-    return analyzer_prove_symbolic(loops_context(sch, plan->anchor), op_compare(sch->ctx, EXPR_GE, extent, expr_int(sch->ctx, extent->dtype, 0)));
+    return analyzer_prove_symbolic(loops_context(sch, plan->anchor),
+                                   op_compare(sch->ctx, EXPR_GE, extent, expr_int(sch->ctx, extent->dtype, 0)));
 }
 
 /* Settles the shape of the cache: that of the region where the copy stands directly in the scope. */
@@ -106,7 +109,8 @@ static void make_cache(Schedule *sch, CachePlan *plan)
     bool whole = around_anchor(sch, plan) != plan->scope || is_all_of_buffer(sch, &plan->region);
     plan->whole = ARENA_ARRAY(sch->ctx->arena, bool, cache->ndim);
     for (int d = 0; d < cache->ndim; d++) {
-        plan->whole[d] = whole || uses_loop_around_scope(sch, plan, plan->region.ranges[d].min) || !is_certain_extent(sch, plan, plan->region.ranges[d].extent);
+        plan->whole[d] = whole || uses_loop_around_scope(sch, plan, plan->region.ranges[d].min) ||
+                         !is_certain_extent(sch, plan, plan->region.ranges[d].extent);
         plan->part |= !plan->whole[d];
     }
     if (cache->strides || !expr_is_int(cache->elem_offset, 0)) {
@@ -167,7 +171,8 @@ bool cache_copy_declared(Schedule *sch, CachePlan *plan)
     const BlockStmt *scope = node_block(plan->scope);
     const Region *declared = regions_find(scope->reads, scope->read_count, plan->buffer);
     if (regions_repeat(scope->reads, scope->read_count, plan->buffer)) {
-        sched_refuse(sch, "block '%s' declares to read several regions of '%s', so there is no one region to copy", block_name(plan->scope), plan->buffer->name);
+        sched_refuse(sch, "block '%s' declares to read several regions of '%s', so there is no one region to copy", block_name(plan->scope),
+                     plan->buffer->name);
         sched_note(sch, plan->scope->stmt->span, "block '%s' is here", block_name(plan->scope));
         return false;
     }
@@ -178,7 +183,8 @@ bool cache_copy_declared(Schedule *sch, CachePlan *plan)
 
 /* --- Checks --- */
 
-/* The writer's stores stand directly in it, without loops and conditions, and write just what it declares: then what is written is what the bindings reach. */
+/* The writer's stores stand directly in it, without loops and conditions, and write just what it declares: then what is written is what the
+   bindings reach. */
 static bool writes_what_it_declares(Schedule *sch, const CachePlan *plan)
 {
     const BlockStmt *block = node_block(plan->writer);
@@ -254,7 +260,8 @@ static bool bindings_reach_all(Schedule *sch, const CachePlan *plan)
             return false;
     RegionQuery query = writer_query(sch, plan);
     IntSet *sets = ARENA_ARRAY(sch->ctx->arena, IntSet, plan->buffer->ndim);
-    return writes_what_it_declares(sch, plan) && repeating_loops_run(sch, plan, &query) && region_strict_bound(analyzer_new(sch->ctx), &query, sets);
+    return writes_what_it_declares(sch, plan) && repeating_loops_run(sch, plan, &query) &&
+           region_strict_bound(analyzer_new(sch->ctx), &query, sets);
 }
 
 /* EXPR mentions something that is defined between the anchor's surroundings and the writer. */
@@ -284,7 +291,8 @@ static const Expr *outer_condition(Schedule *sch, const CachePlan *plan)
 
 static bool copy_is_written(Schedule *sch, const CachePlan *plan, const char **why)
 {
-    PlacedBox box = {.region = plan->region, .clipped = plan->any_guarded, .condition = plan->condition, .writer = plan->writer, .later = plan->later};
+    PlacedBox box = {
+        .region = plan->region, .clipped = plan->any_guarded, .condition = plan->condition, .writer = plan->writer, .later = plan->later};
     return coverage_is_written(sch, &box, why);
 }
 

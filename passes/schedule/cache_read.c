@@ -7,9 +7,10 @@
                                               for i in range(128):
                                                   with T.block("C"): ... B_local[vi]
 
-   All readers in the scope turn to the copy, or those of consumer_blocks. Where a block of the scope writes the buffer, the copy stands before the first reader behind that
-   block, as deep as both share loops; else it stands at the start of the scope. What must hold: at most one block writes the buffer; the copied elements are written when
-   the copy runs; every reader that turns to the copy finds there what it reads. The copy is guarded where its region may leave the buffer. */
+   All readers in the scope turn to the copy, or those of consumer_blocks. Where a block of the scope writes the buffer, the copy stands
+   before the first reader behind that block, as deep as both share loops; else it stands at the start of the scope. What must hold: at most
+   one block writes the buffer; the copied elements are written when the copy runs; every reader that turns to the copy finds there what it
+   reads. The copy is guarded where its region may leave the buffer. */
 #include "passes/schedule/cache.h"
 #include "passes/schedule/concurrency.h"
 #include "passes/schedule/query.h"
@@ -30,7 +31,8 @@ static bool find_users(Schedule *sch, CachePlan *plan, const Value *consumers)
         if (user != plan->writer) {
             plan->users[plan->user_count++] = user;
         } else if (listed_count) {
-            sched_refuse(sch, "block '%s' writes '%s' itself, so it cannot read a copy made before", node_block(user)->block->name, plan->buffer->name);
+            sched_refuse(sch, "block '%s' writes '%s' itself, so it cannot read a copy made before", node_block(user)->block->name,
+                         plan->buffer->name);
             sched_note(sch, user->stmt->span, "block '%s' is here", node_block(user)->block->name);
             return false;
         }
@@ -58,12 +60,14 @@ static bool place_copy(Schedule *sch, CachePlan *plan, bool listed)
 static bool plan_intermediate(Schedule *sch, CachePlan *plan, const TreeNode *block, bool listed)
 {
     if (!listed && block != plan->writer && block < plan->writer) {
-        sched_refuse(sch, "block '%s' reads '%s' before block '%s' writes it", node_block(block)->block->name, plan->buffer->name, node_block(plan->writer)->block->name);
+        sched_refuse(sch, "block '%s' reads '%s' before block '%s' writes it", node_block(block)->block->name, plan->buffer->name,
+                     node_block(plan->writer)->block->name);
         sched_note(sch, block->stmt->span, "block '%s' is here", node_block(block)->block->name);
         return false;
     }
     if (!plan->user_count) {
-        sched_refuse(sch, "no block reads '%s' after block '%s', which writes it", plan->buffer->name, node_block(plan->writer)->block->name);
+        sched_refuse(sch, "no block reads '%s' after block '%s', which writes it", plan->buffer->name,
+                     node_block(plan->writer)->block->name);
         sched_note(sch, plan->writer->stmt->span, "block '%s' is here", node_block(plan->writer)->block->name);
         return false;
     }
@@ -84,7 +88,8 @@ bool primitive_cache_read(Schedule *sch, const Value *args, Value *result)
         return false;
     CachePlan plan;
     bool listed = args[3].kind == VALUE_LIST && args[3].as.list->count;
-    if (!cache_begin(sch, &plan, block, node_block(block)->reads[index].buffer, args[2].as.text) || !cache_find_writer(sch, &plan) || !find_users(sch, &plan, &args[3]))
+    if (!cache_begin(sch, &plan, block, node_block(block)->reads[index].buffer, args[2].as.text) || !cache_find_writer(sch, &plan) ||
+        !find_users(sch, &plan, &args[3]))
         return false;
     if (plan.writer) {
         if (!plan_intermediate(sch, &plan, block, listed))

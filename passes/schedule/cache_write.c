@@ -7,9 +7,10 @@
                                               for ax0 in range(128):
                                                   with T.block("B_local"): B[v0] = B_local[v0]
 
-   The copy stands before the first later reader of the buffer, as deep as it shares loops with the block; at the end of the scope without one. The blocks of consumer_blocks
-   read the new buffer too. What must hold: the block is the only one that writes the buffer, and does not read what was in it before; the copied elements are all
-   written, so that nothing else of the buffer changes; no earlier block of the same loops waits for the written values. */
+   The copy stands before the first later reader of the buffer, as deep as it shares loops with the block; at the end of the scope without
+   one. The blocks of consumer_blocks read the new buffer too. What must hold: the block is the only one that writes the buffer, and does
+   not read what was in it before; the copied elements are all written, so that nothing else of the buffer changes; no earlier block of the
+   same loops waits for the written values. */
 #include "passes/schedule/cache.h"
 #include "passes/schedule/checks.h"
 #include "passes/schedule/concurrency.h"
@@ -25,9 +26,11 @@ static bool check_writer(Schedule *sch, const CachePlan *plan)
 {
     const BlockStmt *block = node_block(plan->writer);
     if (regions_repeat(block->writes, block->write_count, plan->buffer)) {
-        sched_refuse(sch, "block '%s' declares to write several regions of '%s', so there is no one region to copy", block->block->name, plan->buffer->name);
+        sched_refuse(sch, "block '%s' declares to write several regions of '%s', so there is no one region to copy", block->block->name,
+                     plan->buffer->name);
     } else if (regions_find(block->reads, block->read_count, plan->buffer)) {
-        sched_refuse(sch, "block '%s' reads '%s' before it writes it: in the new buffer it would find nothing", block->block->name, plan->buffer->name);
+        sched_refuse(sch, "block '%s' reads '%s' before it writes it: in the new buffer it would find nothing", block->block->name,
+                     plan->buffer->name);
     } else {
         return check_reduces_in_scope(sch, plan->writer);
     }
@@ -43,12 +46,15 @@ static bool is_listed(const TreeNode *node, const TreeNode *const *listed, int c
     return false;
 }
 
-/* A reader before the writer in the program sees what earlier iterations of a loop around both wrote; the copy would come too late for it. */
+/* A reader before the writer in the program sees what earlier iterations of a loop around both wrote; the copy would come too late for
+   it. */
 static bool check_no_earlier_reader(Schedule *sch, const CachePlan *plan, const TreeNode *reader)
 {
     if (!cache_shared_loop(sch, plan, reader))
         return true;
-    sched_refuse(sch, "block '%s' comes before block '%s' in the same loop and reads '%s': it may read what an earlier iteration wrote, which would still be in the copy",
+    sched_refuse(sch,
+                 "block '%s' comes before block '%s' in the same loop and reads '%s': it may read what an earlier iteration wrote, which "
+                 "would still be in the copy",
                  block_name(reader), block_name(plan->writer), plan->buffer->name);
     sched_note(sch, reader->stmt->span, "block '%s' is here", block_name(reader));
     return false;
@@ -87,8 +93,8 @@ bool primitive_cache_write(Schedule *sch, const Value *args, Value *result)
     if (index < 0)
         return false;
     CachePlan plan;
-    if (!cache_begin(sch, &plan, block, node_block(block)->writes[index].buffer, args[2].as.text) || !cache_find_writer(sch, &plan) || !check_writer(sch, &plan) ||
-        !find_users(sch, &plan, &args[3]))
+    if (!cache_begin(sch, &plan, block, node_block(block)->writes[index].buffer, args[2].as.text) || !cache_find_writer(sch, &plan) ||
+        !check_writer(sch, &plan) || !find_users(sch, &plan, &args[3]))
         return false;
     cache_copy_written(sch, &plan);
     bool ok = check_copy_is_written(sch, &plan) && check_users_can_redirect(sch, &plan) && check_strays_find_copy(sch, &plan);
@@ -100,5 +106,6 @@ bool primitive_cache_write(Schedule *sch, const Value *args, Value *result)
     Block *copy = cache_apply(sch, &plan, false);
     *result = value_block(copy);
     /* what the writer wrote and nobody read may be read by the copy now */
-    return check_concurrent_loops_around(sch, schedule_find_block(sch, copy)) && check_concurrent_loops_around(sch, schedule_find_block(sch, writer));
+    return check_concurrent_loops_around(sch, schedule_find_block(sch, copy)) &&
+           check_concurrent_loops_around(sch, schedule_find_block(sch, writer));
 }

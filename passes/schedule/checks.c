@@ -14,8 +14,8 @@ static void note_block(Schedule *sch, const TreeNode *block)
 
 /* --- Affine bindings --- */
 
-/* The map of BLOCK's axes over the loops below TOP; the reason in RESULT->error when it has none. With PREDICATED the block's predicate must leave a box; without, the map must be one to
-   one where the predicate is left aside. */
+/* The map of BLOCK's axes over the loops below TOP; the reason in RESULT->error when it has none. With PREDICATED the block's predicate
+   must leave a box; without, the map must be one to one where the predicate is left aside. */
 static bool detect_bindings(Schedule *sch, const TreeNode *node, const TreeNode *top, bool predicated, IterMapResult *result)
 {
     const BlockStmt *block = node_block(node);
@@ -54,8 +54,8 @@ bool block_is_affine(Schedule *sch, const TreeNode *block, const TreeNode *top)
 
 static bool refuse_not_affine(Schedule *sch, const TreeNode *block, const IterMapResult *map)
 {
-    sched_refuse(sch, "the bindings of block '%s' must be affine in the loops around it and cover a box: %s", node_block(block)->block->name,
-                 map->error ? map->error : "they are not");
+    sched_refuse(sch, "the bindings of block '%s' must be affine in the loops around it and cover a box: %s",
+                 node_block(block)->block->name, map->error ? map->error : "they are not");
     note_block(sch, block);
     return false;
 }
@@ -69,7 +69,8 @@ bool check_block_is_affine(Schedule *sch, const TreeNode *block, const TreeNode 
     return refuse_not_affine(sch, block, &map);
 }
 
-/* No condition of the block's predicate is about a loop that a reduce axis is bound to: it says of whole spatial points whether they run. */
+/* No condition of the block's predicate is about a loop that a reduce axis is bound to: it says of whole spatial points whether they
+   run. */
 static bool conditions_are_spatial(Schedule *sch, const TreeNode *node)
 {
     const BlockStmt *block = node_block(node);
@@ -82,8 +83,8 @@ static bool conditions_are_spatial(Schedule *sch, const TreeNode *node)
     return true;
 }
 
-/* The bindings reach a box under the predicate; or each instance once, some of each spatial point: the point gets its init wherever the predicate stands; or of some spatial points all
-   instances, and of the others none: then the init follows the predicate. */
+/* The bindings reach a box under the predicate; or each instance once, some of each spatial point: the point gets its init wherever the
+   predicate stands; or of some spatial points all instances, and of the others none: then the init follows the predicate. */
 static bool check_reduction_domain(Schedule *sch, const TreeNode *node)
 {
     IterMapResult map, whole;
@@ -99,7 +100,8 @@ static bool check_reduction_domain(Schedule *sch, const TreeNode *node)
 
 static const char *axis_kind(IterKind kind)
 {
-    static const char *const names[] = {[ITER_SPATIAL] = "a spatial", [ITER_REDUCE] = "a reduce", [ITER_SCAN] = "a scan", [ITER_OPAQUE] = "an opaque"};
+    static const char *const names[] = {
+        [ITER_SPATIAL] = "a spatial", [ITER_REDUCE] = "a reduce", [ITER_SCAN] = "a scan", [ITER_OPAQUE] = "an opaque"};
     return names[kind];
 }
 
@@ -121,8 +123,8 @@ bool check_block_axes(Schedule *sch, const TreeNode *node, const TreeNode *top)
         IterKind kind = block->iters[i].kind;
         if (kind == ITER_SPATIAL || kind == ITER_REDUCE || (top && !uses_loop_from(sch, node, top, block->bindings[i])))
             continue;
-        sched_refuse(sch, "block '%s' has %s axis '%s'; only spatial and reduce axes may run in another order", block->block->name, axis_kind(kind),
-                     block->iters[i].var->name);
+        sched_refuse(sch, "block '%s' has %s axis '%s'; only spatial and reduce axes may run in another order", block->block->name,
+                     axis_kind(kind), block->iters[i].var->name);
         note_block(sch, node);
         return false;
     }
@@ -135,8 +137,8 @@ bool check_block_has_scope(Schedule *sch, const TreeNode *block)
     if (!scope)
         return sched_refuse(sch, "block '%s' is the root block, which nothing encloses", node_block(block)->block->name);
     if (block->in_init) {
-        sched_refuse(sch, "block '%s' belongs to the init of block '%s': decompose_reduction makes it a block of its own", node_block(block)->block->name,
-                     node_block(scope)->block->name);
+        sched_refuse(sch, "block '%s' belongs to the init of block '%s': decompose_reduction makes it a block of its own",
+                     node_block(block)->block->name, node_block(scope)->block->name);
         note_block(sch, block);
         return false;
     }
@@ -238,8 +240,10 @@ bool check_reduces_in_scope(Schedule *sch, const TreeNode *node)
     for (const TreeNode *up = schedule_parent(sch, scope); up; up = schedule_parent(sch, up))
         for (int i = 0; up->stmt->kind == STMT_FOR && i < block->iter_count; i++)
             if (block->iters[i].kind == ITER_REDUCE && expr_uses_var(block->bindings[i], node_loop(up)->var)) {
-                sched_refuse(sch, "reduce axis '%s' of block '%s' runs over loop '%s' outside of block '%s', which holds just a part of the reduction", block->iters[i].var->name,
-                             block->block->name, node_loop(up)->var->name, node_block(scope)->block->name);
+                sched_refuse(
+                    sch,
+                    "reduce axis '%s' of block '%s' runs over loop '%s' outside of block '%s', which holds just a part of the reduction",
+                    block->iters[i].var->name, block->block->name, node_loop(up)->var->name, node_block(scope)->block->name);
                 sched_note(sch, up->stmt->span, "loop '%s' is here", node_loop(up)->var->name);
                 return false;
             }
@@ -253,6 +257,6 @@ bool check_reduction_block(Schedule *sch, const TreeNode *node)
         note_block(sch, node);
         return false;
     }
-    return check_reduction_domain(sch, node) && check_block_axes(sch, node, NULL) && check_block_is_only_writer(sch, node) && check_outputs_not_reduced(sch, node) &&
-           check_reduces_in_scope(sch, node);
+    return check_reduction_domain(sch, node) && check_block_axes(sch, node, NULL) && check_block_is_only_writer(sch, node) &&
+           check_outputs_not_reduced(sch, node) && check_reduces_in_scope(sch, node);
 }

@@ -4,8 +4,9 @@
 
 #include "passes/schedule/schedule.h"
 
-/* True when the bindings of BLOCK are quasi-affine expressions of the loops around it, below TOP (not included; NULL or a node outside of the scope: up to the scope), that reach under its
-   predicate a box of axis values, or reach each value of a box once when the predicate is left aside. */
+/* True when the bindings of BLOCK are quasi-affine expressions of the loops around it, below TOP (not included; NULL or a node outside of
+   the scope: up to the scope), that reach under its predicate a box of axis values, or reach each value of a box once when the predicate is
+   left aside. */
 bool block_is_affine(Schedule *sch, const TreeNode *block, const TreeNode *top);
 /* The same over all loops of the scope or, where that cannot be shown, over those below TOP. */
 bool check_block_is_affine(Schedule *sch, const TreeNode *block, const TreeNode *top);
@@ -18,10 +19,11 @@ bool check_block_has_scope(Schedule *sch, const TreeNode *block);
 
 /* Complete: only spatial axes, the only writer of its outputs, and it reads none of them. */
 bool check_complete_block(Schedule *sch, const TreeNode *block);
-/* The reduce axes of BLOCK run over loops inside of its scope only. A scope without axes lets bindings mention loops outside of it: each of its runs holds just a part of a reduction over
-   those. */
+/* The reduce axes of BLOCK run over loops inside of its scope only. A scope without axes lets bindings mention loops outside of it: each of
+   its runs holds just a part of a reduction over those. */
 bool check_reduces_in_scope(Schedule *sch, const TreeNode *block);
-/* Reduction: it has an init, affine bindings of spatial and reduce axes whose predicate leaves a box or some update for each spatial point, is the only writer of its outputs, and no reduce axis indexes them. */
+/* Reduction: it has an init, affine bindings of spatial and reduce axes whose predicate leaves a box or some update for each spatial point,
+   is the only writer of its outputs, and no reduce axis indexes them. */
 bool check_reduction_block(Schedule *sch, const TreeNode *block);
 
 #endif

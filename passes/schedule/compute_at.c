@@ -5,11 +5,13 @@
        for i: C[i] = g(B[i])             =>            C[i] = g(B[i])
    reverse_compute_at(C, i): each iteration of i consumes what the producers in it have made.
 
-   Legal when the block is complete or a reduction block, all its consumers (producers) are below the loop, there is a place between what it needs and what needs it, and:
-   - compute_at: no instance reads an element that is overwritten between its old and its new place, and the writes of each iteration cover what the consumers read in it
-     (an instance may run again: it computes the same from unchanged inputs);
+   Legal when the block is complete or a reduction block, all its consumers (producers) are below the loop, there is a place between what it
+   needs and what needs it, and:
+   - compute_at: no instance reads an element that is overwritten between its old and its new place, and the writes of each iteration cover
+     what the consumers read in it (an instance may run again: it computes the same from unchanged inputs);
    - reverse_compute_at: every instance still runs, after everything it depends on;
-   - no instance runs that did not run before: what a T.where says of the block's axes goes with it, anything else that kept instances from running must be implied. */
+   - no instance runs that did not run before: what a T.where says of the block's axes goes with it, anything else that kept instances from
+     running must be implied. */
 #include "ir/walk.h"
 #include "passes/analysis/dependence.h"
 #include "passes/schedule/checks.h"
@@ -46,18 +48,21 @@ static bool check_partners(Move *move)
 {
     Schedule *sch = move->sch;
     const char *kind = move->reverse ? "producer" : "consumer", *loop = node_loop(move->loop)->var->name;
-    move->partners = move->reverse ? scope_producers(sch, move->block, DEPENDS_RAW, &move->partner_count) : scope_consumers(sch, move->block, DEPENDS_RAW, &move->partner_count);
+    move->partners = move->reverse ? scope_producers(sch, move->block, DEPENDS_RAW, &move->partner_count)
+                                   : scope_consumers(sch, move->block, DEPENDS_RAW, &move->partner_count);
     for (int i = 0; i < move->partner_count; i++) {
         if (schedule_is_under(sch, move->partners[i], move->loop))
             continue;
-        sched_refuse(sch, "not all %ss of block '%s' are below loop '%s': '%s' is not", kind, block_name(move->block), loop, block_name(move->partners[i]));
+        sched_refuse(sch, "not all %ss of block '%s' are below loop '%s': '%s' is not", kind, block_name(move->block), loop,
+                     block_name(move->partners[i]));
         sched_note(sch, move->partners[i]->stmt->span, "block '%s' is here", block_name(move->partners[i]));
         return false;
     }
     return true;
 }
 
-/* What is inside of the block speaks of loops through its axes only: a block without axes, such as loop_partition makes, may mention them by themselves. */
+/* What is inside of the block speaks of loops through its axes only: a block without axes, such as loop_partition makes, may mention them
+   by themselves. */
 static bool check_mentions_no_loop(Move *move)
 {
     Schedule *sch = move->sch;
@@ -66,7 +71,8 @@ static bool check_mentions_no_loop(Move *move)
     const TreeNode **loops = schedule_loops_around(sch, move->block, &count);
     for (int i = 0; i < count; i++)
         if (stmt_uses_var(block->body, node_loop(loops[i])->var)) {
-            sched_refuse(sch, "block '%s' has no axis for loop '%s', which its body mentions, so it cannot leave that loop", block_name(move->block), node_loop(loops[i])->var->name);
+            sched_refuse(sch, "block '%s' has no axis for loop '%s', which its body mentions, so it cannot leave that loop",
+                         block_name(move->block), node_loop(loops[i])->var->name);
             sched_note(sch, loops[i]->stmt->span, "loop '%s' is here", node_loop(loops[i])->var->name);
             return false;
         }
@@ -99,8 +105,10 @@ static bool check_finished(Move *move)
 {
     if (!move->partial)
         return true;
-    sched_refuse(move->sch, "reduce axis '%s' of block '%s' is bound to loops around loop '%s', too: the block would finish its reduction in each of their iterations", move->partial->var->name,
-                 block_name(move->block), node_loop(move->loop)->var->name);
+    sched_refuse(move->sch,
+                 "reduce axis '%s' of block '%s' is bound to loops around loop '%s', too: the block would finish its reduction in each of "
+                 "their iterations",
+                 move->partial->var->name, block_name(move->block), node_loop(move->loop)->var->name);
     sched_note(move->sch, move->block->stmt->span, "block '%s' is here", block_name(move->block));
     return false;
 }
@@ -115,7 +123,8 @@ static bool check_claims(Move *move)
     ClaimSet claims = dependence_collect_claims(sch->ctx, schedule_func(sch));
     if (dependence_check_claims(&claims, move->block->stmt, &conflict) == CLAIM_SHOWN)
         return true;
-    return refuse_conflict(sch, &conflict, "block '%s' would run over all of axis '%s', and its instances may not run in another order", block_name(move->block), move->ordered->var->name);
+    return refuse_conflict(sch, &conflict, "block '%s' would run over all of axis '%s', and its instances may not run in another order",
+                           block_name(move->block), move->ordered->var->name);
 }
 
 /* What keeps the moved block from being as right as before; false after a refusal. */
@@ -126,23 +135,28 @@ static bool check_moved(Move *move, const Func *before, const Func *after)
     Schedule *sch = move->sch;
     bool broken = dependence_adds_instances(sch->ctx, before, after, block, &conflict) ||
                   (move->reverse && !move->partner_count && dependence_loses_instances(sch->ctx, before, after, block, &conflict)) ||
-                  (move->reverse && move->partner_count ? dependence_moved_consumer(sch->ctx, before, after, block, &conflict) : dependence_moved_producer(sch->ctx, before, after, block, &conflict));
+                  (move->reverse && move->partner_count ? dependence_moved_consumer(sch->ctx, before, after, block, &conflict)
+                                                        : dependence_moved_producer(sch->ctx, before, after, block, &conflict));
     if (!broken)
         return true;
-    return refuse_conflict(sch, &conflict, "moving block '%s' below loop '%s' would change the result", block->name, node_loop(move->loop)->var->name);
+    return refuse_conflict(sch, &conflict, "moving block '%s' below loop '%s' would change the result", block->name,
+                           node_loop(move->loop)->var->name);
 }
 
-/* An update that runs again adds to its result again. Moved in front of consumers a block starts over with its init; behind its producers it must not run in more iterations than before. */
+/* An update that runs again adds to its result again. Moved in front of consumers a block starts over with its init; behind its producers
+   it must not run in more iterations than before. */
 static bool check_updates_once(Move *move)
 {
     Schedule *sch = move->sch;
     const TreeNode *node = schedule_find_block(sch, node_block(move->block)->block);
     int count;
     const TreeNode **loops = schedule_loops_around(sch, node, &count);
-    if (!move->reverse || !node_block(node)->init || !count || dependence_runs_once(sch->ctx, schedule_func(sch), node_block(node)->block, node_loop(loops[0])->var))
+    if (!move->reverse || !node_block(node)->init || !count ||
+        dependence_runs_once(sch->ctx, schedule_func(sch), node_block(node)->block, node_loop(loops[0])->var))
         return true;
-    sched_refuse(sch, "moving block '%s' below loop '%s' would change the result: an update of its reduction may run in several iterations there", block_name(move->block),
-                 node_loop(move->loop)->var->name);
+    sched_refuse(
+        sch, "moving block '%s' below loop '%s' would change the result: an update of its reduction may run in several iterations there",
+        block_name(move->block), node_loop(move->loop)->var->name);
     sched_note(sch, move->block->stmt->span, "block '%s' is here", block_name(move->block));
     return false;
 }
@@ -166,7 +180,8 @@ static bool run_move(Move *move)
     move->block = &block;
     move->loop = &loop;
     sched_replace(sch, scope_stmt, rebuilt);
-    return check_moved(move, before, schedule_func(sch)) && check_updates_once(move) && check_concurrent_loops_around(sch, schedule_find_block(sch, node_block(move->block)->block));
+    return check_moved(move, before, schedule_func(sch)) && check_updates_once(move) &&
+           check_concurrent_loops_around(sch, schedule_find_block(sch, node_block(move->block)->block));
 }
 
 static bool move_block(Schedule *sch, const Value *args, bool reverse)

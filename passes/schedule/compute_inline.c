@@ -1,12 +1,13 @@
-/* compute_inline and reverse_compute_inline: a block disappears into those that use what it computes, or into the one that computes what it uses.
+/* compute_inline and reverse_compute_inline: a block disappears into those that use what it computes, or into the one that computes what it
+   uses.
 
    compute_inline(B)                                    reverse_compute_inline(C)
      B[v] = f(A[v])                                       B[v] = f(A[v])
      C[v] = g(B[v])        =>   C[v] = g(f(A[v]))         C[v] = g(B[v])        =>   C[v] = g(f(A[v]))
 
-   Legal when the block computes each element of its buffer at once, one to one in its axes, by an expression without effects, nothing else uses the buffer, and what the expression
-   reads is not written between the two places. reverse_compute_inline also needs that the consumer runs once for each element; where it uses only a part, a T.where keeps
-   the rest from being written. */
+   Legal when the block computes each element of its buffer at once, one to one in its axes, by an expression without effects, nothing else
+   uses the buffer, and what the expression reads is not written between the two places. reverse_compute_inline also needs that the consumer
+   runs once for each element; where it uses only a part, a T.where keeps the rest from being written. */
 #include "passes/arith/analyzer.h"
 #include "passes/schedule/checks.h"
 #include "passes/schedule/concurrency.h"
@@ -36,12 +37,14 @@ static bool check_no_effects(Schedule *sch, const TreeNode *node, const Expr *va
     const Expr *call = visitor.data;
     if (!call)
         return true;
-    sched_refuse(sch, "block '%s' calls a function that may have effects; T.call_pure_extern says that a function has none", block_name(node));
+    sched_refuse(sch, "block '%s' calls a function that may have effects; T.call_pure_extern says that a function has none",
+                 block_name(node));
     sched_note(sch, call->span, "the call is here");
     return false;
 }
 
-/* Nothing that FROM reads is written by a member that runs after FROM first runs and no later than UNTIL: behind FROM in program order up to UNTIL, or in a loop around both. */
+/* Nothing that FROM reads is written by a member that runs after FROM first runs and no later than UNTIL: behind FROM in program order up
+   to UNTIL, or in a loop around both. */
 static bool check_inputs_unchanged(Schedule *sch, const TreeNode *from, const TreeNode *until)
 {
     int count;
@@ -49,13 +52,17 @@ static bool check_inputs_unchanged(Schedule *sch, const TreeNode *from, const Tr
     const BlockStmt *block = node_block(from);
     for (int i = 0; i < count; i++) {
         const TreeNode *writer = members[i];
-        bool between = schedule_node_index(sch, writer) > schedule_node_index(sch, from) && schedule_node_index(sch, writer) <= schedule_node_index(sch, until);
+        bool between = schedule_node_index(sch, writer) > schedule_node_index(sch, from) &&
+                       schedule_node_index(sch, writer) <= schedule_node_index(sch, until);
         bool in_common_loop = false;
         for (const TreeNode *loop = schedule_parent(sch, from); loop && loop->stmt->kind != STMT_BLOCK; loop = schedule_parent(sch, loop))
-            in_common_loop |= loop->stmt->kind == STMT_FOR && schedule_is_under(sch, writer, loop) && schedule_is_under(sch, until, loop) && writer != from;
+            in_common_loop |= loop->stmt->kind == STMT_FOR && schedule_is_under(sch, writer, loop) && schedule_is_under(sch, until, loop) &&
+                              writer != from;
         Conflict conflict;
-        if ((between || in_common_loop) && dependence_overwrites(sch->ctx, schedule_func(sch), block->block, node_block(writer)->block, &conflict)) {
-            refuse_conflict(sch, &conflict, "block '%s' writes what block '%s' reads before block '%s' runs", block_name(writer), block_name(from), block_name(until));
+        if ((between || in_common_loop) &&
+            dependence_overwrites(sch->ctx, schedule_func(sch), block->block, node_block(writer)->block, &conflict)) {
+            refuse_conflict(sch, &conflict, "block '%s' writes what block '%s' reads before block '%s' runs", block_name(writer),
+                            block_name(from), block_name(until));
             sched_note(sch, writer->stmt->span, "block '%s' is here", block_name(writer));
             return false;
         }
@@ -121,9 +128,11 @@ bool primitive_compute_inline(Schedule *sch, const Value *args, Value *result)
     Rewriter rewriter = {.ctx = sch->ctx, .expr = inline_load, .data = &inlining};
     Map replace = {0};
     for (int i = 0; i < count; i++)
-        map_set(sch->ctx->arena, &replace, consumers[i]->stmt, (void *)inline_refresh_regions(sch, rewrite_stmt(&rewriter, consumers[i]->stmt), buffer));
+        map_set(sch->ctx->arena, &replace, consumers[i]->stmt,
+                (void *)inline_refresh_regions(sch, rewrite_stmt(&rewriter, consumers[i]->stmt), buffer));
     if (inlining.failed) {
-        sched_refuse(sch, "the indices under which block '%s' writes '%s' are not a one-to-one affine map of its axes", block_name(node), buffer->name);
+        sched_refuse(sch, "the indices under which block '%s' writes '%s' are not a one-to-one affine map of its axes", block_name(node),
+                     buffer->name);
         sched_note(sch, store->span, "the store is here");
         return false;
     }
@@ -179,7 +188,8 @@ static bool find_producer(Reverse *reverse)
         reverse->producer = candidates.data[0];
         return true;
     }
-    sched_refuse(sch, "block '%s' has %d producers; it can go into one only when there is just one", block_name(reverse->consumer), candidates.count);
+    sched_refuse(sch, "block '%s' has %d producers; it can go into one only when there is just one", block_name(reverse->consumer),
+                 candidates.count);
     for (int i = 0; i < candidates.count; i++)
         sched_note(sch, candidates.data[i]->stmt->span, "block '%s' is here", block_name(candidates.data[i]));
     if (!candidates.count)
@@ -191,7 +201,8 @@ static bool check_reverse(Reverse *reverse)
 {
     Schedule *sch = reverse->sch;
     const TreeNode *consumer = reverse->consumer, *producer;
-    if (!check_block_has_scope(sch, consumer) || !check_complete_block(sch, consumer) || !(reverse->store = inline_single_store(sch, consumer)) || !find_producer(reverse))
+    if (!check_block_has_scope(sch, consumer) || !check_complete_block(sch, consumer) ||
+        !(reverse->store = inline_single_store(sch, consumer)) || !find_producer(reverse))
         return false;
     producer = reverse->producer;
     if (!check_complete_block(sch, producer))
@@ -214,7 +225,8 @@ static bool check_reverse(Reverse *reverse)
     return reverse->indices != NULL && reverse->index_count >= 0;
 }
 
-/* Each instance of the consumer finds an instance of the producer to run in, and each of its axes' values that it will find there is one that it ran for. */
+/* Each instance of the consumer finds an instance of the producer to run in, and each of its axes' values that it will find there is one
+   that it ran for. */
 static bool check_no_instance_is_lost(Reverse *reverse)
 {
     Schedule *sch = reverse->sch;
@@ -227,7 +239,8 @@ static bool check_no_instance_is_lost(Reverse *reverse)
     return refuse_conflict(sch, &conflict, "instances of block '%s' would be lost", consumer->name);
 }
 
-/* The producer comes to write what the consumer wrote, before whatever ran between: no block between them touches it, nor writes what the consumer reads besides. */
+/* The producer comes to write what the consumer wrote, before whatever ran between: no block between them touches it, nor writes what the
+   consumer reads besides. */
 static bool check_nothing_between(Reverse *reverse)
 {
     Schedule *sch = reverse->sch;
@@ -241,14 +254,16 @@ static bool check_nothing_between(Reverse *reverse)
             continue;
         int index = schedule_node_index(sch, member);
         bool between = index > schedule_node_index(sch, reverse->producer) && index < schedule_node_index(sch, reverse->consumer);
-        for (const TreeNode *loop = schedule_parent(sch, reverse->producer); loop && loop->stmt->kind != STMT_BLOCK; loop = schedule_parent(sch, loop))
-            between |= loop->stmt->kind == STMT_FOR && schedule_is_under(sch, member, loop) && schedule_is_under(sch, reverse->consumer, loop);
+        for (const TreeNode *loop = schedule_parent(sch, reverse->producer); loop && loop->stmt->kind != STMT_BLOCK;
+             loop = schedule_parent(sch, loop))
+            between |=
+                loop->stmt->kind == STMT_FOR && schedule_is_under(sch, member, loop) && schedule_is_under(sch, reverse->consumer, loop);
         bool touches = between && stmt_uses_buffer(member->stmt, target);
         for (int r = 0; between && r < consumer->read_count; r++)
             touches |= regions_find(node_block(member)->writes, node_block(member)->write_count, consumer->reads[r].buffer) != NULL;
         if (touches) {
-            sched_refuse(sch, "block '%s' runs between '%s' and '%s' and touches what '%s' uses", block_name(member), block_name(reverse->producer), block_name(reverse->consumer),
-                         block_name(reverse->consumer));
+            sched_refuse(sch, "block '%s' runs between '%s' and '%s' and touches what '%s' uses", block_name(member),
+                         block_name(reverse->producer), block_name(reverse->consumer), block_name(reverse->consumer));
             sched_note(sch, member->stmt->span, "block '%s' is here", block_name(member));
             return false;
         }
@@ -256,7 +271,8 @@ static bool check_nothing_between(Reverse *reverse)
     return true;
 }
 
-/* The consumer's instance for each value that the producer stores: where it would not exist, a guard in terms of the producer's loops. NULL after a refusal. */
+/* The consumer's instance for each value that the producer stores: where it would not exist, a guard in terms of the producer's loops. NULL
+   after a refusal. */
 static const Expr *coverage_guard(Reverse *reverse, Subst *solved, const BlockStmt *producer)
 {
     Context *ctx = reverse->sch->ctx;
@@ -272,10 +288,12 @@ static const Expr *coverage_guard(Reverse *reverse, Subst *solved, const BlockSt
         const Expr *value = map_get(&solved->vars, consumer->iters[i].var);
         Range domain = consumer->iters[i].domain;
         vec_push(ctx->arena, &conditions, op_compare(ctx, EXPR_GE, value, op_cast(ctx, value->dtype, domain.min)));
-        vec_push(ctx->arena, &conditions, op_compare(ctx, EXPR_LT, value, op_cast(ctx, value->dtype, op_add(ctx, domain.min, domain.extent))));
+        vec_push(ctx->arena, &conditions,
+                 op_compare(ctx, EXPR_LT, value, op_cast(ctx, value->dtype, op_add(ctx, domain.min, domain.extent))));
     }
     for (int d = 0; d < reverse->index_count; d++) /* an index without axes is met by some values only */
-        vec_push(ctx->arena, &conditions, op_compare(ctx, EXPR_EQ, subst_expr(ctx, solved, reverse->indices[d]), producer->body->as.store.indices[d]));
+        vec_push(ctx->arena, &conditions,
+                 op_compare(ctx, EXPR_EQ, subst_expr(ctx, solved, reverse->indices[d]), producer->body->as.store.indices[d]));
     const Expr *guard = expr_bool(ctx, true);
     for (int i = 0; i < conditions.count; i++)
         if (!analyzer_prove_symbolic(an, conditions.data[i]))
@@ -299,8 +317,10 @@ static const Stmt *merged_producer(Reverse *reverse)
     BlockStmt producer = *node_block(reverse->producer);
     const Stmt *store = producer.body;
     Subst solved = {0};
-    if (!inline_solve(sch, node_block(reverse->consumer), reverse->indices, store->as.store.indices, reverse->index_count, &producer, &solved)) {
-        sched_refuse(sch, "the indices under which block '%s' reads '%s' are not a one-to-one affine map of its axes", block_name(reverse->consumer), reverse->buffer->name);
+    if (!inline_solve(sch, node_block(reverse->consumer), reverse->indices, store->as.store.indices, reverse->index_count, &producer,
+                      &solved)) {
+        sched_refuse(sch, "the indices under which block '%s' reads '%s' are not a one-to-one affine map of its axes",
+                     block_name(reverse->consumer), reverse->buffer->name);
         return NULL;
     }
     producer.predicate = op_and(ctx, producer.predicate, coverage_guard(reverse, &solved, &producer));

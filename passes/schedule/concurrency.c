@@ -3,8 +3,9 @@
    Before, parallel(i)                      After
      for i in range(128):                     for i in T.parallel(128):
 
-   Legal when no two different iterations conflict: one writes what the other reads or writes. Scratch that each iteration fills before it reads it is no conflict, since lowering
-   gives each iteration its own. A reduction loop conflicts with itself. Threads may share: see RUN_AS_THREADS. Steps that change what stands below such a loop ask again. */
+   Legal when no two different iterations conflict: one writes what the other reads or writes. Scratch that each iteration fills before it
+   reads it is no conflict, since lowering gives each iteration its own. A reduction loop conflicts with itself. Threads may share: see
+   RUN_AS_THREADS. Steps that change what stands below such a loop ask again. */
 #include "passes/schedule/concurrency.h"
 
 #include <string.h>
@@ -38,7 +39,9 @@ static bool check_concurrent_loop(Schedule *sch, const TreeNode *node)
     Conflict conflict;
     if (!dependence_carried(sch->ctx, schedule_func(sch), loop->var, concurrency_mode(loop), &conflict))
         return true;
-    const char *way = loop->kind == FOR_PARALLEL ? "parallel" : loop->kind == FOR_VECTORIZED ? "vectorized" : arena_printf(sch->ctx->arena, "bound to %s", loop->thread);
+    const char *way = loop->kind == FOR_PARALLEL     ? "parallel"
+                      : loop->kind == FOR_VECTORIZED ? "vectorized"
+                                                     : arena_printf(sch->ctx->arena, "bound to %s", loop->thread);
     sched_refuse(sch, "loop '%s' cannot be %s: %s%s", loop->var->name, way, conflict.text, what_helps(&conflict));
     sched_note(sch, node->stmt->span, "loop '%s' is here", loop->var->name);
     if (conflict.first && conflict.first->span.file)
@@ -112,7 +115,9 @@ static bool check_no_effects(Schedule *sch, const TreeNode *node)
     const Expr *call = visitor.data;
     if (!call)
         return true;
-    sched_refuse(sch, "loop '%s' cannot be vectorized: it calls %s, which may have effects; T.call_pure_extern says that a function has none", node_loop(node)->var->name,
+    sched_refuse(sch,
+                 "loop '%s' cannot be vectorized: it calls %s, which may have effects; T.call_pure_extern says that a function has none",
+                 node_loop(node)->var->name,
                  call->arg_count && call->args[0]->kind == EXPR_STRING ? call->args[0]->value.text : op_info(call->value.op)->name);
     sched_note(sch, call->span.file ? call->span : node->stmt->span, "the call is here");
     return false;
@@ -123,11 +128,14 @@ static bool check_lanes(Schedule *sch, const TreeNode *node)
     const ForStmt *loop = node_loop(node);
     int64_t extent;
     if (!expr_const_int(loop->extent, &extent)) {
-        sched_refuse(sch, "the extent %s of loop '%s' is not a constant: split it with a constant inner factor and vectorize the inner loop", print_expr(sch->ctx, loop->extent), loop->var->name);
+        sched_refuse(sch,
+                     "the extent %s of loop '%s' is not a constant: split it with a constant inner factor and vectorize the inner loop",
+                     print_expr(sch->ctx, loop->extent), loop->var->name);
         return refuse_at_loop(sch, node);
     }
     if (extent > MOST_LANES) {
-        sched_refuse(sch, "loop '%s' has %lld iterations, a vector at most %d lanes: split it and vectorize the inner loop", loop->var->name, (long long)extent, MOST_LANES);
+        sched_refuse(sch, "loop '%s' has %lld iterations, a vector at most %d lanes: split it and vectorize the inner loop",
+                     loop->var->name, (long long)extent, MOST_LANES);
         return refuse_at_loop(sch, node);
     }
     return true;
@@ -137,7 +145,8 @@ bool primitive_vectorize(Schedule *sch, const Value *args, Value *result)
 {
     (void)result;
     const TreeNode *node = schedule_loop(sch, args[0].as.loop);
-    return node && check_not_bound(sch, node) && check_lanes(sch, node) && check_no_effects(sch, node) && check_loop_has_no_jump(sch, node) && set_kind(sch, node, FOR_VECTORIZED, NULL);
+    return node && check_not_bound(sch, node) && check_lanes(sch, node) && check_no_effects(sch, node) &&
+           check_loop_has_no_jump(sch, node) && set_kind(sch, node, FOR_VECTORIZED, NULL);
 }
 
 /* --- bind --- */
@@ -151,7 +160,8 @@ static bool check_thread_name(Schedule *sch, Str thread)
         if (!strcmp(names[i], thread))
             return true;
     const char *near = diag_closest(thread, names, count);
-    return sched_refuse(sch, "there is no thread axis \"%s\"%s%s%s", thread, near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+    return sched_refuse(sch, "there is no thread axis \"%s\"%s%s%s", thread, near ? "; did you mean \"" : "", near ? near : "",
+                        near ? "\"?" : "");
 }
 
 /* Scopes that all threads of a block see. */
@@ -160,21 +170,23 @@ static bool is_shared_by_threads(Str scope)
     return !strncmp(scope, "shared", 6) || !strncmp(scope, "global", 6);
 }
 
-/* What stands below NODE runs for one value of the shared index where it ran for all pairs of values before: each instance must not depend on the outer loop, and what it writes
-   must be seen by all threads. */
+/* What stands below NODE runs for one value of the shared index where it ran for all pairs of values before: each instance must not depend
+   on the outer loop, and what it writes must be seen by all threads. */
 static bool check_same_index(Schedule *sch, const TreeNode *node, const TreeNode *outer)
 {
     const Var *var = node_loop(outer)->var;
     if (stmt_uses_var(node_loop(node)->body, var)) {
-        sched_refuse(sch, "loops '%s' and '%s' would be one index, but what stands below '%s' uses both", var->name, node_loop(node)->var->name, node_loop(node)->var->name);
+        sched_refuse(sch, "loops '%s' and '%s' would be one index, but what stands below '%s' uses both", var->name,
+                     node_loop(node)->var->name, node_loop(node)->var->name);
         return refuse_at_loop(sch, outer);
     }
     for (int i = schedule_node_index(sch, node); i < node->end; i++) {
         const TreeNode *below = schedule_node_at(sch, i);
         for (int w = 0; below->stmt->kind == STMT_BLOCK && w < node_block(below)->write_count; w++)
             if (!is_shared_by_threads(node_block(below)->writes[w].buffer->scope)) {
-                sched_refuse(sch, "loops '%s' and '%s' would be one index: each thread would fill only its part of '%s', which is not shared", var->name,
-                             node_loop(node)->var->name, node_block(below)->writes[w].buffer->name);
+                sched_refuse(sch,
+                             "loops '%s' and '%s' would be one index: each thread would fill only its part of '%s', which is not shared",
+                             var->name, node_loop(node)->var->name, node_block(below)->writes[w].buffer->name);
                 return refuse_at_loop(sch, outer);
             }
     }
@@ -187,8 +199,9 @@ static bool check_outer_threads(Schedule *sch, const TreeNode *node, Str thread)
         if (outer->stmt->kind != STMT_FOR || !node_loop(outer)->thread || strcmp(node_loop(outer)->thread, thread))
             continue;
         if (!expr_equal(node_loop(outer)->extent, node_loop(node)->extent)) {
-            sched_refuse(sch, "loop '%s' has extent %s, but loop '%s' around it is bound to %s with extent %s", node_loop(node)->var->name, print_expr(sch->ctx, node_loop(node)->extent),
-                         node_loop(outer)->var->name, thread, print_expr(sch->ctx, node_loop(outer)->extent));
+            sched_refuse(sch, "loop '%s' has extent %s, but loop '%s' around it is bound to %s with extent %s", node_loop(node)->var->name,
+                         print_expr(sch->ctx, node_loop(node)->extent), node_loop(outer)->var->name, thread,
+                         print_expr(sch->ctx, node_loop(outer)->extent));
             return refuse_at_loop(sch, outer);
         }
         if (strncmp(thread, "threadIdx", 9)) {
@@ -204,14 +217,16 @@ static bool check_outer_threads(Schedule *sch, const TreeNode *node, Str thread)
 static bool check_init_has_thread(Schedule *sch, const TreeNode *node)
 {
     const ForStmt *loop = node_loop(node);
-    if (analyzer_prove_symbolic(loops_context(sch, node), op_compare(sch->ctx, EXPR_LT, expr_int(sch->ctx, loop->extent->dtype, 0), loop->extent)))
+    if (analyzer_prove_symbolic(loops_context(sch, node),
+                                op_compare(sch->ctx, EXPR_LT, expr_int(sch->ctx, loop->extent->dtype, 0), loop->extent)))
         return true;
     for (int i = schedule_node_index(sch, node); i < node->end; i++) {
         const TreeNode *below = schedule_node_at(sch, i);
         const BlockStmt *block = below->stmt->kind == STMT_BLOCK && node_block(below)->init ? node_block(below) : NULL;
         for (int k = 0; block && k < block->iter_count; k++)
             if (block->iters[k].kind != ITER_SPATIAL && expr_uses_var(block->bindings[k], loop->var)) {
-                sched_refuse(sch, "loop '%s', a reduction of block '%s', may have no iterations, and no thread would run the init then", loop->var->name, block->block->name);
+                sched_refuse(sch, "loop '%s', a reduction of block '%s', may have no iterations, and no thread would run the init then",
+                             loop->var->name, block->block->name);
                 return refuse_at_loop(sch, node);
             }
     }
@@ -223,8 +238,8 @@ bool primitive_bind(Schedule *sch, const Value *args, Value *result)
     (void)result;
     const TreeNode *node = schedule_loop(sch, args[0].as.loop);
     Str thread = args[1].as.text;
-    if (!node || !check_thread_name(sch, thread) || !check_loop_starts_at_zero(sch, node) || !check_loop_has_no_jump(sch, node) || !check_outer_threads(sch, node, thread) ||
-        !check_init_has_thread(sch, node))
+    if (!node || !check_thread_name(sch, thread) || !check_loop_starts_at_zero(sch, node) || !check_loop_has_no_jump(sch, node) ||
+        !check_outer_threads(sch, node, thread) || !check_init_has_thread(sch, node))
         return false;
     const Var *var = node_loop(node)->var;
     if (!set_kind(sch, node, FOR_THREAD, thread))

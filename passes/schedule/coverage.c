@@ -1,5 +1,6 @@
-/* Covered elements; see coverage.h. A set here has a dimension for each loop around the place, then one for each index of an element. What is not affine is left out where
-   that is safe: a write that cannot be described does not count, a read that cannot be described may be of any element. */
+/* Covered elements; see coverage.h. A set here has a dimension for each loop around the place, then one for each index of an element. What
+   is not affine is left out where that is safe: a write that cannot be described does not count, a read that cannot be described may be of
+   any element. */
 #include "passes/schedule/coverage.h"
 
 #include "ir/print.h"
@@ -46,7 +47,8 @@ static const Access *first_access_below(const Coverage *coverage, const TreeNode
 static Coverage coverage_new(Schedule *sch, const Buffer *buffer)
 {
     Context *ctx = sch->ctx;
-    Coverage coverage = {.ctx = ctx, .buffer = buffer, .accesses = access_collect(ctx, schedule_func(sch)), .sizes = func_sizes(ctx, schedule_func(sch))};
+    Coverage coverage = {
+        .ctx = ctx, .buffer = buffer, .accesses = access_collect(ctx, schedule_func(sch)), .sizes = func_sizes(ctx, schedule_func(sch))};
     coverage.elements = ARENA_ARRAY(ctx->arena, Var *, buffer->ndim);
     for (int d = 0; d < buffer->ndim; d++)
         coverage.elements[d] = var_new(ctx, context_intern(ctx, "element"), DTYPE_INT64, span_none());
@@ -60,7 +62,8 @@ static bool find_place(Schedule *sch, Coverage *coverage, const PlacedBox *box)
     if (!write || (box->later && !later))
         return false;
     coverage->innermost = write->frame;
-    coverage->place = later ? frame_common(write->frame, later->frame) : frame_in_block(coverage->ctx, write->frame, schedule_scope(sch, box->writer)->stmt);
+    coverage->place = later ? frame_common(write->frame, later->frame)
+                            : frame_in_block(coverage->ctx, write->frame, schedule_scope(sch, box->writer)->stmt);
     return coverage->place != NULL;
 }
 
@@ -253,7 +256,8 @@ static const char *describe_point(const Coverage *coverage, const AffineSpace *s
     return strbuf_text(&text);
 }
 
-/* Takes what ACCESS certainly writes, if it is a write of WRITER to the buffer, out of MISSING. False when the write could not be taken into account. */
+/* Takes what ACCESS certainly writes, if it is a write of WRITER to the buffer, out of MISSING. False when the write could not be taken
+   into account. */
 static bool subtract_written(const Coverage *coverage, const Access *access, const TreeNode *writer, int kept, AffineSpace *missing)
 {
     if (!access->write || access->data != coverage->buffer->data || !access_is_below(access, writer->stmt))

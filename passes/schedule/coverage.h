@@ -5,22 +5,24 @@
 #include "passes/analysis/access.h"
 #include "passes/schedule/schedule.h"
 
-/* A box of a buffer at a place: in each iteration of the loops around the place in which CONDITION holds (NULL: in all), the elements of REGION (that lie in the buffer, when
-   CLIPPED). */
+/* A box of a buffer at a place: in each iteration of the loops around the place in which CONDITION holds (NULL: in all), the elements of
+   REGION (that lie in the buffer, when CLIPPED). */
 typedef struct {
     Region region;
     bool clipped;
     const Expr *condition;
     const TreeNode *writer; /* the block that comes before the place and writes the buffer */
-    const TreeNode *later;  /* a block behind the place in the innermost sequence that also holds WRITER; NULL: the place is at the end of the scope */
+    /* a block behind the place in the innermost sequence that also holds WRITER; NULL: the place is at the end of the scope */
+    const TreeNode *later;
 } PlacedBox;
 
-/* True when the stores below box->writer certainly write all of the box, in the same iteration of the loops around the place. Otherwise *WHY says which element is not, or
-   may not be, written. */
+/* True when the stores below box->writer certainly write all of the box, in the same iteration of the loops around the place. Otherwise
+   *WHY says which element is not, or may not be, written. */
 bool coverage_is_written(Schedule *sch, const PlacedBox *box, const char **why);
 
-/* True when every read of BUFFER below PART but outside of WRITER, a block that writes BUFFER, comes behind WRITER and is of an element that WRITER has written before: in the
-   same iteration of the loops around both, in any iteration of the other loops around WRITER. Nor is there a call below PART that may do anything. */
+/* True when every read of BUFFER below PART but outside of WRITER, a block that writes BUFFER, comes behind WRITER and is of an element
+   that WRITER has written before: in the same iteration of the loops around both, in any iteration of the other loops around WRITER. Nor is
+   there a call below PART that may do anything. */
 bool coverage_serves_reads(Schedule *sch, const TreeNode *writer, const Buffer *buffer, const TreeNode *part, const char **why);
 
 #endif

@@ -8,9 +8,9 @@
                  C[vi] = 0                            with T.block("C_update"):
              C[vi] = C[vi] + A[vi, vk]                    C[vi] = C[vi] + A[vi, vk]
 
-   The init block gets copies, named <loop>_init, of those loops from the given one inwards that its axes use. What must hold: the block is a reduction; all loops that its
-   reduce axes use are the given one or below it, and run one after the other; what else lies below the given loop reads the output only where the block has written it;
-   the init finds all it needs outside. */
+   The init block gets copies, named <loop>_init, of those loops from the given one inwards that its axes use. What must hold: the block is
+   a reduction; all loops that its reduce axes use are the given one or below it, and run one after the other; what else lies below the
+   given loop reads the output only where the block has written it; the init finds all it needs outside. */
 #include "ir/infer_regions.h"
 #include "ir/print.h"
 #include "ir/walk.h"
@@ -57,7 +57,12 @@ static bool find_loops(Schedule *sch, Decomposition *step)
     const TreeNode **loops = schedule_loops_around(sch, step->block, &count);
     while (first < count && loops[first] != step->target)
         first++;
-    *step = (Decomposition){.block = step->block, .target = step->target, .loop_count = count - first, .loops = loops + first, .outer_count = first, .outer = loops};
+    *step = (Decomposition){.block = step->block,
+                            .target = step->target,
+                            .loop_count = count - first,
+                            .loops = loops + first,
+                            .outer_count = first,
+                            .outer = loops};
     step->chosen = ARENA_ARRAY(sch->ctx->arena, bool, step->loop_count);
     if (first < count)
         return true;
@@ -73,8 +78,10 @@ static bool check_outer_loops(Schedule *sch, const Decomposition *step)
     for (int i = 0; i < step->outer_count; i++) {
         if (!binds_axis(block, ITER_REDUCE, node_loop(step->outer[i])->var))
             continue;
-        sched_refuse(sch, "loop '%s' reduces and is around loop '%s': the init would run again in each of its iterations; decompose at '%s' or above", loop_name(step->outer[i]),
-                     loop_name(step->target), loop_name(step->outer[i]));
+        sched_refuse(
+            sch,
+            "loop '%s' reduces and is around loop '%s': the init would run again in each of its iterations; decompose at '%s' or above",
+            loop_name(step->outer[i]), loop_name(step->target), loop_name(step->outer[i]));
         note_loop(sch, step->outer[i]);
         return false;
     }
@@ -94,11 +101,11 @@ static bool check_inner_loops(Schedule *sch, const Decomposition *step)
         const ForStmt *loop = node_loop(step->loops[i]);
         bool reduces = binds_axis(block, ITER_REDUCE, loop->var);
         if (reduces && !runs_in_order(loop))
-            sched_refuse(sch, "loop '%s' reduces and %s%s: without the init its iterations would update the same elements at once", loop->var->name,
-                         loop->thread ? "is bound to " : "runs in parallel", loop->thread ? loop->thread : "");
+            sched_refuse(sch, "loop '%s' reduces and %s%s: without the init its iterations would update the same elements at once",
+                         loop->var->name, loop->thread ? "is bound to " : "runs in parallel", loop->thread ? loop->thread : "");
         else if (!reduces && !binds_axis(block, ITER_SPATIAL, loop->var) && !expr_is_int(loop->extent, 1))
-            sched_refuse(sch, "no axis of block '%s' uses loop '%s': every update would run %s times after one init", block->block->name, loop->var->name,
-                         print_expr(sch->ctx, loop->extent));
+            sched_refuse(sch, "no axis of block '%s' uses loop '%s': every update would run %s times after one init", block->block->name,
+                         loop->var->name, print_expr(sch->ctx, loop->extent));
         else
             continue;
         note_loop(sch, step->loops[i]);
@@ -131,7 +138,8 @@ static bool choose_loops(Schedule *sch, Decomposition *step)
             const Var *outer = node_loop(step->loops[j])->var;
             if (step->chosen[j] || (!expr_uses_var(loop->extent, outer) && !expr_uses_var(loop->min, outer)))
                 continue;
-            sched_refuse(sch, "the domain of loop '%s' depends on loop '%s', which the init does not run over", loop->var->name, outer->name);
+            sched_refuse(sch, "the domain of loop '%s' depends on loop '%s', which the init does not run over", loop->var->name,
+                         outer->name);
             note_loop(sch, step->loops[i]);
             return false;
         }
@@ -141,8 +149,8 @@ static bool choose_loops(Schedule *sch, Decomposition *step)
 
 /* --- The predicate of the init --- */
 
-/* CONDITION mentions loops that the init does not get: then it restricts the reduction, and the init runs all the same. It must not exclude a spatial point as a whole: where
-   it mentions other loops too it must hold in the first iteration of those that reduce. */
+/* CONDITION mentions loops that the init does not get: then it restricts the reduction, and the init runs all the same. It must not exclude
+   a spatial point as a whole: where it mentions other loops too it must hold in the first iteration of those that reduce. */
 static bool check_condition_can_go(Schedule *sch, const Decomposition *step, const Expr *condition)
 {
     Context *ctx = sch->ctx;
@@ -158,8 +166,9 @@ static bool check_condition_can_go(Schedule *sch, const Decomposition *step, con
     }
     if (!mixed || analyzer_prove_symbolic(loops_context(sch, step->block), subst_expr(ctx, &first, condition)))
         return true;
-    sched_refuse(sch, "the condition %s of block '%s' mixes loops that reduce with others, so it is not known which elements the init must set", print_expr(ctx, condition),
-                 node_block(step->block)->block->name);
+    sched_refuse(sch,
+                 "the condition %s of block '%s' mixes loops that reduce with others, so it is not known which elements the init must set",
+                 print_expr(ctx, condition), node_block(step->block)->block->name);
     sched_note(sch, step->block->stmt->span, "block '%s' is here", node_block(step->block)->block->name);
     return false;
 }
@@ -195,7 +204,8 @@ static bool check_own_reads(Schedule *sch, const Decomposition *step)
             same &= analyzer_prove_ranges_equal(an, read->ranges[d], written->ranges[d]);
         if (same)
             continue;
-        sched_refuse(sch, "block '%s' reads %s besides the element that it updates, and would find it initialized too early", block->block->name, print_region(sch->ctx, read));
+        sched_refuse(sch, "block '%s' reads %s besides the element that it updates, and would find it initialized too early",
+                     block->block->name, print_region(sch->ctx, read));
         sched_note(sch, step->block->stmt->span, "block '%s' is here", block->block->name);
         return false;
     }
@@ -209,8 +219,9 @@ static bool check_other_readers(Schedule *sch, const Decomposition *step)
         const char *why;
         if (coverage_serves_reads(sch, step->block, block->writes[w].buffer, step->target, &why))
             continue;
-        sched_refuse(sch, "what else lies under loop '%s' may read '%s' where block '%s' has not written it yet, and would find the init done: %s", loop_name(step->target),
-                     block->writes[w].buffer->name, block->block->name, why);
+        sched_refuse(
+            sch, "what else lies under loop '%s' may read '%s' where block '%s' has not written it yet, and would find the init done: %s",
+            loop_name(step->target), block->writes[w].buffer->name, block->block->name, why);
         note_loop(sch, step->target);
         return false;
     }
@@ -279,7 +290,8 @@ static void find_init_reads(Context *ctx, const BlockStmt *block, BlockStmt *ini
 static BlockStmt make_init_block(Context *ctx, const Decomposition *step)
 {
     const BlockStmt *block = node_block(step->block);
-    BlockStmt init = {.block = block_new(ctx, context_internf(ctx, "%s_init", block->block->name), block->init->span), .annotations = block->annotations};
+    BlockStmt init = {.block = block_new(ctx, context_internf(ctx, "%s_init", block->block->name), block->init->span),
+                      .annotations = block->annotations};
     init.iters = ARENA_ARRAY(ctx->arena, Iter, block->iter_count);
     init.bindings = ARENA_ARRAY(ctx->arena, const Expr *, block->iter_count);
     Subst axes = {0};
@@ -343,7 +355,10 @@ static bool check_runs_once(Schedule *sch, const Decomposition *step)
     const Var *target = node_loop(step->target)->var;
     if (dependence_runs_once(sch->ctx, schedule_func(sch), block->block, target))
         return true;
-    sched_refuse(sch, "updates of block '%s' run again in other iterations of loop '%s' or of a loop inside of it, where an init before the loop would be missing", block->block->name, target->name);
+    sched_refuse(sch,
+                 "updates of block '%s' run again in other iterations of loop '%s' or of a loop inside of it, where an init before the "
+                 "loop would be missing",
+                 block->block->name, target->name);
     sched_note(sch, step->block->stmt->span, "block '%s' is here", block->block->name);
     return false;
 }
@@ -351,9 +366,10 @@ static bool check_runs_once(Schedule *sch, const Decomposition *step)
 bool primitive_decompose_reduction(Schedule *sch, const Value *args, Value *result)
 {
     Decomposition step = {.block = schedule_block(sch, args[0].as.block), .target = schedule_loop(sch, args[1].as.loop)};
-    if (!step.block || !step.target || !check_block_has_scope(sch, step.block) || !find_loops(sch, &step) || !check_reduction_block(sch, step.block) ||
-        !check_outer_loops(sch, &step) || !check_inner_loops(sch, &step) || !check_nothing_between(sch, &step) || !choose_loops(sch, &step) ||
-        !make_predicate(sch, &step) || !check_own_reads(sch, &step) || !check_init_is_independent(sch, &step) || !check_other_readers(sch, &step) || !check_runs_once(sch, &step))
+    if (!step.block || !step.target || !check_block_has_scope(sch, step.block) || !find_loops(sch, &step) ||
+        !check_reduction_block(sch, step.block) || !check_outer_loops(sch, &step) || !check_inner_loops(sch, &step) ||
+        !check_nothing_between(sch, &step) || !choose_loops(sch, &step) || !make_predicate(sch, &step) || !check_own_reads(sch, &step) ||
+        !check_init_is_independent(sch, &step) || !check_other_readers(sch, &step) || !check_runs_once(sch, &step))
         return false;
 
     Context *ctx = sch->ctx;
@@ -366,5 +382,6 @@ bool primitive_decompose_reduction(Schedule *sch, const Value *args, Value *resu
     const Stmt *rest = schedule_find_loop(sch, target_var)->stmt, *items[] = {init_nest, rest};
     sched_replace(sch, rest, stmt_seq(ctx, items, 2));
     *result = value_block(init.block);
-    return check_concurrent_loops_around(sch, schedule_find_block(sch, init.block)) && check_concurrent_loops_around(sch, schedule_find_block(sch, update.block));
+    return check_concurrent_loops_around(sch, schedule_find_block(sch, init.block)) &&
+           check_concurrent_loops_around(sch, schedule_find_block(sch, update.block));
 }

@@ -6,8 +6,8 @@
              vi, vj = T.axis.remap("SS", ..)          vi = T.axis.spatial(8, i_j_fused // 16)
                                                       vj = T.axis.spatial(16, i_j_fused % 16)
 
-   The iterations keep their order. What must hold: each loop is the whole body of the one before, no extent depends on another of the loops, and the product of the
-   extents fits in the type. The new loop is serial, whatever kind the old ones were. */
+   The iterations keep their order. What must hold: each loop is the whole body of the one before, no extent depends on another of the
+   loops, and the product of the extents fits in the type. The new loop is serial, whatever kind the old ones were. */
 #include "ir/print.h"
 #include "ir/walk.h"
 #include "passes/analysis/dependence.h"
@@ -48,8 +48,8 @@ static bool check_rectangular(Schedule *sch, const Fusion *fusion, int index)
     for (int i = 0; i < index; i++) {
         if (!expr_uses_var(loop->extent, fused_loop(fusion, i)->var))
             continue;
-        sched_refuse(sch, "the extent %s of loop '%s' depends on loop '%s': only rectangular nests can be fused", print_expr(sch->ctx, loop->extent), loop->var->name,
-                     fused_loop(fusion, i)->var->name);
+        sched_refuse(sch, "the extent %s of loop '%s' depends on loop '%s': only rectangular nests can be fused",
+                     print_expr(sch->ctx, loop->extent), loop->var->name, fused_loop(fusion, i)->var->name);
         sched_note(sch, fusion->nodes[index]->stmt->span, "loop '%s' is here", loop->var->name);
         return false;
     }
@@ -63,7 +63,8 @@ static bool check_extent_fits(Schedule *sch, const Fusion *fusion)
         if (!expr_const_int(fused_loop(fusion, i)->extent, &extent))
             return true;
         else if (__builtin_mul_overflow(product, extent, &product) || product > dtype_max_int(fusion->dtype))
-            return sched_refuse(sch, "the product of the extents exceeds %s, the type of the loops: make them T.int64", dtype_name(sch->ctx, fusion->dtype));
+            return sched_refuse(sch, "the product of the extents exceeds %s, the type of the loops: make them T.int64",
+                                dtype_name(sch->ctx, fusion->dtype));
     return true;
 }
 
@@ -125,8 +126,9 @@ static bool binds_axis(const BlockStmt *block, const Var *var, bool spatial)
     return false;
 }
 
-/* An init runs for each spatial point also where nothing is reduced over. A loop fused from spatial and reduce loops has no iteration for such a point when the reduce loop is
-   empty, so that one must be certain to run; and so must some update of each point be where a condition on reduce loops comes to speak of the fused loop. */
+/* An init runs for each spatial point also where nothing is reduced over. A loop fused from spatial and reduce loops has no iteration for
+   such a point when the reduce loop is empty, so that one must be certain to run; and so must some update of each point be where a
+   condition on reduce loops comes to speak of the fused loop. */
 static bool check_init_is_kept(Schedule *sch, const Fusion *fusion, const TreeNode *node)
 {
     const BlockStmt *block = node_block(node);
@@ -141,14 +143,19 @@ static bool check_init_is_kept(Schedule *sch, const Fusion *fusion, const TreeNo
         conditional |= binds_axis(block, loop->var, false) && expr_uses_var(block->predicate, loop->var);
     }
     if (spatial && conditional && !maybe_empty && !dependence_serves_all_points(sch->ctx, schedule_func(sch), block->block)) {
-        sched_refuse(sch, "the condition of block '%s' may leave a spatial point without any update; with its loops fused, the init of that point would then not run", block->block->name);
+        sched_refuse(sch,
+                     "the condition of block '%s' may leave a spatial point without any update; with its loops fused, the init of that "
+                     "point would then not run",
+                     block->block->name);
         sched_note(sch, node->stmt->span, "block '%s' is here", block->block->name);
         return false;
     }
     if (!spatial || !maybe_empty)
         return true;
-    sched_refuse(sch, "loop '%s' is a reduction of block '%s' and may have no iteration; fused with a spatial loop, the init of that block would then not run", maybe_empty->var->name,
-                 block->block->name);
+    sched_refuse(sch,
+                 "loop '%s' is a reduction of block '%s' and may have no iteration; fused with a spatial loop, the init of that block "
+                 "would then not run",
+                 maybe_empty->var->name, block->block->name);
     sched_note(sch, node->stmt->span, "block '%s' is here", block->block->name);
     return false;
 }

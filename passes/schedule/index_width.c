@@ -68,7 +68,8 @@ static Buffer *set_buffer(Rewriter *rewriter, Buffer *buffer)
         return known;
     Buffer *copy = buffer_clone(rewriter->ctx, buffer);
     copy->shape = arena_copy(rewriter->ctx->arena, buffer->shape, sizeof *buffer->shape * (size_t)buffer->ndim);
-    copy->strides = buffer->strides ? arena_copy(rewriter->ctx->arena, buffer->strides, sizeof *buffer->strides * (size_t)buffer->ndim) : NULL;
+    copy->strides =
+        buffer->strides ? arena_copy(rewriter->ctx->arena, buffer->strides, sizeof *buffer->strides * (size_t)buffer->ndim) : NULL;
     for (int d = 0; d < buffer->ndim; d++) {
         copy->shape[d] = index_in(rewriter, buffer->shape[d]);
         if (buffer->strides)

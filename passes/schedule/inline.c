@@ -35,7 +35,8 @@ static int iter_at(const BlockStmt *block, const Expr *index)
 }
 
 /* The usual case: every index is an iterator of its own, and other iterators have one value. */
-static bool solve_plain(Context *ctx, const BlockStmt *block, const Expr *const *indices, const Expr *const *values, int count, Subst *subst)
+static bool solve_plain(Context *ctx, const BlockStmt *block, const Expr *const *indices, const Expr *const *values, int count,
+                        Subst *subst)
 {
     for (int d = 0; d < count; d++) {
         int i = iter_at(block, indices[d]);
@@ -53,9 +54,11 @@ static bool solve_plain(Context *ctx, const BlockStmt *block, const Expr *const 
     return true;
 }
 
-/* SUBST inverts the map from the iterators of BLOCK to INDICES, both ways: an instance whose indices have VALUES is the solution, and the solution has those indices, for all values of
-   the iterators of RANGES that the values are made of. The solution may lie outside of the domain. */
-static bool is_inverse(Context *ctx, const BlockStmt *block, const Expr *const *indices, const Expr *const *values, int count, const Subst *subst, const BlockStmt *ranges)
+/* SUBST inverts the map from the iterators of BLOCK to INDICES, both ways: an instance whose indices have VALUES is the solution, and the
+   solution has those indices, for all values of the iterators of RANGES that the values are made of. The solution may lie outside of the
+   domain. */
+static bool is_inverse(Context *ctx, const BlockStmt *block, const Expr *const *indices, const Expr *const *values, int count,
+                       const Subst *subst, const BlockStmt *ranges)
 {
     Analyzer *an = analyzer_new(ctx);
     Subst forth = *subst, back = {0};
@@ -72,12 +75,14 @@ static bool is_inverse(Context *ctx, const BlockStmt *block, const Expr *const *
             return false;
     }
     for (int i = 0; i < block->iter_count; i++)
-        if (!analyzer_prove_equal(an, subst_expr(ctx, &back, map_get(&forth.vars, block->iters[i].var)), expr_var(ctx, block->iters[i].var)))
+        if (!analyzer_prove_equal(an, subst_expr(ctx, &back, map_get(&forth.vars, block->iters[i].var)),
+                                  expr_var(ctx, block->iters[i].var)))
             return false;
     return true;
 }
 
-bool inline_solve(Schedule *sch, const BlockStmt *block, const Expr *const *indices, const Expr *const *values, int count, const BlockStmt *ranges, Subst *subst)
+bool inline_solve(Schedule *sch, const BlockStmt *block, const Expr *const *indices, const Expr *const *values, int count,
+                  const BlockStmt *ranges, Subst *subst)
 {
     Context *ctx = sch->ctx;
     Analyzer *an = analyzer_new(ctx);
@@ -158,7 +163,8 @@ bool inline_check_intermediate(Schedule *sch, const TreeNode *node, const Buffer
     const Func *func = schedule_func(sch);
     for (int p = 0; p < func->param_count; p++)
         if (func->params[p].buffer && func->params[p].buffer->data == buffer->data) {
-            sched_refuse(sch, "block '%s' writes the parameter '%s', which must keep its value", node_block(node)->block->name, buffer->name);
+            sched_refuse(sch, "block '%s' writes the parameter '%s', which must keep its value", node_block(node)->block->name,
+                         buffer->name);
             return note_block(sch, node);
         }
     return true;
@@ -233,7 +239,8 @@ static const Stmt *rebuild_stmt(Rewriter *rewriter, const Stmt *stmt)
 const Stmt *inline_rebuild_scope(Schedule *sch, const TreeNode *scope, const TreeNode *node, const Buffer *buffer, const Map *replace)
 {
     const TreeNode *removed = node;
-    for (const TreeNode *parent = schedule_parent(sch, removed); parent != scope && parent->stmt->kind != STMT_SEQ && parent->stmt->kind != STMT_IF; parent = schedule_parent(sch, parent))
+    for (const TreeNode *parent = schedule_parent(sch, removed);
+         parent != scope && parent->stmt->kind != STMT_SEQ && parent->stmt->kind != STMT_IF; parent = schedule_parent(sch, parent))
         removed = parent;
     Rebuild rebuild = {scope->stmt, removed->stmt, buffer, replace};
     Rewriter rewriter = {.ctx = sch->ctx, .expr = keep_expr, .stmt = rebuild_stmt, .data = &rebuild};

@@ -1,4 +1,5 @@
-/* Shared by compute_inline and reverse_compute_inline: blocks that store one value per instance, and rebuilding what uses a buffer that goes away. */
+/* Shared by compute_inline and reverse_compute_inline: blocks that store one value per instance, and rebuilding what uses a buffer that
+   goes away. */
 #ifndef TIRC_PASSES_SCHEDULE_INLINE_H
 #define TIRC_PASSES_SCHEDULE_INLINE_H
 
@@ -7,17 +8,20 @@
 
 /* The one store that is the whole body of a block without init, or NULL after a refusal. */
 const Stmt *inline_single_store(Schedule *sch, const TreeNode *block);
-/* Solves INDICES (COUNT expressions over the iterators of BLOCK) for the iterators, given VALUES for the indices: SUBST maps each iterator to its value. False when the indices
-   are not a one-to-one affine map of the iterators. Iterators of one value are solved by it. With RANGES (else NULL), the block whose iterators VALUES are made of, the map need not
-   reach every value: the solution may then lie outside of the domain. */
-bool inline_solve(Schedule *sch, const BlockStmt *block, const Expr *const *indices, const Expr *const *values, int count, const BlockStmt *ranges, Subst *subst);
+/* Solves INDICES (COUNT expressions over the iterators of BLOCK) for the iterators, given VALUES for the indices: SUBST maps each iterator
+   to its value. False when the indices are not a one-to-one affine map of the iterators. Iterators of one value are solved by it. With
+   RANGES (else NULL), the block whose iterators VALUES are made of, the map need not reach every value: the solution may then lie outside
+   of the domain. */
+bool inline_solve(Schedule *sch, const BlockStmt *block, const Expr *const *indices, const Expr *const *values, int count,
+                  const BlockStmt *ranges, Subst *subst);
 /* No block of the scope but those in ALLOWED (COUNT) touches BUFFER, nor does an opaque access or a view; false after a refusal. */
 bool inline_check_only_used_by(Schedule *sch, const TreeNode *scope, const Buffer *buffer, const TreeNode *const *allowed, int count);
 /* BUFFER is allocated in this function (no parameter); false after a refusal. */
 bool inline_check_intermediate(Schedule *sch, const TreeNode *block, const Buffer *buffer);
 /* STMT with the declared reads and writes of those blocks inferred anew that declare to touch GONE. */
 const Stmt *inline_refresh_regions(Schedule *sch, const Stmt *stmt, const Buffer *gone);
-/* Takes BLOCK, and the loops that held nothing else, out of the scope statement SCOPE and drops BUFFER from its allocations; other blocks are replaced as REPLACE (Stmt -> Stmt) says. */
+/* Takes BLOCK, and the loops that held nothing else, out of the scope statement SCOPE and drops BUFFER from its allocations; other blocks
+   are replaced as REPLACE (Stmt -> Stmt) says. */
 const Stmt *inline_rebuild_scope(Schedule *sch, const TreeNode *scope, const TreeNode *block, const Buffer *buffer, const Map *replace);
 
 #endif

@@ -8,8 +8,8 @@
                                                         with T.block("B_i1_partition"):
                                                             for i1 in range(10, 100):
                                                                 with T.block("B_i1"): ...
-   The order of instances stays. The blocks around the parts declare what the parts touch. Refused for a loop that a block with an init reduces over: each part would start the
-   reduction anew. */
+   The order of instances stays. The blocks around the parts declare what the parts touch. Refused for a loop that a block with an init
+   reduces over: each part would start the reduction anew. */
 #include "ir/infer_regions.h"
 #include "ir/print.h"
 #include "ir/walk.h"
@@ -45,7 +45,9 @@ static bool find_sizes(Partition *p, const ValueList *factors)
         }
         p->sizes[i] = size;
         if (__builtin_add_overflow(sum, size, &sum) || sum >= extent)
-            return sched_refuse(sch, "the factors add up to the %lld iterations of loop '%s' or more: nothing would be left to partition off", (long long)extent, loop->var->name);
+            return sched_refuse(sch,
+                                "the factors add up to the %lld iterations of loop '%s' or more: nothing would be left to partition off",
+                                (long long)extent, loop->var->name);
     }
     p->count = factors->count;
     p->sizes[inferred >= 0 ? inferred : p->count++] = extent - sum;
@@ -60,7 +62,10 @@ static bool check_no_reduction(Partition *p)
         const BlockStmt *block = node->stmt->kind == STMT_BLOCK ? node_block(node) : NULL;
         for (int k = 0; block && block->init && k < block->iter_count; k++)
             if (block->iters[k].kind != ITER_SPATIAL && expr_uses_var(block->bindings[k], var)) {
-                sched_refuse(p->sch, "loop '%s' is a reduction of block '%s', whose init would run again in each part; decompose_reduction takes it off", var->name, block->block->name);
+                sched_refuse(
+                    p->sch,
+                    "loop '%s' is a reduction of block '%s', whose init would run again in each part; decompose_reduction takes it off",
+                    var->name, block->block->name);
                 sched_note(p->sch, node->stmt->span, "block '%s' is here", block->block->name);
                 return false;
             }
@@ -84,7 +89,8 @@ static bool find_load(Visitor *visitor, const Expr *expr)
     return true;
 }
 
-/* Regions that depend on data become whole buffers: which elements a part touches must be known before it runs, also where a T.where in it keeps instances from running. */
+/* Regions that depend on data become whole buffers: which elements a part touches must be known before it runs, also where a T.where in it
+   keeps instances from running. */
 static void widen_data_regions(Context *ctx, Region *regions, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -160,7 +166,8 @@ bool primitive_loop_partition(Schedule *sch, const Value *args, Value *result)
     Context *ctx = sch->ctx;
     Partition p = {.sch = sch, .loop = schedule_loop(sch, args[0].as.loop)};
     int blocks;
-    if (!p.loop || !check_loop_is_plain(sch, p.loop) || !check_loop_has_no_jump(sch, p.loop) || !find_sizes(&p, args[1].as.list) || !check_no_reduction(&p))
+    if (!p.loop || !check_loop_is_plain(sch, p.loop) || !check_loop_has_no_jump(sch, p.loop) || !find_sizes(&p, args[1].as.list) ||
+        !check_no_reduction(&p))
         return false;
     const TreeNode **below = schedule_child_blocks(sch, p.loop, &blocks);
     p.name = blocks ? node_block(below[0])->block->name : "loop";

@@ -29,7 +29,8 @@ VarRange *loops_ranges_around(Schedule *sch, const TreeNode *node, int *count)
 VarRange *loops_ranges_outside(Schedule *sch, const TreeNode *node, int *count)
 {
     VEC(const TreeNode *) loops = {0}; /* innermost first */
-    for (const TreeNode *up = schedule_parent(sch, node); up && (up->stmt->kind != STMT_BLOCK || !node_block(up)->iter_count); up = schedule_parent(sch, up))
+    for (const TreeNode *up = schedule_parent(sch, node); up && (up->stmt->kind != STMT_BLOCK || !node_block(up)->iter_count);
+         up = schedule_parent(sch, up))
         if (up->stmt->kind == STMT_FOR)
             vec_push(sch->ctx->arena, &loops, up);
     VarRange *ranges = ARENA_ARRAY(sch->ctx->arena, VarRange, loops.count);
@@ -85,7 +86,8 @@ bool check_loop_is_plain(Schedule *sch, const TreeNode *node)
         return false;
     }
     if (loop->annotations.count) {
-        sched_refuse(sch, "loop '%s' has the annotation \"%s\", which would be lost: unannotate it first", loop->var->name, loop->annotations.entries[0].key);
+        sched_refuse(sch, "loop '%s' has the annotation \"%s\", which would be lost: unannotate it first", loop->var->name,
+                     loop->annotations.entries[0].key);
         sched_note(sch, node->stmt->span, "loop '%s' is here", loop->var->name);
         return false;
     }
@@ -121,7 +123,8 @@ bool check_loop_has_no_jump(Schedule *sch, const TreeNode *node)
     const Expr *jump = visitor.data;
     if (!jump)
         return true;
-    sched_refuse(sch, "loop '%s' is left or continued by a statement in its body, which would act on another loop then", node_loop(node)->var->name);
+    sched_refuse(sch, "loop '%s' is left or continued by a statement in its body, which would act on another loop then",
+                 node_loop(node)->var->name);
     sched_note(sch, jump->span.file ? jump->span : node->stmt->span, "T.%s is here", op_info(jump->value.op)->name);
     return false;
 }
@@ -166,8 +169,10 @@ bool check_loop_is_guardable(Schedule *sch, const TreeNode *node)
     visit_stmt(&visitor, node_loop(node)->body);
     if (!search.found)
         return true;
-    sched_refuse(sch, "a guard is needed, and a statement under loop '%s' lies in no block that could take it: put it in a block", node_loop(node)->var->name);
-    sched_note(sch, search.found->span, "this would run or be evaluated beyond the extent %s", print_expr(sch->ctx, node_loop(node)->extent));
+    sched_refuse(sch, "a guard is needed, and a statement under loop '%s' lies in no block that could take it: put it in a block",
+                 node_loop(node)->var->name);
+    sched_note(sch, search.found->span, "this would run or be evaluated beyond the extent %s",
+               print_expr(sch->ctx, node_loop(node)->extent));
     return false;
 }
 

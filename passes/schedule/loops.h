@@ -11,8 +11,8 @@ VarRange *loops_ranges_around(Schedule *sch, const TreeNode *node, int *count);
 VarRange *loops_ranges_outside(Schedule *sch, const TreeNode *node, int *count);
 /* The domains of the COUNT loops. */
 VarRange *loops_ranges(Schedule *sch, const TreeNode *const *loops, int count);
-/* An analyzer that knows all that holds at NODE: the domains of all loops and block iterators around it, the predicates of the blocks, and sizes as >= 0. For proofs;
-   not for expressions that are to be printed. */
+/* An analyzer that knows all that holds at NODE: the domains of all loops and block iterators around it, the predicates of the blocks, and
+   sizes as >= 0. For proofs; not for expressions that are to be printed. */
 Analyzer *loops_context(Schedule *sch, const TreeNode *node);
 
 /* --- What split, fuse and their like require of a loop; false after a refusal --- */
@@ -22,7 +22,8 @@ bool check_loop_is_plain(Schedule *sch, const TreeNode *loop);
 bool check_loop_starts_at_zero(Schedule *sch, const TreeNode *loop);
 /* No break or continue below LOOP leaves or continues it: such a statement would act on another loop afterwards. */
 bool check_loop_has_no_jump(Schedule *sch, const TreeNode *loop);
-/* A guard on the topmost blocks below LOOP guards all that LOOP does: no statement, and no expression with an effect or a load, lies outside of blocks. */
+/* A guard on the topmost blocks below LOOP guards all that LOOP does: no statement, and no expression with an effect or a load, lies
+   outside of blocks. */
 bool check_loop_is_guardable(Schedule *sch, const TreeNode *loop);
 
 /* --- Building --- */
@@ -31,8 +32,8 @@ typedef VEC(const Expr *) ConditionList;
 void loops_split_conjunction(Context *ctx, const Expr *predicate, ConditionList *parts);
 /* STMT with CONDITION added by `and` to the predicate of each topmost block. */
 const Stmt *loops_guard_blocks(Context *ctx, const Stmt *stmt, const Expr *condition);
-/* STMT with the bindings of its topmost blocks (opaque blocks are passed through) written in simplest form as maps of the loops in STMT and of OUTER (COUNT of them).
-   Iterators of extent 1 are kept in them when PRESERVE_UNIT_ITERS. */
+/* STMT with the bindings of its topmost blocks (opaque blocks are passed through) written in simplest form as maps of the loops in STMT and
+   of OUTER (COUNT of them). Iterators of extent 1 are kept in them when PRESERVE_UNIT_ITERS. */
 const Stmt *loops_simplify_bindings(Schedule *sch, const Stmt *stmt, const VarRange *outer, int count, bool preserve_unit_iters);
 /* A serial loop from 0. */
 const Stmt *loops_serial(Context *ctx, Var *var, const Expr *extent, const Stmt *body, Span span);

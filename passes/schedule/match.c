@@ -1,4 +1,5 @@
-/* See match.h. Integer types of loops and indices may differ in width (a program over 64-bit sizes matches a description over 32 bits); everything else is exact. */
+/* See match.h. Integer types of loops and indices may differ in width (a program over 64-bit sizes matches a description over 32 bits);
+   everything else is exact. */
 #include "passes/schedule/match.h"
 
 #include <string.h>
@@ -40,30 +41,38 @@ static bool match_region(Matcher *matcher, const Region *program, const Region *
     int lead = buffer->ndim - wanted->ndim;
     const TileMap *known = matcher_tile(matcher, wanted);
     if (known && known->program != buffer)
-        return differ(matcher, span, wanted->span, "'%s' of the intrinsic stands for both '%s' and '%s'", wanted->name, known->program->name, buffer->name);
+        return differ(matcher, span, wanted->span, "'%s' of the intrinsic stands for both '%s' and '%s'", wanted->name,
+                      known->program->name, buffer->name);
     if (!dtype_equal(buffer->dtype, wanted->dtype))
-        return differ(matcher, span, wanted->span, "'%s' holds %s where the intrinsic's '%s' holds %s", buffer->name, dtype_name(matcher->ctx, buffer->dtype), wanted->name,
-                      dtype_name(matcher->ctx, wanted->dtype));
+        return differ(matcher, span, wanted->span, "'%s' holds %s where the intrinsic's '%s' holds %s", buffer->name,
+                      dtype_name(matcher->ctx, buffer->dtype), wanted->name, dtype_name(matcher->ctx, wanted->dtype));
     if (strcmp(buffer->scope, wanted->scope))
-        return differ(matcher, span, wanted->span, "'%s' is in scope \"%s\" where the intrinsic's '%s' is in scope \"%s\"", buffer->name, buffer->scope, wanted->name, wanted->scope);
+        return differ(matcher, span, wanted->span, "'%s' is in scope \"%s\" where the intrinsic's '%s' is in scope \"%s\"", buffer->name,
+                      buffer->scope, wanted->name, wanted->scope);
     if (lead < 0)
-        return differ(matcher, span, wanted->span, "'%s' has %d dimensions where the intrinsic's '%s' has %d", buffer->name, buffer->ndim, wanted->name, wanted->ndim);
+        return differ(matcher, span, wanted->span, "'%s' has %d dimensions where the intrinsic's '%s' has %d", buffer->name, buffer->ndim,
+                      wanted->name, wanted->ndim);
     TileMap tile = {wanted, (Buffer *)buffer, ARENA_ARRAY(matcher->ctx->arena, const Expr *, buffer->ndim), lead};
     for (int d = 0; d < buffer->ndim; d++) {
         const Range *range = &program->ranges[d];
         bool fits = d < lead ? analyzer_prove_equal(matcher->an, range->extent, expr_int(matcher->ctx, range->extent->dtype, 1))
                              : same_value(matcher, range->extent, description->ranges[d - lead].extent);
         if (!fits)
-            return differ(matcher, span, wanted->span, "dimension %d of %s has extent %s where the intrinsic has %s", d, print_region(matcher->ctx, program),
-                          print_expr(matcher->ctx, range->extent), d < lead ? "1" : print_expr(matcher->ctx, description->ranges[d - lead].extent));
-        tile.base[d] = d < lead ? range->min : analyzer_simplify(matcher->an, op_sub(matcher->ctx, range->min, op_cast(matcher->ctx, range->min->dtype, description->ranges[d - lead].min)));
+            return differ(matcher, span, wanted->span, "dimension %d of %s has extent %s where the intrinsic has %s", d,
+                          print_region(matcher->ctx, program), print_expr(matcher->ctx, range->extent),
+                          d < lead ? "1" : print_expr(matcher->ctx, description->ranges[d - lead].extent));
+        tile.base[d] =
+            d < lead ? range->min
+                     : analyzer_simplify(matcher->an, op_sub(matcher->ctx, range->min,
+                                                             op_cast(matcher->ctx, range->min->dtype, description->ranges[d - lead].min)));
     }
     if (!known)
         vec_push(matcher->ctx->arena, &matcher->tiles, tile);
     return true;
 }
 
-static bool match_regions(Matcher *matcher, const char *what, const Region *program, int count, const Region *description, int wanted, Span span, Span description_span)
+static bool match_regions(Matcher *matcher, const char *what, const Region *program, int count, const Region *description, int wanted,
+                          Span span, Span description_span)
 {
     if (count != wanted)
         return differ(matcher, span, description_span, "the block %s %d regions where the intrinsic %s %d", what, count, what, wanted);
@@ -79,7 +88,8 @@ static bool match_expr(Matcher *matcher, const Expr *program, const Expr *descri
 
 static bool differ_exprs(Matcher *matcher, const Expr *program, const Expr *description)
 {
-    return differ(matcher, program->span, description->span, "%s does not match %s of the intrinsic", print_expr(matcher->ctx, program), print_expr(matcher->ctx, description));
+    return differ(matcher, program->span, description->span, "%s does not match %s of the intrinsic", print_expr(matcher->ctx, program),
+                  print_expr(matcher->ctx, description));
 }
 
 /* DESCRIPTION's variables replaced by the program's. */
@@ -97,19 +107,23 @@ static const Expr *translated(Matcher *matcher, const Expr *description, DType i
     return expr_with_args(matcher->ctx, description, args);
 }
 
-static bool match_access(Matcher *matcher, const Buffer *buffer, const Expr *const *indices, const Buffer *wanted, const Expr *const *wanted_indices, Span span, Span description_span)
+static bool match_access(Matcher *matcher, const Buffer *buffer, const Expr *const *indices, const Buffer *wanted,
+                         const Expr *const *wanted_indices, Span span, Span description_span)
 {
     const TileMap *tile = matcher_tile(matcher, wanted);
     if (!tile)
-        return differ(matcher, span, description_span, "the intrinsic touches '%s', which none of its declared regions holds", wanted->name);
+        return differ(matcher, span, description_span, "the intrinsic touches '%s', which none of its declared regions holds",
+                      wanted->name);
     if (tile->program != buffer)
-        return differ(matcher, span, description_span, "'%s' is used where the intrinsic's '%s' stands for '%s'", buffer->name, wanted->name, tile->program->name);
+        return differ(matcher, span, description_span, "'%s' is used where the intrinsic's '%s' stands for '%s'", buffer->name,
+                      wanted->name, tile->program->name);
     for (int d = 0; d < buffer->ndim; d++) {
-        const Expr *offset = d < tile->lead ? expr_int(matcher->ctx, indices[d]->dtype, 0) : translated(matcher, wanted_indices[d - tile->lead], indices[d]->dtype);
+        const Expr *offset = d < tile->lead ? expr_int(matcher->ctx, indices[d]->dtype, 0)
+                                            : translated(matcher, wanted_indices[d - tile->lead], indices[d]->dtype);
         const Expr *expected = op_add(matcher->ctx, op_cast(matcher->ctx, indices[d]->dtype, tile->base[d]), offset);
         if (!analyzer_prove_equal(matcher->an, indices[d], expected))
-            return differ(matcher, span, description_span, "index %d of '%s' is %s where the intrinsic's access gives %s", d, buffer->name, print_expr(matcher->ctx, indices[d]),
-                          print_expr(matcher->ctx, analyzer_simplify(matcher->an, expected)));
+            return differ(matcher, span, description_span, "index %d of '%s' is %s where the intrinsic's access gives %s", d, buffer->name,
+                          print_expr(matcher->ctx, indices[d]), print_expr(matcher->ctx, analyzer_simplify(matcher->an, expected)));
     }
     return true;
 }
@@ -145,7 +159,8 @@ static bool match_expr(Matcher *matcher, const Expr *program, const Expr *descri
     case EXPR_STRING: same = !strcmp(program->value.text, description->value.text); break;
     case EXPR_CALL: same = program->value.op == description->value.op; break;
     case EXPR_LOAD:
-        return match_access(matcher, program->value.buffer, program->args, description->value.buffer, description->args, program->span, description->span);
+        return match_access(matcher, program->value.buffer, program->args, description->value.buffer, description->args, program->span,
+                            description->span);
     case EXPR_LET:
         map_set(matcher->ctx->arena, &matcher->vars, description->value.var, program->value.var);
         break;
@@ -176,10 +191,11 @@ static bool match_loop(Matcher *matcher, const Stmt *program, const Stmt *descri
 {
     const ForStmt *a = &program->as.loop, *b = &description->as.loop;
     if (a->kind != b->kind || (a->thread != b->thread && strcmp(a->thread ? a->thread : "", b->thread ? b->thread : "")))
-        return differ(matcher, program->span, description->span, "loop '%s' is of another kind than the intrinsic's loop '%s'", a->var->name, b->var->name);
+        return differ(matcher, program->span, description->span, "loop '%s' is of another kind than the intrinsic's loop '%s'",
+                      a->var->name, b->var->name);
     if (!same_value(matcher, a->extent, b->extent) || !same_value(matcher, a->min, b->min))
-        return differ(matcher, program->span, description->span, "loop '%s' has extent %s where the intrinsic's loop '%s' has %s", a->var->name, print_expr(matcher->ctx, a->extent), b->var->name,
-                      print_expr(matcher->ctx, b->extent));
+        return differ(matcher, program->span, description->span, "loop '%s' has extent %s where the intrinsic's loop '%s' has %s",
+                      a->var->name, print_expr(matcher->ctx, a->extent), b->var->name, print_expr(matcher->ctx, b->extent));
     map_set(matcher->ctx->arena, &matcher->vars, b->var, a->var);
     analyzer_bind_range_opaque(matcher->an, a->var, (Range){a->min, a->extent});
     return match_stmt(matcher, a->body, b->body);
@@ -190,8 +206,8 @@ static bool match_iter(Matcher *matcher, const Iter *a, const Expr *binding, con
     if (a->kind != b->kind)
         return differ(matcher, a->span, b->span, "axis '%s' is of another kind than the intrinsic's axis '%s'", a->var->name, b->var->name);
     if (!same_value(matcher, a->domain.extent, b->domain.extent))
-        return differ(matcher, a->span, b->span, "axis '%s' has extent %s where the intrinsic's axis '%s' has %s", a->var->name, print_expr(matcher->ctx, a->domain.extent), b->var->name,
-                      print_expr(matcher->ctx, b->domain.extent));
+        return differ(matcher, a->span, b->span, "axis '%s' has extent %s where the intrinsic's axis '%s' has %s", a->var->name,
+                      print_expr(matcher->ctx, a->domain.extent), b->var->name, print_expr(matcher->ctx, b->domain.extent));
     if (!match_expr(matcher, binding, wanted))
         return false;
     map_set(matcher->ctx->arena, &matcher->vars, b->var, a->var);
@@ -203,14 +219,16 @@ static bool match_block(Matcher *matcher, const Stmt *program, const Stmt *descr
 {
     const BlockStmt *a = &program->as.block, *b = &description->as.block;
     if (a->iter_count != b->iter_count)
-        return differ(matcher, program->span, description->span, "block '%s' has %d axes where the intrinsic's block has %d", a->block->name, a->iter_count, b->iter_count);
+        return differ(matcher, program->span, description->span, "block '%s' has %d axes where the intrinsic's block has %d",
+                      a->block->name, a->iter_count, b->iter_count);
     for (int i = 0; i < a->iter_count; i++)
         if (!match_iter(matcher, &a->iters[i], a->bindings[i], &b->iters[i], b->bindings[i]))
             return false;
     if (!match_expr(matcher, a->predicate, b->predicate))
         return false;
     if (!a->init != !b->init)
-        return differ(matcher, program->span, description->span, "block '%s' has %s init where the intrinsic's block has %s", a->block->name, a->init ? "an" : "no", b->init ? "one" : "none");
+        return differ(matcher, program->span, description->span, "block '%s' has %s init where the intrinsic's block has %s",
+                      a->block->name, a->init ? "an" : "no", b->init ? "one" : "none");
     if (a->alloc_count || a->match_count || b->alloc_count || b->match_count)
         return differ(matcher, program->span, description->span, "a block with buffers of its own cannot be matched");
     return (!a->init || match_stmt(matcher, a->init, b->init)) && match_stmt(matcher, a->body, b->body);
@@ -218,7 +236,8 @@ static bool match_block(Matcher *matcher, const Stmt *program, const Stmt *descr
 
 static bool match_store(Matcher *matcher, const Stmt *program, const Stmt *description)
 {
-    return match_access(matcher, program->as.store.buffer, program->as.store.indices, description->as.store.buffer, description->as.store.indices, program->span, description->span) &&
+    return match_access(matcher, program->as.store.buffer, program->as.store.indices, description->as.store.buffer,
+                        description->as.store.indices, program->span, description->span) &&
            match_expr(matcher, program->as.store.value, description->as.store.value);
 }
 
@@ -234,7 +253,8 @@ static bool match_branches(Matcher *matcher, const Stmt *program, const Stmt *de
 static bool match_sequence(Matcher *matcher, const Stmt *program, const Stmt *description)
 {
     if (program->as.seq.count != description->as.seq.count)
-        return differ(matcher, program->span, description->span, "%d statements stand where the intrinsic has %d", program->as.seq.count, description->as.seq.count);
+        return differ(matcher, program->span, description->span, "%d statements stand where the intrinsic has %d", program->as.seq.count,
+                      description->as.seq.count);
     for (int i = 0; i < program->as.seq.count; i++)
         if (!match_stmt(matcher, program->as.seq.items[i], description->as.seq.items[i]))
             return false;
@@ -244,7 +264,8 @@ static bool match_sequence(Matcher *matcher, const Stmt *program, const Stmt *de
 static bool match_stmt(Matcher *matcher, const Stmt *program, const Stmt *description)
 {
     if (program->kind != description->kind)
-        return differ(matcher, program->span, description->span, "%s stands where the intrinsic has %s", stmt_words(program), stmt_words(description));
+        return differ(matcher, program->span, description->span, "%s stands where the intrinsic has %s", stmt_words(program),
+                      stmt_words(description));
     switch (program->kind) {
     case STMT_SEQ: return match_sequence(matcher, program, description);
     case STMT_FOR: return match_loop(matcher, program, description);
@@ -268,23 +289,28 @@ static bool lie_apart(Matcher *matcher, const Region *a, const Region *b)
 {
     for (int d = 0; a->buffer == b->buffer && d < a->buffer->ndim; d++) {
         const Range *x = &a->ranges[d], *y = &b->ranges[d];
-        if (analyzer_prove_less_equal(matcher->an, op_add(matcher->ctx, x->min, x->extent), y->min) || analyzer_prove_less_equal(matcher->an, op_add(matcher->ctx, y->min, y->extent), x->min))
+        if (analyzer_prove_less_equal(matcher->an, op_add(matcher->ctx, x->min, x->extent), y->min) ||
+            analyzer_prove_less_equal(matcher->an, op_add(matcher->ctx, y->min, y->extent), x->min))
             return true;
     }
     return false;
 }
 
-/* The buffers of a description are parameters, which never overlap, and its implementation may rely on it: what one of them is written through is no part of another. */
+/* The buffers of a description are parameters, which never overlap, and its implementation may rely on it: what one of them is written
+   through is no part of another. */
 static bool match_distinct_buffers(Matcher *matcher, const BlockStmt *block, const BlockStmt *root)
 {
     for (int w = 0; w < block->write_count; w++)
         for (int i = 0; i < block->read_count + block->write_count; i++) {
             bool read = i < block->read_count;
-            const Region *other = read ? &block->reads[i] : &block->writes[i - block->read_count], *wanted = read ? &root->reads[i] : &root->writes[i - block->read_count];
+            const Region *other = read ? &block->reads[i] : &block->writes[i - block->read_count],
+                         *wanted = read ? &root->reads[i] : &root->writes[i - block->read_count];
             const Region *written = &block->writes[w];
-            if (written->buffer->data == other->buffer->data && root->writes[w].buffer != wanted->buffer && !lie_apart(matcher, written, other))
-                return differ(matcher, block->block->span, wanted->span, "'%s' and '%s' of the intrinsic, which never overlap, would both be part of '%s'", root->writes[w].buffer->name,
-                              wanted->buffer->name, written->buffer->name);
+            if (written->buffer->data == other->buffer->data && root->writes[w].buffer != wanted->buffer &&
+                !lie_apart(matcher, written, other))
+                return differ(matcher, block->block->span, wanted->span,
+                              "'%s' and '%s' of the intrinsic, which never overlap, would both be part of '%s'",
+                              root->writes[w].buffer->name, wanted->buffer->name, written->buffer->name);
         }
     return true;
 }
@@ -298,10 +324,13 @@ bool match_description(Matcher *matcher, const BlockStmt *block, const Func *des
     for (int i = 0; i < block->iter_count; i++)
         analyzer_bind_range_opaque(matcher->an, block->iters[i].var, block->iters[i].domain);
     if (!block->init != !root->init)
-        return differ(matcher, span, description->body->span, block->init ? "block '%s' has an init and the intrinsic has none; decompose_reduction takes it off" : "block '%s' has no init and the intrinsic has one",
+        return differ(matcher, span, description->body->span,
+                      block->init ? "block '%s' has an init and the intrinsic has none; decompose_reduction takes it off"
+                                  : "block '%s' has no init and the intrinsic has one",
                       block->block->name);
-    return match_regions(matcher, "writes", block->writes, block->write_count, root->writes, root->write_count, span, description->body->span) &&
+    return match_regions(matcher, "writes", block->writes, block->write_count, root->writes, root->write_count, span,
+                         description->body->span) &&
            match_regions(matcher, "reads", block->reads, block->read_count, root->reads, root->read_count, span, description->body->span) &&
-           match_distinct_buffers(matcher, block, root) &&
-           (!block->init || match_stmt(matcher, block->init, root->init)) && match_stmt(matcher, block->body, root->body);
+           match_distinct_buffers(matcher, block, root) && (!block->init || match_stmt(matcher, block->init, root->init)) &&
+           match_stmt(matcher, block->body, root->body);
 }

@@ -6,9 +6,10 @@
      for a, b in T.grid(8, 16):                   with T.block("C"): ...
          with T.block("C"): ...
 
-   The loops from the given ones up to the statement list that holds all of them merge too. What must hold: each of these loops is the whole body of the one around it, none has
-   an annotation or is bound, all start at 0; the nests are equally deep with equal extents; accesses that depend on one another keep their order. The merged nest stands
-   where the last of the nests stood, with the bodies in the order in which the loops are given. */
+   The loops from the given ones up to the statement list that holds all of them merge too. What must hold: each of these loops is the whole
+   body of the one around it, none has an annotation or is bound, all start at 0; the nests are equally deep with equal extents; accesses
+   that depend on one another keep their order. The merged nest stands where the last of the nests stood, with the bodies in the order in
+   which the loops are given. */
 #include "ir/print.h"
 #include "ir/walk.h"
 #include "passes/schedule/legality.h"
@@ -57,7 +58,8 @@ static bool check_one_list(Schedule *sch, Merge *merge)
     merge->list = common;
     if (common->stmt->kind == STMT_SEQ)
         return true;
-    sched_refuse(sch, "loops '%s' and '%s' are not in statements that follow one another", loop_name(merge->given[0]), loop_name(merge->given[1]));
+    sched_refuse(sch, "loops '%s' and '%s' are not in statements that follow one another", loop_name(merge->given[0]),
+                 loop_name(merge->given[1]));
     note_loop(sch, merge->given[0]);
     note_loop(sch, merge->given[1]);
     return false;
@@ -97,19 +99,20 @@ static bool check_same_shape(Schedule *sch, const Nest *first, const Nest *nest,
     Context *ctx = sch->ctx;
     const TreeNode *a = first->loops[first->depth - 1], *b = nest->loops[nest->depth - 1];
     if (first->depth != nest->depth) {
-        sched_refuse(sch, "loop '%s' is the %d. of its nest and loop '%s' the %d.: only loops of equal depth can be merged", loop_name(a), first->depth, loop_name(b),
-                     nest->depth);
+        sched_refuse(sch, "loop '%s' is the %d. of its nest and loop '%s' the %d.: only loops of equal depth can be merged", loop_name(a),
+                     first->depth, loop_name(b), nest->depth);
         note_loop(sch, a);
         note_loop(sch, b);
         return false;
     }
     Subst first_names = nest_renaming(ctx, first, vars), names = nest_renaming(ctx, nest, vars);
     for (int d = 0; d < nest->depth; d++) {
-        const Expr *extent = subst_expr(ctx, &first_names, node_loop(first->loops[d])->extent), *other = subst_expr(ctx, &names, node_loop(nest->loops[d])->extent);
+        const Expr *extent = subst_expr(ctx, &first_names, node_loop(first->loops[d])->extent),
+                   *other = subst_expr(ctx, &names, node_loop(nest->loops[d])->extent);
         if (dtype_equal(extent->dtype, other->dtype) && analyzer_prove_equal(analyzer_new(ctx), extent, other))
             continue;
-        sched_refuse(sch, "loops '%s' and '%s' have different extents, %s and %s", loop_name(first->loops[d]), loop_name(nest->loops[d]), print_expr(ctx, extent),
-                     print_expr(ctx, other));
+        sched_refuse(sch, "loops '%s' and '%s' have different extents, %s and %s", loop_name(first->loops[d]), loop_name(nest->loops[d]),
+                     print_expr(ctx, extent), print_expr(ctx, other));
         note_loop(sch, nest->loops[d]);
         return false;
     }

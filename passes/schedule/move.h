@@ -13,12 +13,15 @@ typedef struct {
     int64_t index;
     const TreeNode **partners; /* compute_at: the consumers, reverse: the producers; all below the loop */
     int partner_count;
-    const Iter *ordered; /* a spatial iterator of a producer whose instances run in another order than before and that the partners say nothing of, or NULL */
-    const Iter *partial; /* a reduce iterator that is bound to loops which stay around the block, so that its partners see unfinished reductions, or NULL */
+    /* a spatial iterator of a producer whose instances run in another order than before and that the partners say nothing of, or NULL */
+    const Iter *ordered;
+    /* a reduce iterator that is bound to loops which stay around the block, so that its partners see unfinished reductions, or NULL */
+    const Iter *partial;
     int position; /* among the statements of the loop's body */
 } Move;
 
-/* What is known of the values that one block iterator needs: DOMAIN is run over, BOUND must not be left (a guard where that is not certain). A NULL end is unknown. */
+/* What is known of the values that one block iterator needs: DOMAIN is run over, BOUND must not be left (a guard where that is not
+   certain). A NULL end is unknown. */
 typedef struct {
     IntSet domain, bound;
     bool has_domain, has_bound;
@@ -32,10 +35,11 @@ IterDomain *move_solve_domains(Move *move, Analyzer *an);
 const Stmt *move_build_nest(Move *move, Analyzer *an, const IterDomain *domains);
 /* VAR is bound by a loop or let that stays around the block, or is a size. */
 bool move_keeps_meaning(Move *move, const Var *var);
-/* What the block's predicate says of its instances beyond their domains, for the bindings of MOVED, which is the block with new ones. Conjuncts that cannot be said in terms of iterators
-   and of loops around the target loop are left out. */
+/* What the block's predicate says of its instances beyond their domains, for the bindings of MOVED, which is the block with new ones.
+   Conjuncts that cannot be said in terms of iterators and of loops around the target loop are left out. */
 const Expr *move_bound_predicate(Move *move, const BlockStmt *moved);
-/* Takes the block out of its place, with the loops that held nothing else, and puts NEST at the position below the loop. NULL after a refusal. */
+/* Takes the block out of its place, with the loops that held nothing else, and puts NEST at the position below the loop. NULL after a
+   refusal. */
 const Stmt *move_rebuild_scope(Move *move, const TreeNode *scope, const Stmt *nest);
 
 /* The statements that a loop's body runs one after the other; a single statement is a list of one. */

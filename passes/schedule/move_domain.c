@@ -1,7 +1,7 @@
 /* Which instances of a moved block one iteration of the target loop needs; see move.h.
 
-   The block provides (reverse: requires) a region of each buffer in terms of its iterators; its partners below the loop require (reverse: provide) a region in one iteration
-   of the loop. Solving the first for the iterators, given the second, gives their domains. */
+   The block provides (reverse: requires) a region of each buffer in terms of its iterators; its partners below the loop require (reverse:
+   provide) a region in one iteration of the loop. Solving the first for the iterators, given the second, gives their domains. */
 #include <string.h>
 
 #include "ir/walk.h"
@@ -11,8 +11,9 @@
 
 /* --- the partners' regions in one iteration of the loop --- */
 
-/* Threads that share on-chip memory see what the others wrote: their loops around count as run over. Global memory outlives the threads, so each computes just its part. Rank of a storage scope: global 0, shared 1, warp 2, others 3; of a thread tag:
-   blockIdx 0, threadIdx and vthread 1. */
+/* Threads that share on-chip memory see what the others wrote: their loops around count as run over. Global memory outlives the threads, so
+   each computes just its part. Rank of a storage scope: global 0, shared 1, warp 2, others 3; of a thread tag: blockIdx 0, threadIdx and
+   vthread 1. */
 static bool relaxes_thread(Str scope, Str thread)
 {
     if (!thread)
@@ -140,7 +141,8 @@ static void solve_dimension(Analyzer *an, const BlockStmt *block, Range own, Int
     narrow(an, &infos[iter], domain, bound);
 }
 
-/* All dimensions at once where the region is one point and its indices are a bijective affine map of the iterators: the map's inverse gives their domains. */
+/* All dimensions at once where the region is one point and its indices are a bijective affine map of the iterators: the map's inverse gives
+   their domains. */
 static bool solve_affine(Move *move, Analyzer *an, const BlockStmt *block, const Region *own, const IntSet *needed, IterDomain *infos)
 {
     Context *ctx = move->sch->ctx;
@@ -231,8 +233,8 @@ static bool keeps_meaning(Move *move, const Expr *expr)
     return visitor.data != NULL;
 }
 
-/* An iterator that the regions say nothing of keeps its value where the loops of its binding stay around the block; otherwise it runs over all of its domain. A reduction with partners cannot:
-   they read what it has summed up so far. */
+/* An iterator that the regions say nothing of keeps its value where the loops of its binding stay around the block; otherwise it runs over
+   all of its domain. A reduction with partners cannot: they read what it has summed up so far. */
 static void keep_binding(Move *move, const BlockStmt *block, int i, IterDomain *info)
 {
     if (info->has_domain || expr_is_int(block->iters[i].domain.extent, 1))
@@ -258,7 +260,8 @@ IterDomain *move_solve_domains(Move *move, Analyzer *an)
     for (int r = count - 1; r >= 0; r--) { /* the printed form of a union depends on the order */
         const Buffer *buffer = own[r].buffer;
         IntSet *needed = ARENA_ARRAY(ctx->arena, IntSet, buffer->ndim);
-        if (regions_find(&own[r + 1], count - r - 1, buffer) || !partner_region(move, an, buffer, needed) || solve_affine(move, an, block, &own[r], needed, infos))
+        if (regions_find(&own[r + 1], count - r - 1, buffer) || !partner_region(move, an, buffer, needed) ||
+            solve_affine(move, an, block, &own[r], needed, infos))
             continue;
         for (int d = 0; d < buffer->ndim; d++)
             solve_dimension(an, block, own[r].ranges[d], needed[d], buffer->shape[d], infos);
@@ -308,7 +311,8 @@ static const Expr *guard_iter(Move *move, Analyzer *an, const Expr *guard, const
 {
     Context *ctx = move->sch->ctx;
     IntSet bound = info->bound, reached = {0};
-    bool below = bound.min && !certainly(an, EXPR_GE, info->domain.min, bound.min), above = bound.max && !certainly(an, EXPR_LE, info->domain.max, bound.max);
+    bool below = bound.min && !certainly(an, EXPR_GE, info->domain.min, bound.min),
+         above = bound.max && !certainly(an, EXPR_LE, info->domain.max, bound.max);
     if ((below || above) && info->domain.min == info->domain.max)
         reached = map_values(move, an, value);
     if (below && !certainly(an, EXPR_GE, reached.min, bound.min))

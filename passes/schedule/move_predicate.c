@@ -5,8 +5,9 @@
                vi = T.axis.spatial(32, i)      =>           vi = T.axis.spatial(32, i - 4)
                T.where(i < 20)                              T.where(i - 4 < 20)
 
-   The condition speaks of the old loops. Where an iterator is bound to what it mentions (a part of it, or a loop plus a constant), the condition is one on the iterator and holds
-   at any place. Conditions that the iterators' domains imply, as those of splits, are dropped. Conditions that read memory stay behind: the memory may change on the way. */
+   The condition speaks of the old loops. Where an iterator is bound to what it mentions (a part of it, or a loop plus a constant), the
+   condition is one on the iterator and holds at any place. Conditions that the iterators' domains imply, as those of splits, are dropped.
+   Conditions that read memory stay behind: the memory may change on the way. */
 #include "ir/walk.h"
 #include "passes/schedule/loops.h"
 #include "passes/schedule/move.h"
@@ -34,7 +35,8 @@ bool move_keeps_meaning(Move *move, const Var *var)
 {
     Schedule *sch = move->sch;
     for (const TreeNode *node = schedule_parent(sch, move->block); node; node = schedule_parent(sch, node)) {
-        bool binds = (node->stmt->kind == STMT_FOR && node_loop(node)->var == var) || (node->stmt->kind == STMT_LET && node->stmt->as.let.var == var);
+        bool binds = (node->stmt->kind == STMT_FOR && node_loop(node)->var == var) ||
+                     (node->stmt->kind == STMT_LET && node->stmt->as.let.var == var);
         if (binds)
             return node == move->loop || schedule_is_under(sch, move->loop, node);
     }
@@ -47,11 +49,14 @@ static const Expr *translate(Rewriter *rewriter, const Expr *expr)
     const BlockStmt *block = translation->block;
     for (int i = 0; i < block->iter_count; i++) {
         const Expr *iter = expr_var(rewriter->ctx, block->iters[i].var);
-        const Expr *value = expr_equal(block->bindings[i], expr) ? iter : expr->kind == EXPR_VAR ? solved_for(rewriter->ctx, block->bindings[i], expr, iter) : NULL;
+        const Expr *value = expr_equal(block->bindings[i], expr) ? iter
+                            : expr->kind == EXPR_VAR             ? solved_for(rewriter->ctx, block->bindings[i], expr, iter)
+                                                                 : NULL;
         if (value && expr->kind != EXPR_INT)
             return op_cast(rewriter->ctx, expr->dtype, value);
     }
-    if (expr->kind == EXPR_LOAD || expr->kind == EXPR_CALL || (expr->kind == EXPR_VAR && !move_keeps_meaning(translation->move, expr->value.var)))
+    if (expr->kind == EXPR_LOAD || expr->kind == EXPR_CALL ||
+        (expr->kind == EXPR_VAR && !move_keeps_meaning(translation->move, expr->value.var)))
         translation->failed = true;
     return rewrite_expr_children(rewriter, expr);
 }

@@ -55,7 +55,8 @@ bool move_find_position(Move *move)
     const char *name = node_block(move->block)->block->name, *loop = node_loop(move->loop)->var->name;
     position_limits(move, &after, &before);
     if (after >= before)
-        return sched_refuse(move->sch, "block '%s' has no place below loop '%s': what it needs is computed there after what needs it", name, loop);
+        return sched_refuse(move->sch, "block '%s' has no place below loop '%s': what it needs is computed there after what needs it", name,
+                            loop);
     if (move->index == -1)
         move->position = before;
     else if (move->index == -2)
@@ -63,8 +64,9 @@ bool move_find_position(Move *move)
     else if (move->index > after && move->index <= before)
         move->position = (int)move->index;
     else
-        return sched_refuse(move->sch, "index %lld is no place for block '%s' below loop '%s': it must be %d to %d, -1 (the last) or -2 (the first)", (long long)move->index,
-                            name, loop, after + 1, before);
+        return sched_refuse(move->sch,
+                            "index %lld is no place for block '%s' below loop '%s': it must be %d to %d, -1 (the last) or -2 (the first)",
+                            (long long)move->index, name, loop, after + 1, before);
     return true;
 }
 
@@ -110,7 +112,8 @@ const Stmt *move_rebuild_scope(Move *move, const TreeNode *scope, const Stmt *ne
 {
     Schedule *sch = move->sch;
     const TreeNode *removed = move->block;
-    for (const TreeNode *parent = schedule_parent(sch, removed); parent->stmt->kind == STMT_FOR || parent->stmt->kind == STMT_LET; parent = schedule_parent(sch, parent))
+    for (const TreeNode *parent = schedule_parent(sch, removed); parent->stmt->kind == STMT_FOR || parent->stmt->kind == STMT_LET;
+         parent = schedule_parent(sch, parent))
         removed = parent;
     if (schedule_parent(sch, removed) == scope) {
         sched_refuse(sch, "block '%s' is all that its scope holds", node_block(move->block)->block->name);

@@ -92,8 +92,8 @@ static const char *type_words(const char *type)
 static bool refuse_type(Schedule *sch, const Parameter *parameter, const char *type, bool is_item, const Value *value)
 {
     Span span = value->span.file ? value->span : sch->call_span;
-    diag_error(sch->ctx, span, "%s: %s '%s' must be %s, not a value of type %s", sch->primitive, is_item ? "each item of" : "argument", parameter->name,
-               type_words(type), value_type_name(value->kind));
+    diag_error(sch->ctx, span, "%s: %s '%s' must be %s, not a value of type %s", sch->primitive, is_item ? "each item of" : "argument",
+               parameter->name, type_words(type), value_type_name(value->kind));
     return false;
 }
 
@@ -118,7 +118,8 @@ static bool is_buffer_pair(const Value *value)
     if (value->kind != VALUE_LIST || value->as.list->count != 2)
         return false;
     const Value *items = value->as.list->items;
-    return items[0].kind == VALUE_STRING && items[1].kind == VALUE_INT && (!strcmp(items[0].as.text, "read") || !strcmp(items[0].as.text, "write"));
+    return items[0].kind == VALUE_STRING && items[1].kind == VALUE_INT &&
+           (!strcmp(items[0].as.text, "read") || !strcmp(items[0].as.text, "write"));
 }
 
 /* Fits VALUE to TYPE, a plain type without "?" or "list"; *FITS says whether it does. False after a diagnostic. */

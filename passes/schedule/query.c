@@ -1,4 +1,5 @@
-/* Primitives that only look: get_block, get_loops, get_child_blocks, get_producers, get_consumers, get_output_blocks, and how a script names blocks and buffers. */
+/* Primitives that only look: get_block, get_loops, get_child_blocks, get_producers, get_consumers, get_output_blocks, and how a script
+   names blocks and buffers. */
 #include "passes/schedule/query.h"
 
 #include <string.h>
@@ -36,7 +37,8 @@ static void refuse_ambiguous_block(Schedule *sch, Str name, int found)
     int count = schedule_node_count(sch);
     for (int i = 0; i < count; i++)
         if (has_name(schedule_node_at(sch, i), name))
-            sched_note(sch, schedule_node_at(sch, i)->stmt->span, "a block '%s'; get_child_blocks and get_consumers tell such blocks apart", name);
+            sched_note(sch, schedule_node_at(sch, i)->stmt->span, "a block '%s'; get_child_blocks and get_consumers tell such blocks apart",
+                       name);
 }
 
 Block *schedule_block_named(Schedule *sch, Str name)
@@ -127,11 +129,13 @@ static int named_index(Schedule *sch, const TreeNode *block, const char *name, b
 {
     const BlockStmt *stmt = node_block(block);
     bool several = false;
-    int index = is_write ? index_by_name(stmt->writes, stmt->write_count, name, &several) : index_by_name(stmt->reads, stmt->read_count, name, &several);
+    int index = is_write ? index_by_name(stmt->writes, stmt->write_count, name, &several)
+                         : index_by_name(stmt->reads, stmt->read_count, name, &several);
     if (index >= 0 && !several)
         return index;
     if (several)
-        sched_refuse(sch, "%s %ss several buffers called '%s': choose one by its index", node_words(sch, block), access_word(is_write), name);
+        sched_refuse(sch, "%s %ss several buffers called '%s': choose one by its index", node_words(sch, block), access_word(is_write),
+                     name);
     else
         sched_refuse(sch, "%s does not %s a buffer '%s'", node_words(sch, block), access_word(is_write), name);
     sched_note(sch, block->stmt->span, "%s is here", node_words(sch, block));
@@ -170,7 +174,8 @@ static bool enter_function(Schedule *sch, Str name)
             return true;
         }
     const char *near = function_closest_to(sch, name);
-    return sched_refuse(sch, "the program has no function '%s'%s%s%s", name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return sched_refuse(sch, "the program has no function '%s'%s%s%s", name, near ? "; did you mean '" : "", near ? near : "",
+                        near ? "'?" : "");
 }
 
 /* b = get_block("C"): the one block called "C". */

@@ -13,7 +13,8 @@ const char *node_words(Schedule *sch, const TreeNode *node);
 /* The blocks of NODES (COUNT of them) as a list of handles. */
 Value query_block_list(Schedule *sch, const TreeNode *const *nodes, int count);
 
-/* The index among the declared writes (IS_WRITE) or reads of BLOCK that VALUE chooses: an index, a buffer's name or a pair. -1 after a diagnostic. */
+/* The index among the declared writes (IS_WRITE) or reads of BLOCK that VALUE chooses: an index, a buffer's name or a pair. -1 after a
+   diagnostic. */
 int query_buffer_index(Schedule *sch, const TreeNode *block, const Value *value, bool is_write);
 
 #endif

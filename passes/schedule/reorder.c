@@ -3,9 +3,9 @@
    Before, reorder(k, i)                    After
      for i, j, k in T.grid(8, 16, 32):        for k, j, i in T.grid(32, 16, 8):
 
-   What must hold: the loops lie on one chain in which each loop is the whole body of the one before; the blocks below have only spatial and reduce axes (but for axes that
-   only loops further out move), bound by affine expressions that cover a box, of which a T.where may cut out any part; no extent uses a loop that would come to stand inside
-   of it; accesses that depend on one another keep their order. */
+   What must hold: the loops lie on one chain in which each loop is the whole body of the one before; the blocks below have only spatial and
+   reduce axes (but for axes that only loops further out move), bound by affine expressions that cover a box, of which a T.where may cut out
+   any part; no extent uses a loop that would come to stand inside of it; accesses that depend on one another keep their order. */
 #include "ir/print.h"
 #include "ir/walk.h"
 #include "passes/schedule/checks.h"
@@ -64,8 +64,8 @@ static bool refuse_apart(Schedule *sch, const Reordering *reordering, const Tree
         if (schedule_is_under(sch, reordering->ordered[i], outermost))
             b = reordering->ordered[i];
 
-    sched_refuse(sch, "loops '%s' and '%s' are not nested in one another: only loops of one nest inside one block can be reordered", node_loop(a)->var->name,
-                 node_loop(b)->var->name);
+    sched_refuse(sch, "loops '%s' and '%s' are not nested in one another: only loops of one nest inside one block can be reordered",
+                 node_loop(a)->var->name, node_loop(b)->var->name);
     sched_note(sch, a->stmt->span, "loop '%s' is here", node_loop(a)->var->name);
     sched_note(sch, b->stmt->span, "loop '%s' is here", node_loop(b)->var->name);
     return false;
@@ -84,7 +84,8 @@ static bool check_chain(Schedule *sch, Reordering *reordering)
         if (!outer || outer->stmt->kind == STMT_BLOCK)
             return refuse_apart(sch, reordering, last);
         if (node_loop(outer)->body != last->stmt) {
-            sched_refuse(sch, "loop '%s' is not the whole body of loop '%s', so the loops are not one nest", node_loop(last)->var->name, node_loop(outer)->var->name);
+            sched_refuse(sch, "loop '%s' is not the whole body of loop '%s', so the loops are not one nest", node_loop(last)->var->name,
+                         node_loop(outer)->var->name);
             sched_note(sch, node_loop(outer)->body->span, "the body of loop '%s' starts here", node_loop(outer)->var->name);
             return false;
         }
@@ -114,8 +115,8 @@ static bool check_domains_stay_defined(Schedule *sch, const Reordering *reorderi
             const Var *var = node_loop(inside.data[j])->var;
             if (!expr_uses_var(loop->min, var) && !expr_uses_var(loop->extent, var))
                 continue;
-            sched_refuse(sch, "the domain of loop '%s', %s from %s, depends on loop '%s', which would come to stand inside of it", loop->var->name,
-                         print_expr(sch->ctx, loop->extent), print_expr(sch->ctx, loop->min), var->name);
+            sched_refuse(sch, "the domain of loop '%s', %s from %s, depends on loop '%s', which would come to stand inside of it",
+                         loop->var->name, print_expr(sch->ctx, loop->extent), print_expr(sch->ctx, loop->min), var->name);
             sched_note(sch, node->stmt->span, "loop '%s' is here", loop->var->name);
             return false;
         }
@@ -154,5 +155,6 @@ bool primitive_reorder(Schedule *sch, const Value *args, Value *result)
     for (int i = 0; i < reordering.chain_count; i++)
         stmt = stmt_with_body(sch->ctx, loop_at(&reordering, i, &next)->stmt, stmt);
     sched_replace(sch, top, stmt);
-    return check_order_is_kept(sch, before, top, stmt, node_loop(reordering.chain[0])->var) && check_concurrent_loops_around(sch, schedule_find_loop(sch, innermost));
+    return check_order_is_kept(sch, before, top, stmt, node_loop(reordering.chain[0])->var) &&
+           check_concurrent_loops_around(sch, schedule_find_loop(sch, innermost));
 }

@@ -13,8 +13,9 @@
                                                                    with T.init():
                                                                        C[vi] = 0
                                                                    C[vi] = C[vi] + C_rf[vk1, vi]
-   The loop is parallel in the first block. Legal for recognized reductions (sum, product, min, max, and, or, argmin, argmax, two sums side by side), whose updates may be regrouped; for sums and products the init must be
-   neutral, since it now takes part several times. Every partial result that is combined must have been started: a T.where may not leave out all updates of one. */
+   The loop is parallel in the first block. Legal for recognized reductions (sum, product, min, max, and, or, argmin, argmax, two sums side
+   by side), whose updates may be regrouped; for sums and products the init must be neutral, since it now takes part several times. Every
+   partial result that is combined must have been started: a T.where may not leave out all updates of one. */
 #include <string.h>
 
 #include "ir/print.h"
@@ -66,7 +67,8 @@ static bool find_block(Factoring *f)
         const Stmt *body = node_loop(f->loops[i])->body;
         const Stmt *inner = i + 1 < f->loop_count ? f->loops[i + 1]->stmt : f->block->stmt;
         if (body != inner) {
-            sched_refuse(sch, "loop '%s' holds more than the nest around block '%s'", node_loop(f->loops[i])->var->name, node_block(f->block)->block->name);
+            sched_refuse(sch, "loop '%s' holds more than the nest around block '%s'", node_loop(f->loops[i])->var->name,
+                         node_block(f->block)->block->name);
             return refuse_at(f, f->loops[i], "the loop");
         }
     }
@@ -136,7 +138,10 @@ static bool check_reduction(Factoring *f)
     const Stmt *stores[MOST_REDUCED], *body = block->body;
     f->reduction = reduction_recognize(sch->ctx, block);
     if (!f->reduction || body->kind == STMT_FOR || body->kind == STMT_BLOCK) {
-        sched_refuse(sch, "the update of block '%s' is none that may be regrouped: sum, product, min, max, and, or, argmin or argmax into one element, or two sums", block->block->name);
+        sched_refuse(sch,
+                     "the update of block '%s' is none that may be regrouped: sum, product, min, max, and, or, argmin or argmax into one "
+                     "element, or two sums",
+                     block->block->name);
         return refuse_at(f, f->block, "the block");
     }
     if (!init_stores(f, stores)) {
@@ -148,8 +153,8 @@ static bool check_reduction(Factoring *f)
         const Expr *value = stores[t]->as.store.value, *neutral = reduction_identity(sch->ctx, f->reduction->kind, value->dtype);
         if (!needs_neutral || expr_equal(value, neutral))
             continue;
-        sched_refuse(sch, "the init of block '%s' is %s; a %s can be regrouped only when it starts from %s", block->block->name, print_expr(sch->ctx, value),
-                     reduction_name(f->reduction->kind), print_expr(sch->ctx, neutral));
+        sched_refuse(sch, "the init of block '%s' is %s; a %s can be regrouped only when it starts from %s", block->block->name,
+                     print_expr(sch->ctx, value), reduction_name(f->reduction->kind), print_expr(sch->ctx, neutral));
         return refuse_at(f, f->block, "the block");
     }
     return true;
@@ -159,7 +164,8 @@ static bool check_axis(Factoring *f, int64_t axis)
 {
     int ndim = f->reduction->targets[0]->ndim;
     if (axis < -(ndim + 1) || axis > ndim)
-        return sched_refuse(f->sch, "factor_axis is %lld; it must be between %d and %d, since '%s' has %d dimensions", (long long)axis, -(ndim + 1), ndim, f->reduction->targets[0]->name, ndim);
+        return sched_refuse(f->sch, "factor_axis is %lld; it must be between %d and %d, since '%s' has %d dimensions", (long long)axis,
+                            -(ndim + 1), ndim, f->reduction->targets[0]->name, ndim);
     f->axis = (int)(axis < 0 ? axis + ndim + 1 : axis);
     return true;
 }
@@ -174,7 +180,8 @@ static void make_buffers(Factoring *f)
         const Expr **shape = ARENA_ARRAY(ctx->arena, const Expr *, target->ndim + 1);
         for (int d = 0; d <= target->ndim; d++)
             shape[d] = d == f->axis ? node_loop(f->loop)->extent : target->shape[d - (d > f->axis)];
-        f->partial[t] = buffer_new(ctx, context_internf(ctx, "%s.rf", target->name), target->dtype, target->ndim + 1, shape, target->scope, f->sch->call_span);
+        f->partial[t] = buffer_new(ctx, context_internf(ctx, "%s.rf", target->name), target->dtype, target->ndim + 1, shape, target->scope,
+                                   f->sch->call_span);
     }
 }
 
@@ -209,7 +216,8 @@ static const Expr *redirect_expr(Rewriter *rewriter, const Expr *expr)
     int t = expr->kind == EXPR_LOAD ? target_index(redirect->f, expr->value.buffer) : -1;
     if (t < 0)
         return expr;
-    return expr_load(rewriter->ctx, redirect->f->partial[t], extended_indices(redirect->f, expr->args, expr->arg_count, redirect->lane), expr->arg_count + 1, NULL, expr->span);
+    return expr_load(rewriter->ctx, redirect->f->partial[t], extended_indices(redirect->f, expr->args, expr->arg_count, redirect->lane),
+                     expr->arg_count + 1, NULL, expr->span);
 }
 
 static const Stmt *redirect_stmt(Rewriter *rewriter, const Stmt *stmt)
@@ -220,7 +228,8 @@ static const Stmt *redirect_stmt(Rewriter *rewriter, const Stmt *stmt)
     if (t < 0)
         return stmt;
     int count = stmt->as.store.index_count;
-    return stmt_store(rewriter->ctx, redirect->f->partial[t], extended_indices(redirect->f, stmt->as.store.indices, count, redirect->lane), count + 1, stmt->as.store.value, NULL, stmt->span);
+    return stmt_store(rewriter->ctx, redirect->f->partial[t], extended_indices(redirect->f, stmt->as.store.indices, count, redirect->lane),
+                      count + 1, stmt->as.store.value, NULL, stmt->span);
 }
 
 static Iter iter_of_loop(Context *ctx, const ForStmt *loop, IterKind kind, Span span)
@@ -279,8 +288,8 @@ static const Stmt *single_values(Factoring *f, const Expr *lane)
     const Reduction *reduction = f->reduction;
     const Stmt *stores[MOST_REDUCED];
     for (int t = 0; t < reduction->target_count; t++)
-        stores[t] = stmt_store(ctx, f->partial[t], extended_indices(f, reduction->indices[t], reduction->index_counts[t], lane), reduction->index_counts[t] + 1,
-                               reduction->operands[t], NULL, f->block->stmt->span);
+        stores[t] = stmt_store(ctx, f->partial[t], extended_indices(f, reduction->indices[t], reduction->index_counts[t], lane),
+                               reduction->index_counts[t] + 1, reduction->operands[t], NULL, f->block->stmt->span);
     return reduction->target_count == 1 ? stores[0] : stmt_seq(ctx, stores, reduction->target_count);
 }
 
@@ -295,7 +304,8 @@ static const Stmt *name_lets(Context *ctx, const Stmt *body)
         for (int i = 0; i < stores->as.seq.count; i++) {
             const Stmt *store = stores->as.seq.items[i];
             if (expr_is_var(store->as.store.value, let->as.let.var))
-                subst_var(ctx, &renaming, let->as.let.var, expr_var(ctx, var_clone(ctx, let->as.let.var, context_internf(ctx, "v_%s", store->as.store.buffer->name))));
+                subst_var(ctx, &renaming, let->as.let.var,
+                          expr_var(ctx, var_clone(ctx, let->as.let.var, context_internf(ctx, "v_%s", store->as.store.buffer->name))));
         }
     return subst_stmt(ctx, &renaming, body);
 }
@@ -337,7 +347,8 @@ static const Stmt *partial_block(Factoring *f)
     block.block = f->partial_block = block_new(ctx, context_internf(ctx, "%s_rf", block.block->name), block.block->span);
     bool combines = has_reduce_iter(&iters);
     block.init = combines ? clone_fresh(ctx, subst_stmt(ctx, &values, rewrite_stmt(&rewriter, block.init))) : NULL;
-    block.body = clone_fresh(ctx, subst_stmt(ctx, &values, combines ? name_lets(ctx, rewrite_stmt(&rewriter, block.body)) : single_values(f, lane_var)));
+    block.body = clone_fresh(
+        ctx, subst_stmt(ctx, &values, combines ? name_lets(ctx, rewrite_stmt(&rewriter, block.body)) : single_values(f, lane_var)));
     int read_count;
     Region *reads = partial_reads(f, &block, lane_var, combines, &read_count);
     block.read_count = read_count;
@@ -400,12 +411,13 @@ static const Stmt *combining_body(Factoring *f, const Expr *lane)
     const Reduction *reduction = f->reduction;
     Combine combine = {.f = f};
     for (int t = 0; t < reduction->target_count; t++)
-        combine.loads[t] = expr_load(ctx, f->partial[t], extended_indices(f, reduction->indices[t], reduction->index_counts[t], lane), reduction->index_counts[t] + 1, NULL, f->sch->call_span);
+        combine.loads[t] = expr_load(ctx, f->partial[t], extended_indices(f, reduction->indices[t], reduction->index_counts[t], lane),
+                                     reduction->index_counts[t] + 1, NULL, f->sch->call_span);
     const Stmt *body = node_block(f->block)->body;
     if (reduction->target_count == 1) {
         const Expr *target = expr_load(ctx, reduction->targets[0], reduction->indices[0], reduction->index_counts[0], NULL, body->span);
-        return stmt_store(ctx, reduction->targets[0], reduction->indices[0], reduction->index_counts[0], expr_binary(ctx, (ExprKind)body->as.store.value->kind, target, combine.loads[0]), NULL,
-                          body->span);
+        return stmt_store(ctx, reduction->targets[0], reduction->indices[0], reduction->index_counts[0],
+                          expr_binary(ctx, (ExprKind)body->as.store.value->kind, target, combine.loads[0]), NULL, body->span);
     }
     if (reduction->kind == REDUCE_SUM)
         return combine_two_sums(f, &combine, body->span);
@@ -505,7 +517,8 @@ static bool check_partials_complete(Factoring *f)
 bool primitive_rfactor(Schedule *sch, const Value *args, Value *result)
 {
     Factoring f = {.sch = sch, .loop = schedule_loop(sch, args[0].as.loop)};
-    if (!f.loop || !find_block(&f) || !check_block_has_scope(sch, f.block) || !check_reduction_block(sch, f.block) || !check_loop(&f) || !check_reduction(&f) || !check_axis(&f, args[1].as.integer))
+    if (!f.loop || !find_block(&f) || !check_block_has_scope(sch, f.block) || !check_reduction_block(sch, f.block) || !check_loop(&f) ||
+        !check_reduction(&f) || !check_axis(&f, args[1].as.integer))
         return false;
     make_buffers(&f);
     const Stmt *parts[] = {partial_block(&f), combining_block(&f)};

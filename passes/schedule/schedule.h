@@ -64,8 +64,8 @@ Step schedule_begin(Schedule *sch, const char *primitive, Span call_span);
 bool schedule_end(Schedule *sch, Step step, bool ok);
 
 /* --- Reading the tree --- */
-/* The node of a handle; NULL after a diagnostic that says what consumed it when it is stale. A handle of another function makes that function the one
-   that the running step acts on. */
+/* The node of a handle; NULL after a diagnostic that says what consumed it when it is stale. A handle of another function makes that
+   function the one that the running step acts on. */
 const TreeNode *schedule_loop(Schedule *sch, const Var *loop);
 const TreeNode *schedule_block(Schedule *sch, const Block *block);
 /* The same without a diagnostic: NULL when the symbol is not in the function. */
@@ -97,7 +97,8 @@ static inline const BlockStmt *node_block(const TreeNode *node)
 }
 
 /* --- Editing: the only edit. --- */
-/* Puts NEW_STMT where OLD_STMT stands (by identity; it must be in the current function). TreeNode pointers and indices are invalid afterwards. */
+/* Puts NEW_STMT where OLD_STMT stands (by identity; it must be in the current function). TreeNode pointers and indices are invalid
+   afterwards. */
 void sched_replace(Schedule *sch, const Stmt *old_stmt, const Stmt *new_stmt);
 /* Replaces the function (its parameters or attributes change). */
 void sched_replace_func(Schedule *sch, const Func *func);
@@ -110,7 +111,8 @@ Span schedule_bound_at(const Schedule *sch, const Var *loop);
 /* Notes that handles of OLD_BLOCK mean NEW_BLOCK from now on. */
 void sched_rename_block(Schedule *sch, const Block *old_block, Block *new_block);
 
-/* --- Refusing: an error at the script call being executed. Always returns false. A refusal without a note gets one at the end of the step, at the first loop or block that the call names. --- */
+/* --- Refusing: an error at the script call being executed. Always returns false. A refusal without a note gets one at the end of the step,
+   at the first loop or block that the call names. --- */
 bool sched_refuse(Schedule *sch, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Adds a note that points into the .tir text. */
 void sched_note(Schedule *sch, Span span, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -119,7 +121,8 @@ void sched_note(Schedule *sch, Span span, const char *format, ...) __attribute__
 Str schedule_fresh_block_name(Schedule *sch, Str name);
 
 /* --- Primitives by table --- */
-/* primitive_NAME of each row: ARGS in the order of its signature, fitted by primitive_convert. False after a refusal; *RESULT starts as None. */
+/* primitive_NAME of each row: ARGS in the order of its signature, fitted by primitive_convert. False after a refusal; *RESULT starts as
+   None. */
 #define X(name, signature, result, summary) bool primitive_##name(Schedule *sch, const Value *args, Value *result_value);
 #include "passes/schedule/primitives.def"
 #undef X
@@ -145,7 +148,8 @@ typedef struct {
     Value default_value;
 } Parameter;
 int primitive_parameters(Context *ctx, const Primitive *primitive, Parameter *parameters);
-/* True when VALUE fits TYPE; VALUE is converted where the type allows it (a block's name to its handle, an int to an Expr). False after a diagnostic. */
+/* True when VALUE fits TYPE; VALUE is converted where the type allows it (a block's name to its handle, an int to an Expr). False after a
+   diagnostic. */
 bool primitive_convert(Schedule *sch, const Primitive *primitive, const Parameter *parameter, Value *value);
 
 #endif

@@ -75,7 +75,8 @@ static bool depends(const TreeNode *later, const TreeNode *earlier, int kinds)
         if ((kinds & DEPENDS_RAW) && block_writes(earlier, stmt->reads[i].buffer))
             return true;
     for (int i = 0; i < stmt->write_count; i++)
-        if (((kinds & DEPENDS_WAW) && block_writes(earlier, stmt->writes[i].buffer)) || ((kinds & DEPENDS_WAR) && block_reads(earlier, stmt->writes[i].buffer)))
+        if (((kinds & DEPENDS_WAW) && block_writes(earlier, stmt->writes[i].buffer)) ||
+            ((kinds & DEPENDS_WAR) && block_reads(earlier, stmt->writes[i].buffer)))
             return true;
     return false;
 }
@@ -94,7 +95,8 @@ const TreeNode **scope_consumers(Schedule *sch, const TreeNode *block, int kinds
     return members;
 }
 
-static const TreeNode **members_that(Schedule *sch, const TreeNode *scope, const Buffer *buffer, bool (*touches)(const TreeNode *, const Buffer *), int *count)
+static const TreeNode **members_that(Schedule *sch, const TreeNode *scope, const Buffer *buffer,
+                                     bool (*touches)(const TreeNode *, const Buffer *), int *count)
 {
     int member_count, found = 0;
     const TreeNode **members = schedule_child_blocks(sch, scope, &member_count);

@@ -1,4 +1,5 @@
-/* What the blocks of one scope write and read for one another, by their declared regions. A scope is a block; its members are the blocks directly inside it. */
+/* What the blocks of one scope write and read for one another, by their declared regions. A scope is a block; its members are the blocks
+   directly inside it. */
 #ifndef TIRC_PASSES_SCHEDULE_SCOPE_H
 #define TIRC_PASSES_SCHEDULE_SCOPE_H
 
@@ -7,8 +8,8 @@
 /* Why a later block depends on an earlier one. */
 enum { DEPENDS_RAW = 1, DEPENDS_WAW = 2, DEPENDS_WAR = 4 };
 
-/* The earlier members that BLOCK depends on for one of KINDS, each once: for each buffer that BLOCK reads its writers in program order, then for each buffer that it
-   writes. *COUNT of them, in ctx->arena. */
+/* The earlier members that BLOCK depends on for one of KINDS, each once: for each buffer that BLOCK reads its writers in program order,
+   then for each buffer that it writes. *COUNT of them, in ctx->arena. */
 const TreeNode **scope_producers(Schedule *sch, const TreeNode *block, int kinds, int *count);
 /* The later members that depend on BLOCK for one of KINDS, in program order. */
 const TreeNode **scope_consumers(Schedule *sch, const TreeNode *block, int kinds, int *count);

@@ -28,7 +28,10 @@ bool check_storage_scope(Schedule *sch, Str scope)
     for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
         if (!strcmp(scope, whole[i]))
             return true;
-    return sched_refuse(sch, "\"%s\" is not a storage scope; \"global\", \"shared\", \"local\", \"warp\" are, each with any tag after it as in \"global.tile\"", scope);
+    return sched_refuse(
+        sch,
+        "\"%s\" is not a storage scope; \"global\", \"shared\", \"local\", \"warp\" are, each with any tag after it as in \"global.tile\"",
+        scope);
 }
 
 Buffer *storage_copy(Context *ctx, const Buffer *buffer, Str scope)

@@ -6,8 +6,8 @@
              vi = T.axis.spatial(100, i)              vi = T.axis.spatial(100, i_0 * 16 + i_1)
                                                       T.where(i_0 * 16 + i_1 < 100)
 
-   The iterations keep their order, so the step needs no dependence analysis: what must hold is that the iterations beyond the old extent are guarded and that no
-   index of the new loops overflows. The new loops are serial, whatever kind the old one was. */
+   The iterations keep their order, so the step needs no dependence analysis: what must hold is that the iterations beyond the old extent
+   are guarded and that no index of the new loops overflows. The new loops are serial, whatever kind the old one was. */
 #include "ir/print.h"
 #include "ir/walk.h"
 #include "passes/schedule/loops.h"
@@ -53,13 +53,15 @@ static bool check_range_fits(Schedule *sch, const Split *split)
 {
     int64_t limit = dtype_max_int(split->loop->var->dtype), product = 1, factor, extent;
     for (int i = 0; i < split->count; i++)
-        if (i != split->inferred && expr_const_int(split->factors[i], &factor) && (__builtin_mul_overflow(product, factor, &product) || product > limit))
-            return sched_refuse(sch, "the product of the factors exceeds %s, the type of loop '%s': make the loop T.int64", dtype_name(sch->ctx, split->loop->var->dtype),
-                                split->loop->var->name);
+        if (i != split->inferred && expr_const_int(split->factors[i], &factor) &&
+            (__builtin_mul_overflow(product, factor, &product) || product > limit))
+            return sched_refuse(sch, "the product of the factors exceeds %s, the type of loop '%s': make the loop T.int64",
+                                dtype_name(sch->ctx, split->loop->var->dtype), split->loop->var->name);
     bool rounds_up = split->inferred >= 0 && expr_const_int(split->loop->extent, &extent);
     if (rounds_up && (extent > limit - product + 1))
-        return sched_refuse(sch, "the extent %lld rounded up to a multiple of %lld exceeds %s, the type of loop '%s': make the loop T.int64", (long long)extent,
-                            (long long)product, dtype_name(sch->ctx, split->loop->var->dtype), split->loop->var->name);
+        return sched_refuse(sch,
+                            "the extent %lld rounded up to a multiple of %lld exceeds %s, the type of loop '%s': make the loop T.int64",
+                            (long long)extent, (long long)product, dtype_name(sch->ctx, split->loop->var->dtype), split->loop->var->name);
     return true;
 }
 
@@ -70,11 +72,13 @@ static bool refuse_small_product(Schedule *sch, const Split *split)
     if (split->count == 0)
         sched_refuse(sch, "at least one factor is needed");
     else if (expr_const_int(split->loop->extent, &ignored) && expr_const_int(split->product, &ignored))
-        sched_refuse(sch, "the product of the factors is %s, which does not cover the extent %s of loop '%s': leave one factor None to infer it", product, extent,
-                     split->loop->var->name);
+        sched_refuse(sch,
+                     "the product of the factors is %s, which does not cover the extent %s of loop '%s': leave one factor None to infer it",
+                     product, extent, split->loop->var->name);
     else
-        sched_refuse(sch, "the product of the factors, %s, is not known to cover the extent %s of loop '%s': leave one factor None to infer it", product, extent,
-                     split->loop->var->name);
+        sched_refuse(sch,
+                     "the product of the factors, %s, is not known to cover the extent %s of loop '%s': leave one factor None to infer it",
+                     product, extent, split->loop->var->name);
     sched_note(sch, split->node->stmt->span, "loop '%s' is here", split->loop->var->name);
     return false;
 }
@@ -92,7 +96,8 @@ static bool complete_factors(Schedule *sch, Split *split)
     if (split->inferred < 0)
         return analyzer_prove_less_equal(an, extent, split->product) || refuse_small_product(sch, split);
     const Expr *rounded = op_sub(ctx, op_add(ctx, extent, split->product), expr_int(ctx, extent->dtype, 1));
-    split->factors[split->inferred] = op_cast(ctx, split->loop->var->dtype, analyzer_simplify(an, op_floordiv(ctx, rounded, split->product)));
+    split->factors[split->inferred] =
+        op_cast(ctx, split->loop->var->dtype, analyzer_simplify(an, op_floordiv(ctx, rounded, split->product)));
     return true;
 }
 
@@ -142,8 +147,8 @@ bool primitive_split(Schedule *sch, const Value *args, Value *result)
     if (!split.node)
         return false;
     split.loop = node_loop(split.node);
-    if (!check_factors(sch, args[1].as.list, &split) || !check_range_fits(sch, &split) || !complete_factors(sch, &split) || !check_loop_is_plain(sch, split.node) ||
-        !check_loop_starts_at_zero(sch, split.node) || !check_loop_has_no_jump(sch, split.node))
+    if (!check_factors(sch, args[1].as.list, &split) || !check_range_fits(sch, &split) || !complete_factors(sch, &split) ||
+        !check_loop_is_plain(sch, split.node) || !check_loop_starts_at_zero(sch, split.node) || !check_loop_has_no_jump(sch, split.node))
         return false;
     Var **vars = split_vars(sch->ctx, &split);
     const Expr *value = split_value(sch->ctx, &split, vars);

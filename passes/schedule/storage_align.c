@@ -1,4 +1,5 @@
-/* storage_align: how the stride of a dimension of a buffer is padded: stride[axis] == factor * k + offset for some k, when the buffer is allocated.
+/* storage_align: how the stride of a dimension of a buffer is padded: stride[axis] == factor * k + offset for some k, when the buffer is
+   allocated.
 
    Before, storage_align(b, 0, axis=0, factor=32, offset=1)     After
      with T.block("B"):                                           with T.block("B"):
@@ -54,13 +55,15 @@ bool primitive_storage_align(Schedule *sch, const Value *args, Value *result)
     const Buffer *buffer = node_block(block)->writes[index].buffer;
     int64_t axis = args[2].as.integer, factor = args[3].as.integer;
     if (axis < -buffer->ndim || axis >= buffer->ndim)
-        return sched_refuse(sch, "buffer '%s' has %d dimension%s, so there is no axis %lld", buffer->name, buffer->ndim, buffer->ndim == 1 ? "" : "s", (long long)axis);
+        return sched_refuse(sch, "buffer '%s' has %d dimension%s, so there is no axis %lld", buffer->name, buffer->ndim,
+                            buffer->ndim == 1 ? "" : "s", (long long)axis);
     if (factor <= 0)
         return sched_refuse(sch, "the factor must be positive, and is %lld", (long long)factor);
     if (!check_allocation_site(sch, block, buffer))
         return false;
     Stmt copy = *block->stmt;
-    const AttrValue *alignment = aligned(sch->ctx, node_block(block), index, axis < 0 ? axis + buffer->ndim : axis, factor, args[4].as.integer);
+    const AttrValue *alignment =
+        aligned(sch->ctx, node_block(block), index, axis < 0 ? axis + buffer->ndim : axis, factor, args[4].as.integer);
     copy.as.block.annotations = attrs_set(sch->ctx, copy.as.block.annotations, context_intern(sch->ctx, "buffer_dim_align"), alignment);
     sched_replace(sch, block->stmt, stmt_new(sch->ctx, &copy));
     return true;

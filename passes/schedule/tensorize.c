@@ -1,7 +1,9 @@
-/* tensorize: a block (or the subtree of a loop, which is blockized first) that computes what a tensor intrinsic describes is replaced by the intrinsic's implementation.
+/* tensorize: a block (or the subtree of a loop, which is blockized first) that computes what a tensor intrinsic describes is replaced by
+   the intrinsic's implementation.
 
-   The block must match the description structurally, up to a renaming of variables, with each buffer of the description standing for a tile of a buffer of the program. The
-   implementation's buffers become match_buffer views of those tiles; where one is written, it must not overlap another, as parameters never do. What the views require of strides, offsets and alignment is checked where the buffers get their
+   The block must match the description structurally, up to a renaming of variables, with each buffer of the description standing for a tile
+   of a buffer of the program. The implementation's buffers become match_buffer views of those tiles; where one is written, it must not
+   overlap another, as parameters never do. What the views require of strides, offsets and alignment is checked where the buffers get their
    final layout, by lowering. */
 #include <string.h>
 
@@ -14,7 +16,8 @@
 
 /* --- a fresh copy of the implementation --- */
 
-/* The implementation's root block with fresh symbols and its indices in INDEX_TYPE; VIEWS gets its parameter buffers, in the order of the parameters. */
+/* The implementation's root block with fresh symbols and its indices in INDEX_TYPE; VIEWS gets its parameter buffers, in the order of the
+   parameters. */
 static const BlockStmt *fresh_implementation(Context *ctx, const Func *implementation, DType index_type, Buffer **views, Span span)
 {
     Subst subst = {0};
@@ -24,7 +27,8 @@ static const BlockStmt *fresh_implementation(Context *ctx, const Func *implement
             continue;
         for (int d = 0; buffer->strides && d < buffer->ndim; d++)
             if (buffer->strides[d]->kind == EXPR_VAR && !map_has(&subst.vars, buffer->strides[d]->value.var))
-                subst_var(ctx, &subst, buffer->strides[d]->value.var, expr_var(ctx, var_clone(ctx, buffer->strides[d]->value.var, buffer->strides[d]->value.var->name)));
+                subst_var(ctx, &subst, buffer->strides[d]->value.var,
+                          expr_var(ctx, var_clone(ctx, buffer->strides[d]->value.var, buffer->strides[d]->value.var->name)));
         Var *offset = buffer->elem_offset->kind == EXPR_VAR ? buffer->elem_offset->value.var : NULL;
         if (offset && !map_has(&subst.vars, offset))
             subst_var(ctx, &subst, offset, expr_var(ctx, var_clone(ctx, offset, offset->name)));
@@ -79,12 +83,14 @@ static Region tile_region(Matcher *matcher, const TileMap *tile, const Region *r
             continue;
         }
         Range part = region->ranges[d - tile->lead];
-        result.ranges[d] = (Range){analyzer_simplify(matcher->an, op_add(ctx, tile->base[d], op_cast(ctx, type, part.min))), op_cast(ctx, type, part.extent)};
+        result.ranges[d] = (Range){analyzer_simplify(matcher->an, op_add(ctx, tile->base[d], op_cast(ctx, type, part.min))),
+                                   op_cast(ctx, type, part.extent)};
     }
     return result;
 }
 
-static bool add_views(Schedule *sch, Matcher *matcher, const TensorIntrin *intrin, const BlockStmt *root, Buffer *const *views, BlockStmt *block)
+static bool add_views(Schedule *sch, Matcher *matcher, const TensorIntrin *intrin, const BlockStmt *root, Buffer *const *views,
+                      BlockStmt *block)
 {
     Context *ctx = sch->ctx;
     const Func *description = intrin->description;
@@ -96,7 +102,8 @@ static bool add_views(Schedule *sch, Matcher *matcher, const TensorIntrin *intri
             continue;
         const TileMap *tile = matcher_tile(matcher, description->params[i].buffer);
         if (!tile)
-            return sched_refuse(sch, "the implementation of '%s' touches '%s', which its description does not", intrin->name, views[i]->name);
+            return sched_refuse(sch, "the implementation of '%s' touches '%s', which its description does not", intrin->name,
+                                views[i]->name);
         block->matches[block->match_count++] = (MatchBuffer){views[i], tile_region(matcher, tile, region)};
     }
     return true;
@@ -113,8 +120,8 @@ static const TensorIntrin *find_intrin(Schedule *sch, Str name)
     for (int i = 0; i < sch->module->intrin_count; i++)
         names[i] = sch->module->intrins[i].name;
     const char *near = diag_closest(name, names, sch->module->intrin_count);
-    sched_refuse(sch, "there is no tensor intrinsic '%s'%s%s%s; TensorIntrin.register in an input text defines one", name, near ? "; did you mean '" : "", near ? near : "",
-                 near ? "'?" : "");
+    sched_refuse(sch, "there is no tensor intrinsic '%s'%s%s%s; TensorIntrin.register in an input text defines one", name,
+                 near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
     return NULL;
 }
 

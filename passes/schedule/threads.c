@@ -30,7 +30,8 @@ __attribute__((format(printf, 3, 4))) static bool refuse_bound(Schedule *sch, co
     va_end(args);
     const ForStmt *loop = node_loop(node);
     Span bound = schedule_bound_at(sch, loop->var);
-    diag_error(sch->ctx, bound.file ? bound : node->stmt->span, "when the schedule ends, loop '%s' is bound to %s, but %s", loop->var->name, loop->thread, text);
+    diag_error(sch->ctx, bound.file ? bound : node->stmt->span, "when the schedule ends, loop '%s' is bound to %s, but %s", loop->var->name,
+               loop->thread, text);
     if (bound.file)
         diag_note(sch->ctx, node->stmt->span, "loop '%s' is here", loop->var->name);
     return false;
@@ -47,8 +48,8 @@ static bool check_same_extent(Schedule *sch, const TreeNode *a, const TreeNode *
     const ForStmt *first = node_loop(a), *second = node_loop(b);
     if (analyzer_prove_equal(analyzer_new(sch->ctx), first->extent, second->extent))
         return true;
-    refuse_bound(sch, b, "its extent is %s and that of loop '%s' of the same kernel, bound to %s as well, is %s: they would be one index", print_expr(sch->ctx, second->extent),
-                 first->var->name, first->thread, print_expr(sch->ctx, first->extent));
+    refuse_bound(sch, b, "its extent is %s and that of loop '%s' of the same kernel, bound to %s as well, is %s: they would be one index",
+                 print_expr(sch->ctx, second->extent), first->var->name, first->thread, print_expr(sch->ctx, first->extent));
     diag_note(sch->ctx, a->stmt->span, "loop '%s' is here", first->var->name);
     return false;
 }
@@ -62,7 +63,8 @@ static bool runs_in_serial_loop(Schedule *sch, const TreeNode *kernel, const Tre
     return false;
 }
 
-/* What the threads of one tag do in the two loops, or in one loop in several iterations of a serial loop around, does not cross between threads. */
+/* What the threads of one tag do in the two loops, or in one loop in several iterations of a serial loop around, does not cross between
+   threads. */
 static bool check_no_crossing(Schedule *sch, const TreeNode *kernel, const TreeNode *a, const TreeNode *b)
 {
     Conflict conflict;
@@ -70,7 +72,10 @@ static bool check_no_crossing(Schedule *sch, const TreeNode *kernel, const TreeN
     if (!strncmp(first->thread, "vthread", 7) || (a == b && !runs_in_serial_loop(sch, kernel, a)) ||
         !dependence_crosses_threads(sch->ctx, schedule_func(sch), node_loop(kernel)->var, first->var, second->var, &conflict))
         return true;
-    refuse_bound(sch, b, "%s, and nothing makes one thread wait for the other there; memory in scope \"shared\" is passed on between the threads of a block", conflict.text);
+    refuse_bound(
+        sch, b,
+        "%s, and nothing makes one thread wait for the other there; memory in scope \"shared\" is passed on between the threads of a block",
+        conflict.text);
     note_access(sch, conflict.first, "first");
     if (conflict.second != conflict.first)
         note_access(sch, conflict.second, "second");

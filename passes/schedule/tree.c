@@ -1,5 +1,5 @@
-/* The index of a function's tree: every statement in pre-order with its parent, and where each loop and block is. It is rebuilt when a question
-   is asked of a function that was edited since, in the storage of the one before. */
+/* The index of a function's tree: every statement in pre-order with its parent, and where each loop and block is. It is rebuilt when a
+   question is asked of a function that was edited since, in the storage of the one before. */
 #include <string.h>
 
 #include "passes/schedule/schedule.h"

@@ -3,7 +3,8 @@
    Before, unroll(i)                        After
      for i in range(4):                       for i in T.unroll(4):
 
-   The order of iterations stays, so unroll is always legal; it is refused where the extent is not known or the result would not be of a sensible size. */
+   The order of iterations stays, so unroll is always legal; it is refused where the extent is not known or the result would not be of a
+   sensible size. */
 #include "ir/print.h"
 #include "passes/schedule/loops.h"
 
@@ -28,7 +29,8 @@ static bool check_extent_is_constant(Schedule *sch, const TreeNode *node)
     int64_t extent;
     if (expr_const_int(loop->extent, &extent))
         return true;
-    sched_refuse(sch, "the extent %s of loop '%s' is not a constant: split it by a constant and unroll the inner loop", print_expr(sch->ctx, loop->extent), loop->var->name);
+    sched_refuse(sch, "the extent %s of loop '%s' is not a constant: split it by a constant and unroll the inner loop",
+                 print_expr(sch->ctx, loop->extent), loop->var->name);
     note_loop(sch, node);
     return false;
 }
@@ -42,7 +44,9 @@ static int64_t unrolled_statements(const Stmt *stmt)
         for (int i = 0; i < stmt->as.seq.count && total <= MOST_UNROLLED_STATEMENTS; i++)
             total += unrolled_statements(stmt->as.seq.items[i]);
         return total;
-    case STMT_IF: return unrolled_statements(stmt->as.branch.then_body) + (stmt->as.branch.else_body ? unrolled_statements(stmt->as.branch.else_body) : 0);
+    case STMT_IF:
+        return unrolled_statements(stmt->as.branch.then_body) +
+               (stmt->as.branch.else_body ? unrolled_statements(stmt->as.branch.else_body) : 0);
     case STMT_BLOCK: return unrolled_statements(stmt->as.block.body) + (stmt->as.block.init ? unrolled_statements(stmt->as.block.init) : 0);
     case STMT_FOR:
         total = unrolled_statements(stmt->as.loop.body);
@@ -57,7 +61,8 @@ static bool check_unrolled_size(Schedule *sch, const TreeNode *node, const Stmt 
 {
     if (unrolled_statements(unrolled) <= MOST_UNROLLED_STATEMENTS)
         return true;
-    sched_refuse(sch, "unrolling loop '%s' would make more than %d statements: split it and unroll the inner loop", node_loop(node)->var->name, MOST_UNROLLED_STATEMENTS);
+    sched_refuse(sch, "unrolling loop '%s' would make more than %d statements: split it and unroll the inner loop",
+                 node_loop(node)->var->name, MOST_UNROLLED_STATEMENTS);
     note_loop(sch, node);
     return false;
 }

@@ -95,8 +95,8 @@ static void make_stencil(Writer *w)
     int dim = from->dims[random_below(w->random, from->rank)];
     const char *at = axis_name(&axes, dim), *zero = write_literal(w, w->type, 0);
     Axes before = with_index(&axes, dim, write_text(w, "%s - 1", at)), after = with_index(&axes, dim, write_text(w, "%s + 1", at));
-    write_line(w, indent, "%s = %s + T.if_then_else(%s > 0, %s, %s) + T.if_then_else(%s < %s - 1, %s, %s)", element(w, target, &axes), element(w, from, &axes), at, element(w, from, &before),
-               zero, at, w->extents[dim].text, element(w, from, &after), zero);
+    write_line(w, indent, "%s = %s + T.if_then_else(%s > 0, %s, %s) + T.if_then_else(%s < %s - 1, %s, %s)", element(w, target, &axes),
+               element(w, from, &axes), at, element(w, from, &before), zero, at, w->extents[dim].text, element(w, from, &after), zero);
 }
 
 /* --- Reductions --- */
@@ -140,7 +140,8 @@ static Tensor *reduction_target(Writer *w, Axes *axes, Axes *spatial)
     if (target->rank > 1 && random_chance(w->random, 60))
         target->rank--;
     *axes = *spatial = axes_of(w, target);
-    axes_add(axes, w, random_chance(w->random, 70) && target->rank < w->own_dims ? target->rank : random_below(w->random, w->own_dims), 'R');
+    axes_add(axes, w, random_chance(w->random, 70) && target->rank < w->own_dims ? target->rank : random_below(w->random, w->own_dims),
+             'R');
     if (axes->count < 3 && random_chance(w->random, 15))
         axes_add(axes, w, random_below(w->random, w->own_dims), 'R');
     return target;
@@ -171,16 +172,19 @@ static void make_argument_of_extreme(Writer *w)
         make_reduction(w);
         return;
     }
-    Tensor *index = writer_tensor(w, w->index_type, from->dims, from->rank - 1), *value = writer_tensor(w, from->type, from->dims, from->rank - 1);
+    Tensor *index = writer_tensor(w, w->index_type, from->dims, from->rank - 1),
+           *value = writer_tensor(w, from->type, from->dims, from->rank - 1);
     Axes axes = axes_of(w, value), spatial = axes;
     axes_add(&axes, w, from->dims[from->rank - 1], 'R');
-    const char *i = element(w, index, &spatial), *v = element(w, value, &spatial), *x = element(w, from, &axes), *at = axes.items[axes.count - 1].name;
+    const char *i = element(w, index, &spatial), *v = element(w, value, &spatial), *x = element(w, from, &axes),
+               *at = axes.items[axes.count - 1].name;
     bool largest = random_chance(w->random, 50);
     int indent = writer_open_block(w, 1, &axes, true);
     write_line(w, indent, "with T.init():");
     write_line(w, indent + 1, "%s = %s", i, write_literal(w, index->type, -1));
     write_line(w, indent + 1, "%s = T.%s_value(\"%s\")", v, largest ? "min" : "max", value->type);
-    write_line(w, indent, "new_index: T.%s = T.Select(%s %s %s, %s, T.Cast(\"%s\", %s))", index->type, v, largest ? ">=" : "<=", x, i, index->type, at);
+    write_line(w, indent, "new_index: T.%s = T.Select(%s %s %s, %s, T.Cast(\"%s\", %s))", index->type, v, largest ? ">=" : "<=", x, i,
+               index->type, at);
     write_line(w, indent, "new_value: T.%s = T.Select(%s %s %s, %s, %s)", value->type, v, largest ? ">=" : "<=", x, v, x);
     write_line(w, indent, "%s = new_index", i);
     write_line(w, indent, "%s = new_value", v);
@@ -248,7 +252,8 @@ static void make_in_place(Writer *w)
     }
     Axes axes = axes_of(w, target);
     const char *to = element(w, target, &axes);
-    write_line(w, writer_open_block(w, 1, &axes, true), "%s = %s * %s + %s", to, to, write_literal(w, target->type, 3), writer_operand(w, target->type, &axes, target));
+    write_line(w, writer_open_block(w, 1, &axes, true), "%s = %s * %s + %s", to, to, write_literal(w, target->type, 3),
+               writer_operand(w, target->type, &axes, target));
 }
 
 /* A border of zeros around a tensor, then a sum over windows of the result. */
@@ -273,7 +278,8 @@ static void make_windows(Writer *w)
         if (from->dims[i] == dim)
             inside.items[i] = (Axis){dim, 'S', "i", write_text(w, "%s - 1", around.items[i].name)};
     const char *at = axis_name(&around, writer_larger_extent(w, dim, 2));
-    write_line(w, indent, "%s = T.if_then_else(1 <= %s and %s < %s + 1, %s, %s)", element(w, padded, &around), at, at, extent, element(w, from, &inside), zero);
+    write_line(w, indent, "%s = T.if_then_else(1 <= %s and %s < %s + 1, %s, %s)", element(w, padded, &around), at, at, extent,
+               element(w, from, &inside), zero);
     int window = writer_extent(w, "3", 3);
     axes_add(&axes, w, window, 'R');
     axes.items[axes.count - 1].loop = "w";
@@ -305,8 +311,8 @@ static void make_halves(Writer *w)
         }
         write_line(w, indent, "with T.block(\"blk%d\"):", ++w->block_count);
         for (int i = 0; i < axes.count; i++)
-            write_line(w, indent + 1, "%s = T.axis.spatial(%s, %s%s)", axes.items[i].name, w->extents[axes.items[i].dim].text, axes.items[i].loop,
-                       half && !i ? write_text(w, " + %d", middle) : "");
+            write_line(w, indent + 1, "%s = T.axis.spatial(%s, %s%s)", axes.items[i].name, w->extents[axes.items[i].dim].text,
+                       axes.items[i].loop, half && !i ? write_text(w, " + %d", middle) : "");
         write_line(w, indent + 1, "%s = %s", element(w, target, &axes), writer_value(w, target->type, &axes, target));
     }
     target->written = true;
@@ -325,7 +331,8 @@ static void make_siblings(Writer *w)
             write_line(w, indent++, "for %s in range(%s):", axes.items[i].loop, w->extents[axes.items[i].dim].text);
         write_line(w, indent, "with T.block(\"blk%d\"):", ++w->block_count);
         for (int i = 0; i < axes.count; i++)
-            write_line(w, indent + 1, "%s = T.axis.spatial(%s, %s)", axes.items[i].name, w->extents[axes.items[i].dim].text, axes.items[i].loop);
+            write_line(w, indent + 1, "%s = T.axis.spatial(%s, %s)", axes.items[i].name, w->extents[axes.items[i].dim].text,
+                       axes.items[i].loop);
         write_line(w, indent + 1, "%s = %s", element(w, target, &axes), writer_value(w, target->type, &axes, target));
         target->written = true;
     }
@@ -345,7 +352,8 @@ static void make_nested(Writer *w)
     outer.count = axes.count - 1;
     inner.items[0] = axes.items[axes.count - 1];
     inner.count = 1;
-    const char *extent = w->extents[inner.items[0].dim].text, *value = writer_operand(w, target->type, &axes, target), *to = element(w, target, &axes);
+    const char *extent = w->extents[inner.items[0].dim].text, *value = writer_operand(w, target->type, &axes, target),
+               *to = element(w, target, &axes);
     int indent = writer_open_block(w, 1, &outer, true);
     bool view = random_chance(w->random, 30) && w->extents[inner.items[0].dim].size != 0;
     if (view) {
@@ -366,8 +374,9 @@ static void make_nested(Writer *w)
 static const struct {
     void (*make)(Writer *w);
     int weight;
-} makers[] = {{make_elementwise, 26}, {make_copy, 10}, {make_stencil, 7}, {make_reduction, 22}, {make_argument_of_extreme, 4}, {make_scan, 5}, {make_gather, 6},
-              {make_reversed, 4}, {make_in_place, 3}, {make_windows, 5}, {make_halves, 3}, {make_siblings, 6}, {make_nested, 5}};
+} makers[] = {{make_elementwise, 26}, {make_copy, 10},    {make_stencil, 7},  {make_reduction, 22}, {make_argument_of_extreme, 4},
+              {make_scan, 5},         {make_gather, 6},   {make_reversed, 4}, {make_in_place, 3},   {make_windows, 5},
+              {make_halves, 3},       {make_siblings, 6}, {make_nested, 5}};
 
 void random_blocks(Writer *w)
 {

@@ -41,7 +41,8 @@ const char *block_text(Chooser *c, const TreeNode *block)
         return "sch.get_block(\"root\")";
     int count;
     const TreeNode **children = schedule_child_blocks(c->sch, scope, &count);
-    return step_text(c, "sch.get_child_blocks(%s)[%d]", schedule_scope(c->sch, scope) ? block_text(c, scope) : "sch.get_block(\"root\")", index_among(children, count, block));
+    return step_text(c, "sch.get_child_blocks(%s)[%d]", schedule_scope(c->sch, scope) ? block_text(c, scope) : "sch.get_block(\"root\")",
+                     index_among(children, count, block));
 }
 
 const char *loop_text(Chooser *c, const TreeNode *loop)
@@ -123,7 +124,8 @@ static bool all_spatial(const BlockStmt *stmt)
 static bool is_simple(const TreeNode *block)
 {
     const BlockStmt *stmt = node_block(block);
-    return !stmt->init && stmt->write_count == 1 && stmt->body->kind == STMT_STORE && !block_reads(block, stmt->writes[0].buffer) && all_spatial(stmt);
+    return !stmt->init && stmt->write_count == 1 && stmt->body->kind == STMT_STORE && !block_reads(block, stmt->writes[0].buffer) &&
+           all_spatial(stmt);
 }
 
 static int writer_count(Chooser *c, const Buffer *buffer)

@@ -1,4 +1,5 @@
-/* Replaying and shrinking what the fuzzer finds, and writing it as a test. Every replay is a process of its own, so that a crash or a hang is a failure like others. */
+/* Replaying and shrinking what the fuzzer finds, and writing it as a test. Every replay is a process of its own, so that a crash or a hang
+   is a failure like others. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -206,7 +207,8 @@ static bool write_text_part(const Finding *finding, const char *folder, const ch
     return fclose(file) == 0;
 }
 
-/* What the compiled program gets wrong is shown by --check, everything else by --interpret, whose output must be that of the unscheduled program. */
+/* What the compiled program gets wrong is shown by --check, everything else by --interpret, whose output must be that of the unscheduled
+   program. */
 static bool write_expectation(const Finding *finding, const char *folder, const Trial *trial)
 {
     Arena *arena = arena_new();
@@ -222,8 +224,8 @@ static bool write_expectation(const Finding *finding, const char *folder, const 
     if (!out)
         return false;
     if (compiled)
-        fprintf(out, "main: ok, scheduled and unscheduled agree (seed %llu, reductions of up to %lld terms)\n", (unsigned long long)finding->seed,
-                (long long)argdata_reduction_length(expected, trial->source->funcs[0]));
+        fprintf(out, "main: ok, scheduled and unscheduled agree (seed %llu, reductions of up to %lld terms)\n",
+                (unsigned long long)finding->seed, (long long)argdata_reduction_length(expected, trial->source->funcs[0]));
     else
         fprintf(out, "main(seed %llu)\n", (unsigned long long)finding->seed);
     if (!compiled)

@@ -1,5 +1,6 @@
-/* The fuzzer: fuzz [-n PROGRAMS] [-s SEED] [-o FOLDER]. Random programs, each with a random schedule, checked as trial.c says. A failure is shrunk and written to FOLDER as a test. Prints a
-   table of accepted and refused steps and "N passed, N failed". The same seed gives the same program and schedule. FUZZ_VERBOSE=1 prints them. */
+/* The fuzzer: fuzz [-n PROGRAMS] [-s SEED] [-o FOLDER]. Random programs, each with a random schedule, checked as trial.c says. A failure is
+   shrunk and written to FOLDER as a test. Prints a table of accepted and refused steps and "N passed, N failed". The same seed gives the
+   same program and schedule. FUZZ_VERBOSE=1 prints them. */
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>

@@ -50,10 +50,11 @@ typedef struct {
     const char *why; /* what is wrong with it */
     int set;         /* at which sizes of a trial */
 } Finding;
-/* Drops steps and statements and makes numbers smaller, as long as the same thing is wrong; sets why and set. Every run is a process of its own, so that crashes and hangs are found
-   too. All in ARENA. */
+/* Drops steps and statements and makes numbers smaller, as long as the same thing is wrong; sets why and set. Every run is a process of its
+   own, so that crashes and hangs are found too. All in ARENA. */
 void finding_shrink(Arena *arena, Finding *finding);
-/* Writes FOLDER/fuzz-SEED.tir, .sched, .args and .out: a case that fails until the cause is repaired. False when a file cannot be written. */
+/* Writes FOLDER/fuzz-SEED.tir, .sched, .args and .out: a case that fails until the cause is repaired. False when a file cannot be
+   written. */
 bool finding_write(const Finding *finding, const char *folder);
 
 #endif

@@ -1,5 +1,6 @@
-/* Random programs: a chain of one to six blocks or pairs of blocks over tensors of one to three dimensions, of one or several types, of constant and symbolic sizes. Inputs and
-   outputs may be declared with strides and offsets, and some intermediate results are outputs as well. */
+/* Random programs: a chain of one to six blocks or pairs of blocks over tensors of one to three dimensions, of one or several types, of
+   constant and symbolic sizes. Inputs and outputs may be declared with strides and offsets, and some intermediate results are outputs as
+   well. */
 #include <stdlib.h>
 
 #include "writer.h"
@@ -11,8 +12,9 @@ static const char *pick(Random *random, const char *const *choices, int count)
 
 static void choose_types(Writer *w)
 {
-    static const char *const types[] = {"float32", "float32", "float32", "float32", "float32", "int32", "int32", "int32", "int8",    "int16",
-                                        "int64",   "uint8",   "uint16",  "uint32",  "uint64",  "float16", "bfloat16", "float64", "float64", "bool"};
+    static const char *const types[] = {"float32", "float32", "float32",  "float32", "float32", "int32",  "int32",
+                                        "int32",   "int8",    "int16",    "int64",   "uint8",   "uint16", "uint32",
+                                        "uint64",  "float16", "bfloat16", "float64", "float64", "bool"};
     w->type = pick(w->random, types, sizeof types / sizeof *types);
     w->mixed_types = random_chance(w->random, 20);
     w->scalar = random_chance(w->random, 15) && strcmp(w->type, "bool");
@@ -22,14 +24,18 @@ static void choose_types(Writer *w)
 /* Three dimensions get smaller sizes, so that programs stay quick to interpret. */
 static void choose_extents(Writer *w)
 {
-    static const char *const sizes[] = {"1", "2", "3", "4", "5", "7", "8", "8", "12", "13", "16", "17", "0"}, *const symbols[] = {"n", "m", "h"}, *const tiles[] = {"4", "8", "12"};
+    static const char *const sizes[] = {"1", "2", "3", "4", "5", "7", "8", "8", "12", "13", "16", "17", "0"},
+                             *const symbols[] = {"n", "m", "h"}, *const tiles[] = {"4", "8", "12"};
     w->own_dims = random_chance(w->random, 15) ? 1 : random_chance(w->random, 75) ? 2 : 3;
     w->symbolic = random_chance(w->random, 25);
     w->index_type = w->symbolic && random_chance(w->random, 40) ? "int64" : "int32";
     int largest = w->own_dims == 3 ? 6 : w->own_dims == 2 ? 11 : 12;
     for (int i = 0; i < w->own_dims; i++) {
-        bool symbol = w->symbolic && (i == 0 || random_chance(w->random, 50)), tiled = w->intrinsics && i == w->own_dims - 1 && random_chance(w->random, 80);
-        const char *size = random_chance(w->random, 2) ? "0" : tiled ? tiles[random_below(w->random, 3)] : sizes[random_below(w->random, largest)];
+        bool symbol = w->symbolic && (i == 0 || random_chance(w->random, 50)),
+             tiled = w->intrinsics && i == w->own_dims - 1 && random_chance(w->random, 80);
+        const char *size = random_chance(w->random, 2) ? "0"
+                           : tiled                     ? tiles[random_below(w->random, 3)]
+                                                       : sizes[random_below(w->random, largest)];
         writer_extent(w, symbol ? symbols[i] : size, symbol ? -1 : atoi(size));
     }
 }
@@ -70,11 +76,13 @@ static void write_declarations(Writer *w, StrBuf *text)
         if (vars)
             strbuf_printf(text, "    %s = T.%s()\n", vars, w->index_type);
         if (tensor->param)
-            strbuf_printf(text, "    %s = T.match_buffer(p%s, %s, \"%s\"%s)\n", tensor->name, tensor->name, shape_text(w, tensor), tensor->type, layout);
+            strbuf_printf(text, "    %s = T.match_buffer(p%s, %s, \"%s\"%s)\n", tensor->name, tensor->name, shape_text(w, tensor),
+                          tensor->type, layout);
     }
     for (int i = 0; i < w->tensor_count; i++)
         if (!w->tensors[i].param)
-            strbuf_printf(text, "    %s = T.alloc_buffer(%s, \"%s\")\n", w->tensors[i].name, shape_text(w, &w->tensors[i]), w->tensors[i].type);
+            strbuf_printf(text, "    %s = T.alloc_buffer(%s, \"%s\")\n", w->tensors[i].name, shape_text(w, &w->tensors[i]),
+                          w->tensors[i].type);
 }
 
 static void write_function(Writer *w, StrBuf *text)
@@ -126,17 +134,21 @@ void writer_intrinsics(Writer *w, StrBuf *text)
     for (int part = 0; part < 2; part++)
         strbuf_printf(text,
                       "\n@T.prim_func\ndef copy4_%s(a: T.handle, b: T.handle):\n    A = T.match_buffer(a, (4,), \"%s\", offset_factor=1)\n"
-                      "    B = T.match_buffer(b, (4,), \"%s\", offset_factor=1)\n    with T.block(\"root\"):\n        T.reads(A[0:4])\n        T.writes(B[0:4])\n%s",
+                      "    B = T.match_buffer(b, (4,), \"%s\", offset_factor=1)\n    with T.block(\"root\"):\n        T.reads(A[0:4])\n    "
+                      "    T.writes(B[0:4])\n%s",
                       part ? "implementation" : "description", w->type, w->type,
                       part ? "        for i in T.vectorized(4):\n            B[i] = A[i]\n"
-                           : "        for i in range(4):\n            with T.block(\"\"):\n                vi = T.axis.spatial(4, i)\n                B[vi] = A[vi]\n");
+                           : "        for i in range(4):\n            with T.block(\"\"):\n                vi = T.axis.spatial(4, i)\n     "
+                             "           B[vi] = A[vi]\n");
     for (int part = 0; part < 2; part++)
         strbuf_printf(text,
                       "\n@T.prim_func\ndef sum2_%s(a: T.handle, c: T.handle):\n    A = T.match_buffer(a, (2,), \"%s\", offset_factor=1)\n"
-                      "    C = T.match_buffer(c, (1,), \"%s\", offset_factor=1)\n    with T.block(\"root\"):\n        T.reads(C[0], A[0:2])\n        T.writes(C[0])\n%s",
+                      "    C = T.match_buffer(c, (1,), \"%s\", offset_factor=1)\n    with T.block(\"root\"):\n        T.reads(C[0], "
+                      "A[0:2])\n        T.writes(C[0])\n%s",
                       part ? "implementation" : "description", w->type, w->type,
                       part ? "        C[0] = C[0] + A[0] + A[1]\n"
-                           : "        for k in range(2):\n            with T.block(\"\"):\n                vk = T.axis.reduce(2, k)\n                C[0] = C[0] + A[vk]\n");
+                           : "        for k in range(2):\n            with T.block(\"\"):\n                vk = T.axis.reduce(2, k)\n      "
+                             "          C[0] = C[0] + A[vk]\n");
     strbuf_add(text, "\ntvm.tir.TensorIntrin.register(\"copy4\", copy4_description, copy4_implementation)\n"
                      "tvm.tir.TensorIntrin.register(\"sum2\", sum2_description, sum2_implementation)\n");
 }

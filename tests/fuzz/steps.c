@@ -1,5 +1,5 @@
-/* Random schedule steps: a primitive with random arguments, written as lines of a script. Most make sense, some do not: refusals are tested too. A writer returns NULL where the program
-   offers nothing that the primitive could mostly do; another primitive is drawn then. */
+/* Random schedule steps: a primitive with random arguments, written as lines of a script. Most make sense, some do not: refusals are tested
+   too. A writer returns NULL where the program offers nothing that the primitive could mostly do; another primitive is drawn then. */
 #include "steps.h"
 #include "ir/walk.h"
 
@@ -21,7 +21,8 @@ static const char *on_loop(Chooser *c, const char *primitive, const TreeNode *lo
     if (!random_chance(c->random, stale_percent))
         return step_text(c, "sch.%s(%s%s)", primitive, text, arguments);
     const char *consumer = random_chance(c->random, 50) ? "split(loop, [None, 2])" : "fuse(loop)";
-    return step_text(c, "loop = %s\nsch.%s\nsch.%s(loop%s)", text, random_chance(c->random, 80) ? consumer : "split(loop, [1, None])", primitive, arguments);
+    return step_text(c, "loop = %s\nsch.%s\nsch.%s(loop%s)", text, random_chance(c->random, 80) ? consumer : "split(loop, [1, None])",
+                     primitive, arguments);
 }
 
 /* --- Loops --- */
@@ -47,7 +48,8 @@ static const char *fuse(Chooser *c)
     const char *units = random_chance(c->random, 15) ? ", preserve_unit_iters=False" : "";
     if (random_chance(c->random, 15))
         return step_text(c, "sch.fuse(%s, %s%s)", random_loop_text(c), random_loop_text(c), units);
-    return step_text(c, "sch.fuse(*sch.get_loops(%s)[%d:%d]%s)", block_text(c, block), first, first + (random_chance(c->random, 20) ? 3 : 2), units);
+    return step_text(c, "sch.fuse(*sch.get_loops(%s)[%d:%d]%s)", block_text(c, block), first,
+                     first + (random_chance(c->random, 20) ? 3 : 2), units);
 }
 
 static const char *reorder(Chooser *c)
@@ -58,7 +60,8 @@ static const char *reorder(Chooser *c)
     if (random_chance(c->random, 30) || count < 2)
         return step_text(c, "sch.reorder(*reversed(sch.get_loops(%s)))", block_text(c, block));
     int a = random_below(c->random, count), b = (a + 1 + random_below(c->random, count - 1)) % count;
-    return step_text(c, "sch.reorder(%s, %s)", loop_text(c, loops[a > b ? a : b]), loop_text(c, random_chance(c->random, 5) ? any_loop(c) : loops[a > b ? b : a]));
+    return step_text(c, "sch.reorder(%s, %s)", loop_text(c, loops[a > b ? a : b]),
+                     loop_text(c, random_chance(c->random, 5) ? any_loop(c) : loops[a > b ? b : a]));
 }
 
 static bool same_extent(const TreeNode *a, const TreeNode *b)
@@ -128,7 +131,8 @@ static const char *add_unit_loop(Chooser *c)
 {
     if (random_chance(c->random, 30))
         return "sch.add_unit_loop(sch.get_block(\"root\"))";
-    return random_chance(c->random, 50) ? step_text(c, "sch.add_unit_loop(%s)", block_text(c, any_block(c))) : on_loop(c, "add_unit_loop", any_loop(c), "", 30);
+    return random_chance(c->random, 50) ? step_text(c, "sch.add_unit_loop(%s)", block_text(c, any_block(c)))
+                                        : on_loop(c, "add_unit_loop", any_loop(c), "", 30);
 }
 
 static const char *unroll(Chooser *c)
@@ -145,7 +149,8 @@ static const char *vectorize(Chooser *c)
 }
 static const char *bind(Chooser *c)
 {
-    static const char *const threads[] = {"blockIdx.x", "blockIdx.y", "threadIdx.x", "threadIdx.y", "threadIdx.x", "vthread.x", "threadIdx"};
+    static const char *const threads[] = {"blockIdx.x",  "blockIdx.y", "threadIdx.x", "threadIdx.y",
+                                          "threadIdx.x", "vthread.x",  "threadIdx"};
     return on_loop(c, "bind", any_loop(c), step_text(c, ", \"%s\"", threads[random_below(c->random, 7)]), 10);
 }
 
@@ -154,7 +159,8 @@ static const char *annotate(Chooser *c)
 {
     static const char *const values[] = {"1", "\"text\"", "[1, 2]", "{\"a\": 1}", "True", "0.5", "None", "None", "lambda i: i"};
     const char *value = step_text(c, ", \"note\", %s", values[random_below(c->random, 9)]);
-    return random_chance(c->random, 50) ? step_text(c, "sch.annotate(%s%s)", block_text(c, any_block(c)), value) : on_loop(c, "annotate", any_loop(c), value, 20);
+    return random_chance(c->random, 50) ? step_text(c, "sch.annotate(%s%s)", block_text(c, any_block(c)), value)
+                                        : on_loop(c, "annotate", any_loop(c), value, 20);
 }
 static const char *unannotate(Chooser *c)
 {
@@ -166,7 +172,8 @@ static const char *unannotate(Chooser *c)
             return step_text(c, "sch.unannotate(%s, \"%s\")", loop_text(c, loop), node_loop(loop)->annotations.entries[0].key);
     }
     const char *block = block_text(c, any_block(c));
-    return random_chance(c->random, 40) ? step_text(c, "sch.annotate(%s, \"k\", 1)\nsch.unannotate(%s, \"k\")", block, block) : step_text(c, "sch.unannotate(%s, \"k\")", block);
+    return random_chance(c->random, 40) ? step_text(c, "sch.annotate(%s, \"k\", 1)\nsch.unannotate(%s, \"k\")", block, block)
+                                        : step_text(c, "sch.unannotate(%s, \"k\")", block);
 }
 
 /* --- Buffers --- */
@@ -191,15 +198,16 @@ static const char *set_scope(Chooser *c)
     const TreeNode *block = block_where(c, block_is_inlinable);
     if (!block)
         return NULL;
-    return step_text(c, "sch.set_scope(%s, %s, \"%s\")", block_text(c, block), buffer_text(c, block, true), random_chance(c->random, 12) ? "nowhere" : scope(c));
+    return step_text(c, "sch.set_scope(%s, %s, \"%s\")", block_text(c, block), buffer_text(c, block, true),
+                     random_chance(c->random, 12) ? "nowhere" : scope(c));
 }
 static const char *storage_align(Chooser *c)
 {
     const TreeNode *block = block_where(c, block_is_inlinable);
     if (!block)
         return NULL;
-    return step_text(c, "sch.storage_align(%s, %s, axis=%d, factor=%d, offset=%d)", block_text(c, block), buffer_text(c, block, true), random_below(c->random, 4) - 2, factor(c),
-                     random_below(c->random, 3));
+    return step_text(c, "sch.storage_align(%s, %s, axis=%d, factor=%d, offset=%d)", block_text(c, block), buffer_text(c, block, true),
+                     random_below(c->random, 4) - 2, factor(c), random_below(c->random, 3));
 }
 
 /* Some of the other blocks that read BUFFER, as an argument; mostly none, which means all. */
@@ -217,13 +225,15 @@ static const char *cache_read(Chooser *c)
 {
     const TreeNode *block = any_block(c);
     const char *which = node_block(block)->read_count ? consumers(c, block, node_block(block)->reads[0].buffer) : "";
-    return step_text(c, "sch.cache_read(%s, %s, \"%s\"%s)", block_text(c, block), *which ? "0" : buffer_text(c, block, false), scope(c), which);
+    return step_text(c, "sch.cache_read(%s, %s, \"%s\"%s)", block_text(c, block), *which ? "0" : buffer_text(c, block, false), scope(c),
+                     which);
 }
 static const char *cache_write(Chooser *c)
 {
     const TreeNode *block = any_block(c);
     const char *which = node_block(block)->write_count ? consumers(c, block, node_block(block)->writes[0].buffer) : "";
-    return step_text(c, "sch.cache_write(%s, %s, \"%s\"%s)", block_text(c, block), *which ? "0" : buffer_text(c, block, true), scope(c), which);
+    return step_text(c, "sch.cache_write(%s, %s, \"%s\"%s)", block_text(c, block), *which ? "0" : buffer_text(c, block, true), scope(c),
+                     which);
 }
 
 /* --- Moves --- */
@@ -245,7 +255,10 @@ static void any_pair(Chooser *c, const TreeNode **producer, const TreeNode **con
 
 static const char *move_options(Chooser *c)
 {
-    return step_text(c, "%s%s", random_chance(c->random, 20) ? ", preserve_unit_loops=True" : "", random_chance(c->random, 10) ? ", index=-2" : random_chance(c->random, 5) ? ", index=0" : "");
+    return step_text(c, "%s%s", random_chance(c->random, 20) ? ", preserve_unit_loops=True" : "",
+                     random_chance(c->random, 10)  ? ", index=-2"
+                     : random_chance(c->random, 5) ? ", index=0"
+                                                   : "");
 }
 static const char *compute_at(Chooser *c)
 {
@@ -257,7 +270,8 @@ static const char *reverse_compute_at(Chooser *c)
 {
     const TreeNode *producer, *consumer;
     any_pair(c, &producer, &consumer);
-    return step_text(c, "sch.reverse_compute_at(%s, %s%s)", block_text(c, consumer), loop_text(c, loop_around(c, producer)), move_options(c));
+    return step_text(c, "sch.reverse_compute_at(%s, %s%s)", block_text(c, consumer), loop_text(c, loop_around(c, producer)),
+                     move_options(c));
 }
 static const char *compute_inline(Chooser *c)
 {
@@ -284,7 +298,8 @@ static const char *decompose_reduction(Chooser *c)
             loop = loops[random_below(c->random, i + 1)];
             break;
         }
-    return step_text(c, "sch.decompose_reduction(%s, %s)", block_text(c, block), loop_text(c, random_chance(c->random, 5) ? any_loop(c) : loop));
+    return step_text(c, "sch.decompose_reduction(%s, %s)", block_text(c, block),
+                     loop_text(c, random_chance(c->random, 5) ? any_loop(c) : loop));
 }
 
 static const char *rfactor(Chooser *c)
@@ -300,7 +315,8 @@ static const char *rfactor(Chooser *c)
         if (loop_reduces(loops[(first + i) % count], block))
             loop = loops[(first + i) % count];
     int axis = random_below(c->random, 2 * ndim + 2) - ndim - 1;
-    return step_text(c, "sch.rfactor(%s, %d)", loop_text(c, random_chance(c->random, 5) ? any_loop(c) : loop), random_chance(c->random, 5) ? 7 : axis);
+    return step_text(c, "sch.rfactor(%s, %d)", loop_text(c, random_chance(c->random, 5) ? any_loop(c) : loop),
+                     random_chance(c->random, 5) ? 7 : axis);
 }
 
 /* --- Blocks --- */
@@ -320,7 +336,9 @@ static const char *tensorize_sum(Chooser *c)
     if (!block)
         return NULL;
     const char *name = block_text(c, block);
-    return step_text(c, "outer, inner = sch.split(sch.get_loops(%s)[-1], [None, 2])\nsch.decompose_reduction(%s, outer)\nsch.tensorize(inner, \"sum2\")", name, name);
+    return step_text(
+        c, "outer, inner = sch.split(sch.get_loops(%s)[-1], [None, 2])\nsch.decompose_reduction(%s, outer)\nsch.tensorize(inner, \"sum2\")",
+        name, name);
 }
 
 /* A copy that is there, or a new one of what a block reads. */
@@ -330,7 +348,9 @@ static const char *tensorize_copy(Chooser *c)
     const TreeNode *block = block_where(c, made ? block_reads_rows_of_four : block_is_tileable_copy);
     if (!block)
         return NULL;
-    const char *copy = made ? step_text(c, "sch.cache_read(%s, 0, \"%s\")", block_text(c, block), random_chance(c->random, 80) ? "global" : scope(c)) : block_text(c, block);
+    const char *copy =
+        made ? step_text(c, "sch.cache_read(%s, 0, \"%s\")", block_text(c, block), random_chance(c->random, 80) ? "global" : scope(c))
+             : block_text(c, block);
     return step_text(c, "copy = %s\nouter, inner = sch.split(sch.get_loops(copy)[-1], [None, 4])\nsch.tensorize(inner, \"copy4\")", copy);
 }
 

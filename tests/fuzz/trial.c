@@ -1,5 +1,6 @@
-/* What must hold of a program on its way through a schedule. For each accepted step: the print round-trips, the verifier holds, the interpreter agrees with the unscheduled program at all sizes;
-   at the end the compiled object agrees, bit for bit unless a step reordered a float reduction. Each refusal has a message and changes nothing. */
+/* What must hold of a program on its way through a schedule. For each accepted step: the print round-trips, the verifier holds, the
+   interpreter agrees with the unscheduled program at all sizes; at the end the compiled object agrees, bit for bit unless a step reordered
+   a float reduction. Each refusal has a message and changes nothing. */
 #include <stdlib.h>
 
 #include "driver/jit.h"
@@ -78,7 +79,8 @@ static bool begin_set(Trial *trial, int set, uint64_t seed)
     trial->set_count = set + 1;
     int64_t length = argdata_reduction_length(inputs, trial->source->funcs[0]);
     trial->length = length > trial->length ? length : trial->length;
-    return interpret(trial, trial->source->funcs[0], trial->expected[set]) || fail(trial, "the unscheduled program: %s", first_error(trial));
+    return interpret(trial, trial->source->funcs[0], trial->expected[set]) ||
+           fail(trial, "the unscheduled program: %s", first_error(trial));
 }
 
 bool trial_begin(Trial *trial, const char *program, uint64_t seed)
@@ -217,7 +219,9 @@ bool trial_compile(Trial *trial)
     codegen.fp_contract = false;
     codegen.wide_math = true;
     Jit *jit = jit_open(trial->ctx);
-    JitFunction function = jit && jit_add_module(jit, module_with_func(trial->ctx, trial->current, 0, lowered), codegen, NULL) ? jit_find(jit, func_signature(trial->ctx, lowered)->symbol) : NULL;
+    JitFunction function = jit && jit_add_module(jit, module_with_func(trial->ctx, trial->current, 0, lowered), codegen, NULL)
+                               ? jit_find(jit, func_signature(trial->ctx, lowered)->symbol)
+                               : NULL;
     bool ok = function || fail(trial, "code generation fails: %s", first_error(trial));
     for (int set = 0; ok && set < trial->set_count; set++)
         ok = check_called(trial, function, set);

@@ -1,4 +1,5 @@
-/* Random values over the elements that earlier blocks wrote; see writer.h. Every access stays in bounds, and every operation has one result on every machine. */
+/* Random values over the elements that earlier blocks wrote; see writer.h. Every access stays in bounds, and every operation has one result
+   on every machine. */
 #include "writer.h"
 
 bool type_is_float(const char *type)

@@ -49,7 +49,8 @@ Tensor *writer_tensor(Writer *w, const char *type, const int *dims, int rank)
 
 static const char *other_type(Writer *w)
 {
-    static const char *const types[] = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "bfloat16", "float32", "float64", "bool"};
+    static const char *const types[] = {"int8",   "int16",   "int32",    "int64",   "uint8",   "uint16", "uint32",
+                                        "uint64", "float16", "bfloat16", "float32", "float64", "bool"};
     return types[random_below(w->random, sizeof types / sizeof *types)];
 }
 
@@ -198,7 +199,8 @@ static void write_axes(Writer *w, int indent, const Axes *axes, const Nest *nest
         write_line(w, indent, "%s = T.axis.remap(\"%s\", [%s])", names, kinds, loops);
     for (int i = 0; !remap && i < axes->count; i++) {
         const Axis *axis = &axes->items[i];
-        write_line(w, indent, "%s = T.axis.%s(%s, %s)", axis->name, axis_function(w, axis->kind), w->extents[axis->dim].text, nest->bindings[i]);
+        write_line(w, indent, "%s = T.axis.%s(%s, %s)", axis->name, axis_function(w, axis->kind), w->extents[axis->dim].text,
+                   nest->bindings[i]);
     }
     if (random_chance(w->random, 4))
         write_line(w, indent, "vone = T.axis.spatial(1, 0)");

@@ -58,7 +58,8 @@ Tensor *writer_target(Writer *w);
 /* An axis for each dimension of TENSOR. */
 Axes axes_of(Writer *w, const Tensor *tensor);
 void axes_add(Axes *axes, Writer *w, int dim, char kind);
-/* Writes loops around a block over AXES at INDENT and the block's first lines; returns the indent of its body. With FREE the loops may stand in any order and the bindings in any form. */
+/* Writes loops around a block over AXES at INDENT and the block's first lines; returns the indent of its body. With FREE the loops may
+   stand in any order and the bindings in any form. */
 int writer_open_block(Writer *w, int indent, const Axes *axes, bool free);
 /* TENSOR at the axes of its dimensions: "B1[vi, vj]". NULL where an axis is missing. */
 const char *writer_element(Writer *w, const Tensor *tensor, const Axes *axes);

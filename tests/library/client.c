@@ -1,4 +1,5 @@
-/* A client of the installed library: client FOLDER, where FOLDER holds relu.tir and relu.sched. Ends with 0 if all of tirc.h does what it says. */
+/* A client of the installed library: client FOLDER, where FOLDER holds relu.tir and relu.sched. Ends with 0 if all of tirc.h does what it
+   says. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +41,8 @@ static void test_files(const char *folder)
     REQUIRE(program);
     const tirc_program *scheduled = tirc_schedule(tirc, program, &script, 1);
     REQUIRE(scheduled && scheduled != program);
-    REQUIRE(!strcmp(tirc_file(tirc, 0), program_text.name) && !strcmp(tirc_file(tirc, 1), script.name) && !tirc_file(tirc, 2) && !tirc_file(tirc, -1));
+    REQUIRE(!strcmp(tirc_file(tirc, 0), program_text.name) && !strcmp(tirc_file(tirc, 1), script.name) && !tirc_file(tirc, 2) &&
+            !tirc_file(tirc, -1));
     size_t length;
     const char *object = tirc_emit(tirc, scheduled, "obj", &length);
     REQUIRE(object && length > 64 && !memcmp(object, "\177ELF", 4));
@@ -60,7 +62,8 @@ static void test_texts_and_options(void)
     FILE *output = tmpfile();
     tirc_set_output(tirc, output);
     tirc_text text = text_of("double.tir", program_source);
-    tirc_text scripts[] = {text_of("one.sched", "i, = sch.get_loops(\"b\")\n"), text_of("two.sched", "o, v = sch.split(i, [None, tile])\nsch.vectorize(v)\nprint(tile)\n")};
+    tirc_text scripts[] = {text_of("one.sched", "i, = sch.get_loops(\"b\")\n"),
+                           text_of("two.sched", "o, v = sch.split(i, [None, tile])\nsch.vectorize(v)\nprint(tile)\n")};
     const tirc_program *program = tirc_read(tirc, &text, 1), *scheduled = program ? tirc_schedule(tirc, program, scripts, 2) : NULL;
     REQUIRE(scheduled && strstr(tirc_emit(tirc, scheduled, "tir", NULL), "T.vectorized(16)"));
     char line[8] = "";

@@ -100,7 +100,16 @@ static int count_iterations(int64_t begin, int64_t end, void *closure)
 static void test_each_iteration_runs_once(void **state)
 {
     (void)state;
-    static const int64_t ranges[][2] = {{0, 0}, {5, 2}, {INT64_MAX, INT64_MIN}, {0, 1}, {0, 2}, {0, 3}, {-3, 2}, {7, 1007}, {INT64_MAX - 10, INT64_MAX}, {INT64_MIN, INT64_MIN + 10}};
+    static const int64_t ranges[][2] = {{0, 0},
+                                        {5, 2},
+                                        {INT64_MAX, INT64_MIN},
+                                        {0, 1},
+                                        {0, 2},
+                                        {0, 3},
+                                        {-3, 2},
+                                        {7, 1007},
+                                        {INT64_MAX - 10, INT64_MAX},
+                                        {INT64_MIN, INT64_MIN + 10}};
     for (size_t r = 0; r < sizeof ranges / sizeof *ranges; r++)
         for (int l = 0; l < LAUNCHER_COUNT; l++) {
             tirc_set_parallel(launchers[l]);

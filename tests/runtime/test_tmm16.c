@@ -1,5 +1,6 @@
-/* The variants of tmm16: values against the definition in double, what lies around the tiles, overlapping and backward rows, and the choice of a variant. Run with the argument
-   "name", it prints the name of the variant that tmm16 is: so the choice is tried in fresh processes. */
+/* The variants of tmm16: values against the definition in double, what lies around the tiles, overlapping and backward rows, and the choice
+   of a variant. Run with the argument "name", it prints the name of the variant that tmm16 is: so the choice is tried in fresh
+   processes. */
 #include <limits.h>
 #include <math.h>
 #include <pthread.h>

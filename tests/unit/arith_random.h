@@ -102,7 +102,8 @@ static inline void bind_small_ranges(Analyzer *an, Generator *g, const SmallRang
 static inline void random_assignment(Generator *g, const SmallRange *ranges, Assignment *env)
 {
     for (size_t i = 0; i < strlen(g->letters); i++) {
-        int64_t value = ranges[i].extent ? ranges[i].min + random_below(g->random, (int)ranges[i].extent) : random_below(g->random, 41) - 20;
+        int64_t value =
+            ranges[i].extent ? ranges[i].min + random_below(g->random, (int)ranges[i].extent) : random_below(g->random, 41) - 20;
         env->values[(int)g->letters[i]] = value;
     }
 }

@@ -87,7 +87,8 @@ static inline const Stmt *loop(Context *ctx, Var *var, const Expr *extent, const
 
 static inline const Stmt *loop_kind(Context *ctx, ForKind kind, Var *var, const Expr *extent, const Stmt *body)
 {
-    return stmt_for(ctx, (ForStmt){.var = var, .min = expr_int(ctx, var->dtype, 0), .extent = extent, .kind = kind, .body = body}, span_none());
+    return stmt_for(ctx, (ForStmt){.var = var, .min = expr_int(ctx, var->dtype, 0), .extent = extent, .kind = kind, .body = body},
+                    span_none());
 }
 
 static inline Var *index_var(Context *ctx, const char *name)

@@ -21,8 +21,8 @@ static void check_facts_at(Generator *g, Analyzer *an, const Expr *expr, const S
             continue;
         bool congruent = set.coeff ? floor_modulo(value, set.coeff) == set.base : value == set.base;
         if (value < bound.min || value > bound.max || !congruent)
-            fail_msg("%s may be %d, not only in [%lld, %lld] and %lld * k + %lld", text_of(g->scope->ctx, expr), (int)value, (long long)bound.min,
-                     (long long)bound.max, (long long)set.coeff, (long long)set.base);
+            fail_msg("%s may be %d, not only in [%lld, %lld] and %lld * k + %lld", text_of(g->scope->ctx, expr), (int)value,
+                     (long long)bound.min, (long long)bound.max, (long long)set.coeff, (long long)set.base);
     }
 }
 

@@ -105,7 +105,8 @@ static void unions_and_intersections(void **state)
     Context *ctx = context_new();
     TextScope scope = text_scope(ctx);
     Analyzer *an = analyzer_new(ctx);
-    IntSet low = set_of(&scope, "0", "7"), high = set_of(&scope, "4", "20"), far = set_of(&scope, "30", "40"), symbolic = set_of(&scope, "n", "n + 3");
+    IntSet low = set_of(&scope, "0", "7"), high = set_of(&scope, "4", "20"), far = set_of(&scope, "30", "40"),
+           symbolic = set_of(&scope, "n", "n + 3");
     IntSet both = int_set_union(an, low, high), shared = int_set_intersect(an, low, high);
     assert_end(an, &scope, "union", both.min, "0");
     assert_end(an, &scope, "union", both.max, "20");

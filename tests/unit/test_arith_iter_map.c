@@ -64,7 +64,11 @@ static void simplified_forms(void **state)
         {"x:0:8", NULL, {"x // 8", "x % 8"}, {"0", "x"}, false},
         {"x:0:8 y:0:3", NULL, {"x * 2 + y"}, {"x * 2 + y"}, false},
         {"j:0:16 i:0:8", NULL, {"j + i * 16"}, {"i * 16 + j"}, false},
-        {"i:0:8 j:0:16", "i * 16 + j < 100", {"(i * 16 + j) // 10", "(i * 16 + j) % 10"}, {"(i * 16 + j) // 10", "(i * 16 + j) % 10"}, false},
+        {"i:0:8 j:0:16",
+         "i * 16 + j < 100",
+         {"(i * 16 + j) // 10", "(i * 16 + j) % 10"},
+         {"(i * 16 + j) // 10", "(i * 16 + j) % 10"},
+         false},
         {"x:0:8", NULL, {"7 - x"}, {"x * -1 + 7"}, false},
         {"x:2:8", NULL, {"x"}, {"x - 2 + 2"}, false},
         {"x:0:m y:0:n", NULL, {"x * n + y"}, {"x * n + y"}, false},
@@ -321,7 +325,8 @@ static int64_t place_in_box(const Fixture *f, const IterMapResult *result, const
         int64_t scale = must_have_value(f, sum->args[0].scale, env), extent = must_have_value(f, sum->args[0].extent, env);
         int64_t step = (value - base) / scale;
         if (step * scale != value - base || step < 0 || step >= extent)
-            fail_msg("%s = %d is outside of %d + %d * [0, %d)", text_of(f->ctx, f->bindings[i]), (int)value, (int)base, (int)scale, (int)extent);
+            fail_msg("%s = %d is outside of %d + %d * [0, %d)", text_of(f->ctx, f->bindings[i]), (int)value, (int)base, (int)scale,
+                     (int)extent);
         place = place * extent + step;
     }
     return place;
@@ -407,7 +412,8 @@ static void check_division_at(Fixture *f, const SubspaceDivision *division, cons
         const DividedBinding *part = &division->bindings[i];
         int64_t outer = must_have_value(f, part->outer, env), extent = must_have_value(f, part->inner_extent, env);
         if (outer * extent + must_have_value(f, part->inner, env) != must_have_value(f, f->bindings[i], env))
-            fail_msg("%s * %d + %s is not %s", text_of(f->ctx, part->outer), (int)extent, text_of(f->ctx, part->inner), text_of(f->ctx, f->bindings[i]));
+            fail_msg("%s * %d + %s is not %s", text_of(f->ctx, part->outer), (int)extent, text_of(f->ctx, part->inner),
+                     text_of(f->ctx, f->bindings[i]));
         if (outer < 0 || outer >= must_have_value(f, part->outer_extent, env))
             fail_msg("%s leaves its extent", text_of(f->ctx, part->outer));
     }

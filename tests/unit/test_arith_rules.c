@@ -109,9 +109,10 @@ static void check_point(const RuleTable *table, int index, const Words *words, i
         return;
     bool has_value = value_of(rule->to, words, &after);
     if (!has_value || before != after)
-        fail_msg("rule %d of %s is wrong at x=%d y=%d z=%d v=%d w=%d c1=%d c2=%d c3=%d: %d becomes %d", index, table->name, (int)words->values[SLOT_X],
-                 (int)words->values[SLOT_Y], (int)words->values[SLOT_Z], (int)words->values[SLOT_V], (int)words->values[SLOT_W],
-                 (int)words->values[SLOT_C1], (int)words->values[SLOT_C2], (int)words->values[SLOT_C3], (int)before, (int)after);
+        fail_msg("rule %d of %s is wrong at x=%d y=%d z=%d v=%d w=%d c1=%d c2=%d c3=%d: %d becomes %d", index, table->name,
+                 (int)words->values[SLOT_X], (int)words->values[SLOT_Y], (int)words->values[SLOT_Z], (int)words->values[SLOT_V],
+                 (int)words->values[SLOT_W], (int)words->values[SLOT_C1], (int)words->values[SLOT_C2], (int)words->values[SLOT_C3],
+                 (int)before, (int)after);
     ++*checked;
 }
 

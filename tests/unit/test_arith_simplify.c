@@ -124,8 +124,8 @@ static void check_same_value(Generator *g, const Expr *before, const Expr *after
         return;
     char text[256] = "";
     for (size_t i = 0; i < strlen(g->letters); i++)
-        snprintf(text + strlen(text), sizeof text - strlen(text), " %c=%d in [%d, +%d)", g->letters[i], (int)env->values[(int)g->letters[i]],
-                 (int)ranges[i].min, (int)ranges[i].extent);
+        snprintf(text + strlen(text), sizeof text - strlen(text), " %c=%d in [%d, +%d)", g->letters[i],
+                 (int)env->values[(int)g->letters[i]], (int)ranges[i].min, (int)ranges[i].extent);
     fail_msg("%s became %s: differs at%s", text_of(g->scope->ctx, before), text_of(g->scope->ctx, after), text);
 }
 
@@ -194,7 +194,8 @@ static void constants_do_not_overflow(void **state)
     }
     Context *ctx = context_new();
     TextScope scope = text_scope(ctx);
-    assert_true(constants_fit(analyzer_simplify(analyzer_new(ctx), text_expr(&scope, "X * 4611686018427387904 * 4 + X * 4611686018427387904"))));
+    assert_true(
+        constants_fit(analyzer_simplify(analyzer_new(ctx), text_expr(&scope, "X * 4611686018427387904 * 4 + X * 4611686018427387904"))));
     context_free(ctx);
 }
 
@@ -261,7 +262,8 @@ static void stored_values_keep_their_arithmetic(void **state)
     TextScope scope = text_scope(ctx);
     const Expr *extent = expr_int(ctx, DTYPE_INT32, 64);
     Buffer *buffer = buffer_new(ctx, context_intern(ctx, "A"), DTYPE_INT32, 1, &extent, NULL, span_none());
-    const Expr *index = text_expr(&scope, "x * 4 + 8 - x * 4"), *eight = expr_int(ctx, DTYPE_INT32, 8), *two = expr_int(ctx, DTYPE_INT32, 2);
+    const Expr *index = text_expr(&scope, "x * 4 + 8 - x * 4"), *eight = expr_int(ctx, DTYPE_INT32, 8),
+               *two = expr_int(ctx, DTYPE_INT32, 2);
     const Expr *load = expr_load(ctx, buffer, &index, 1, NULL, span_none()), *simple = expr_load(ctx, buffer, &eight, 1, NULL, span_none());
     /* A[i] * 2 // 2 is not A[i] when the product wraps */
     const Expr *value = expr_binary(ctx, EXPR_FLOORDIV, expr_binary(ctx, EXPR_MUL, load, two), two);
@@ -277,7 +279,8 @@ static void calls_with_effects_stay(void **state)
     Context *ctx = context_new();
     const Expr *name = expr_string(ctx, context_intern(ctx, "next"));
     const Expr *call = expr_call(ctx, DTYPE_INT32, OP_CALL_EXTERN, &name, 1, span_none());
-    const Expr *difference = expr_binary(ctx, EXPR_SUB, call, call), *product = expr_binary(ctx, EXPR_MUL, call, expr_int(ctx, DTYPE_INT32, 0));
+    const Expr *difference = expr_binary(ctx, EXPR_SUB, call, call),
+               *product = expr_binary(ctx, EXPR_MUL, call, expr_int(ctx, DTYPE_INT32, 0));
     Analyzer *an = analyzer_new(ctx);
     assert_true(expr_equal(analyzer_simplify(an, difference), difference));
     assert_true(expr_equal(analyzer_simplify(an, product), product));

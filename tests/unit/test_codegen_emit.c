@@ -1,4 +1,5 @@
-/* What comes out: kinds of output, targets, options, determinism, undefined symbols; and the C header, with a C program that calls the object through it. */
+/* What comes out: kinds of output, targets, options, determinism, undefined symbols; and the C header, with a C program that calls the
+   object through it. */
 #include "tests/unit/codegen_helpers.h"
 
 #include <unistd.h>
@@ -12,7 +13,8 @@ static const Func *simple_func(Context *ctx, const char *name, int count)
     Buffer *a = maker_buffer(&maker, "A", DTYPE_FLOAT32, count), *b = maker_buffer(&maker, "B", DTYPE_FLOAT32, count);
     Var *i = index_var(ctx, "i");
     const Expr *at = expr_var(ctx, i);
-    return maker_func(&maker, loop(ctx, i, int32(ctx, count), store_at(ctx, b, at, op_add(ctx, load_at(ctx, a, at), expr_float(ctx, DTYPE_FLOAT32, 1)))));
+    return maker_func(
+        &maker, loop(ctx, i, int32(ctx, count), store_at(ctx, b, at, op_add(ctx, load_at(ctx, a, at), expr_float(ctx, DTYPE_FLOAT32, 1)))));
 }
 
 static bool compile(Context *ctx, const Func *func, const CodegenOptions *options, unsigned kinds, CodegenOutput *out)
@@ -127,8 +129,10 @@ static void test_targets(void **state)
         const char *target, *cpu, *features;
         int machine; /* e_machine of the ELF header */
     } cases[] = {
-        {"x86_64-linux-gnu", NULL, NULL, 62},     {"x86_64-linux-gnu", "haswell", NULL, 62}, {"x86_64-linux-gnu", NULL, "+avx2,-fma", 62}, {"aarch64-linux-gnu", NULL, NULL, 183},
-        {"aarch64-linux-gnu", "cortex-a72", NULL, 183}, {"riscv64-linux-gnu", NULL, NULL, 243}, {"riscv64-linux-gnu", NULL, "+v", 243}, {NULL, "generic", NULL, 0},
+        {"x86_64-linux-gnu", NULL, NULL, 62},           {"x86_64-linux-gnu", "haswell", NULL, 62},
+        {"x86_64-linux-gnu", NULL, "+avx2,-fma", 62},   {"aarch64-linux-gnu", NULL, NULL, 183},
+        {"aarch64-linux-gnu", "cortex-a72", NULL, 183}, {"riscv64-linux-gnu", NULL, NULL, 243},
+        {"riscv64-linux-gnu", NULL, "+v", 243},         {NULL, "generic", NULL, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Context *ctx = context_new();
@@ -231,7 +235,8 @@ static const Func *copy_func(Context *ctx, const char *type)
     return maker_func(&maker, loop(ctx, i, expr_var(ctx, n), store_at(ctx, b, expr_var(ctx, i), load_at(ctx, a, expr_var(ctx, i)))));
 }
 
-static const char *const scalar_types[] = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool", "float16", "bfloat16", "float32", "float64"};
+static const char *const scalar_types[] = {"int8",   "int16", "int32",   "int64",    "uint8",   "uint16", "uint32",
+                                           "uint64", "bool",  "float16", "bfloat16", "float32", "float64"};
 enum { SCALAR_TYPES = sizeof scalar_types / sizeof *scalar_types };
 
 static const char c_program[] =
@@ -274,7 +279,9 @@ static void test_header_and_interface(void **state)
     write_file("main.cpp", "#include \"api.h\"\n", strlen("#include \"api.h\"\n"));
     assert_int_equal(shell("gcc -std=c99 -Wall -Wextra -pedantic -Werror -c main.c"), 0);
     if (!shell("command -v g++ >/dev/null"))
-        assert_int_equal(shell("g++ -std=c++98 -Wall -Wextra -pedantic -Wno-long-long -Werror -fsyntax-only main.cpp && g++ -Wall -Wextra -pedantic -Werror -fsyntax-only main.cpp"), 0);
+        assert_int_equal(shell("g++ -std=c++98 -Wall -Wextra -pedantic -Wno-long-long -Werror -fsyntax-only main.cpp && g++ -Wall -Wextra "
+                               "-pedantic -Werror -fsyntax-only main.cpp"),
+                         0);
     for (int level = 0; level <= 2; level += 2) {
         CodegenOptions options = codegen_default_options();
         options.opt_level = level;
@@ -291,13 +298,17 @@ static void test_header_text(void **state)
     (void)state;
     Context *ctx = context_new();
     Maker maker = maker_new(ctx, "f");
-    Var *n = var_new(ctx, context_intern(ctx, "n"), DTYPE_INT32, span_none()), *s = var_new(ctx, context_intern(ctx, "s"), DTYPE_INT64, span_none());
-    Buffer *a = maker_buffer_of(&maker, "A", DTYPE_FLOAT32, expr_var(ctx, n)), *b = maker_buffer_of(&maker, "B", DTYPE_FLOAT32, expr_var(ctx, n));
+    Var *n = var_new(ctx, context_intern(ctx, "n"), DTYPE_INT32, span_none()),
+        *s = var_new(ctx, context_intern(ctx, "s"), DTYPE_INT64, span_none());
+    Buffer *a = maker_buffer_of(&maker, "A", DTYPE_FLOAT32, expr_var(ctx, n)),
+           *b = maker_buffer_of(&maker, "B", DTYPE_FLOAT32, expr_var(ctx, n));
     const Expr *stride = expr_var(ctx, s);
     b->strides = arena_copy(ctx->arena, &stride, sizeof stride);
     a->data_alignment = 32;
     maker_scalar(&maker, "alpha", DTYPE_FLOAT32);
-    const char *header = header_text(ctx, module_of(ctx, (const Func *[]){maker_func(&maker, store_at(ctx, b, int32(ctx, 0), load_at(ctx, a, int32(ctx, 0))))}, 1), NULL, "my-kernel.h");
+    const char *header = header_text(
+        ctx, module_of(ctx, (const Func *[]){maker_func(&maker, store_at(ctx, b, int32(ctx, 0), load_at(ctx, a, int32(ctx, 0))))}, 1), NULL,
+        "my-kernel.h");
     assert_non_null(strstr(header, "#ifndef MY_KERNEL_H\n#define MY_KERNEL_H\n"));
     assert_non_null(strstr(header, "     A: float32[n], read, aligned to 32 bytes\n"));
     assert_non_null(strstr(header, "     B: float32[n], written, strides in elements [s]\n"));

@@ -65,9 +65,10 @@ static void test_pointers(void **state)
     (void)state;
     Context *ctx = context_new();
     Maker maker = maker_new(ctx, "f");
-    Buffer *a = maker_buffer(&maker, "A", DTYPE_FLOAT32, 10), *b = maker_buffer(&maker, "B", DTYPE_FLOAT32, 3), *c = maker_buffer(&maker, "C", DTYPE_INT32, 1);
-    const Expr *first = call(ctx, DTYPE_INT32, OP_CALL_EXTERN, 4, text(ctx, "tirc_test_sum"), access_ptr(ctx, a, int32(ctx, 2)), int32(ctx, 3),
-                             address(ctx, load_at(ctx, b, int32(ctx, 1))));
+    Buffer *a = maker_buffer(&maker, "A", DTYPE_FLOAT32, 10), *b = maker_buffer(&maker, "B", DTYPE_FLOAT32, 3),
+           *c = maker_buffer(&maker, "C", DTYPE_INT32, 1);
+    const Expr *first = call(ctx, DTYPE_INT32, OP_CALL_EXTERN, 4, text(ctx, "tirc_test_sum"), access_ptr(ctx, a, int32(ctx, 2)),
+                             int32(ctx, 3), address(ctx, load_at(ctx, b, int32(ctx, 1))));
     const Expr *second = call(ctx, DTYPE_INT32, OP_CALL_EXTERN, 4, text(ctx, "tirc_test_sum"), expr_var(ctx, a->data), int32(ctx, 10),
                               address(ctx, load_at(ctx, b, ramp(ctx, int32(ctx, 2), 1, 1))));
     const Stmt *parts[] = {store_at(ctx, c, int32(ctx, 0), first), evaluate(ctx, second)};
@@ -87,11 +88,19 @@ static void test_scalars(void **state)
     (void)state;
     Context *ctx = context_new();
     Maker maker = maker_new(ctx, "f");
-    Buffer *b = maker_buffer(&maker, "B", DTYPE_FLOAT64, 1), *c = maker_buffer(&maker, "C", DTYPE_BOOL, 2), *d = maker_buffer(&maker, "D", DTYPE(DT_FLOAT, 16), 1);
-    const Expr *mixed[] = {text(ctx, "tirc_test_mixed"), expr_int(ctx, DTYPE(DT_INT, 8), -100), expr_int(ctx, DTYPE(DT_UINT, 8), 200), expr_int(ctx, DTYPE(DT_INT, 16), -30000),
-                           expr_int(ctx, DTYPE(DT_UINT, 16), 60000), expr_int(ctx, DTYPE_INT64, INT64_C(1) << 40), expr_float(ctx, DTYPE_FLOAT32, 0.5), expr_float(ctx, DTYPE_FLOAT64, 0.25),
+    Buffer *b = maker_buffer(&maker, "B", DTYPE_FLOAT64, 1), *c = maker_buffer(&maker, "C", DTYPE_BOOL, 2),
+           *d = maker_buffer(&maker, "D", DTYPE(DT_FLOAT, 16), 1);
+    const Expr *mixed[] = {text(ctx, "tirc_test_mixed"),
+                           expr_int(ctx, DTYPE(DT_INT, 8), -100),
+                           expr_int(ctx, DTYPE(DT_UINT, 8), 200),
+                           expr_int(ctx, DTYPE(DT_INT, 16), -30000),
+                           expr_int(ctx, DTYPE(DT_UINT, 16), 60000),
+                           expr_int(ctx, DTYPE_INT64, INT64_C(1) << 40),
+                           expr_float(ctx, DTYPE_FLOAT32, 0.5),
+                           expr_float(ctx, DTYPE_FLOAT64, 0.25),
                            expr_bool(ctx, true)};
-    const Expr *half = call(ctx, DTYPE(DT_FLOAT, 16), OP_CALL_PURE_EXTERN, 2, text(ctx, "tirc_test_half_bits"), expr_float(ctx, DTYPE(DT_FLOAT, 16), 1.5));
+    const Expr *half =
+        call(ctx, DTYPE(DT_FLOAT, 16), OP_CALL_PURE_EXTERN, 2, text(ctx, "tirc_test_half_bits"), expr_float(ctx, DTYPE(DT_FLOAT, 16), 1.5));
     const Stmt *parts[] = {
         store_at(ctx, b, int32(ctx, 0), expr_call(ctx, DTYPE_FLOAT64, OP_CALL_EXTERN, mixed, 9, span_none())),
         store_at(ctx, c, int32(ctx, 0), call(ctx, DTYPE_BOOL, OP_CALL_PURE_EXTERN, 2, text(ctx, "tirc_test_is_odd"), int32(ctx, 3))),
@@ -117,8 +126,9 @@ static void test_strings_and_null(void **state)
     Maker maker = maker_new(ctx, "f");
     Buffer *b = maker_buffer(&maker, "B", DTYPE_INT32, 2);
     const Expr *is_null = call(ctx, DTYPE_BOOL, OP_ISNULLPTR, 1, expr_var(ctx, b->data));
-    const Stmt *parts[] = {store_at(ctx, b, int32(ctx, 0), call(ctx, DTYPE_INT32, OP_CALL_EXTERN, 2, text(ctx, "tirc_test_length"), text(ctx, "hello"))),
-                           store_at(ctx, b, int32(ctx, 1), expr_cast(ctx, DTYPE_INT32, is_null))};
+    const Stmt *parts[] = {
+        store_at(ctx, b, int32(ctx, 0), call(ctx, DTYPE_INT32, OP_CALL_EXTERN, 2, text(ctx, "tirc_test_length"), text(ctx, "hello"))),
+        store_at(ctx, b, int32(ctx, 1), expr_cast(ctx, DTYPE_INT32, is_null))};
     int32_t result[2] = {-1, -1};
     JitArg args[] = {{.pointer = result}};
     assert_int_equal(run(ctx, maker_func(&maker, stmt_seq(ctx, parts, 2)), args, NULL), 0);
@@ -137,8 +147,10 @@ static void test_pure_calls_on_vectors(void **state)
         int lanes = lane_counts[k];
         Maker maker = maker_new(ctx, "f");
         Buffer *a = maker_buffer(&maker, "A", DTYPE_INT32, lanes), *b = maker_buffer(&maker, "B", DTYPE_BOOL, lanes);
-        const Expr *at = ramp(ctx, int32(ctx, 0), 1, lanes), *limit = expr_broadcast(ctx, int32(ctx, lanes / 2), lanes), *guard = expr_binary(ctx, EXPR_LT, at, limit);
-        const Expr *odd = call(ctx, dtype_with_lanes(DTYPE_BOOL, lanes), OP_CALL_PURE_EXTERN, 2, text(ctx, "tirc_test_is_odd"), load_at(ctx, a, at));
+        const Expr *at = ramp(ctx, int32(ctx, 0), 1, lanes), *limit = expr_broadcast(ctx, int32(ctx, lanes / 2), lanes),
+                   *guard = expr_binary(ctx, EXPR_LT, at, limit);
+        const Expr *odd =
+            call(ctx, dtype_with_lanes(DTYPE_BOOL, lanes), OP_CALL_PURE_EXTERN, 2, text(ctx, "tirc_test_is_odd"), load_at(ctx, a, at));
         const Expr *value = call(ctx, odd->dtype, OP_IF_THEN_ELSE, 3, guard, odd, expr_broadcast(ctx, expr_bool(ctx, true), lanes));
         int32_t numbers[40];
         uint8_t result[40];
@@ -166,18 +178,21 @@ static void test_llvm_intrinsics(void **state)
     (void)state;
     Context *ctx = context_new();
     DType quad = dtype_with_lanes(DTYPE_FLOAT32, 4), uint32 = DTYPE(DT_UINT, 32);
-    const Expr *three = expr_broadcast(ctx, expr_float(ctx, DTYPE_FLOAT32, 3), 4), *lookup = call(ctx, DTYPE_INT32, OP_LLVM_LOOKUP_INTRINSIC_ID, 1, text(ctx, "llvm.fma"));
+    const Expr *three = expr_broadcast(ctx, expr_float(ctx, DTYPE_FLOAT32, 3), 4),
+               *lookup = call(ctx, DTYPE_INT32, OP_LLVM_LOOKUP_INTRINSIC_ID, 1, text(ctx, "llvm.fma"));
     const Expr *fma = call(ctx, quad, OP_CALL_LLVM_PURE_INTRIN, 4, lookup, three, three, three);
     float floats[4];
     JitArg args[] = {{.pointer = floats}};
     assert_int_equal(run(ctx, intrinsic_func(ctx, quad, fma), args, NULL), 0);
     assert_true(floats[0] == 12 && floats[3] == 12);
-    const Expr *counted = call(ctx, uint32, OP_CALL_LLVM_PURE_INTRIN, 3, text(ctx, "llvm.ctpop"), expr_int(ctx, uint32, 1), expr_int(ctx, uint32, 0xff));
+    const Expr *counted =
+        call(ctx, uint32, OP_CALL_LLVM_PURE_INTRIN, 3, text(ctx, "llvm.ctpop"), expr_int(ctx, uint32, 1), expr_int(ctx, uint32, 0xff));
     uint32_t bits = 0;
     args[0].pointer = &bits;
     assert_int_equal(run(ctx, intrinsic_func(ctx, uint32, counted), args, NULL), 0);
     assert_int_equal(bits, 8);
-    const Expr *largest = call(ctx, DTYPE_INT32, OP_CALL_LLVM_PURE_INTRIN, 2, text(ctx, "llvm.vector.reduce.smax"), ramp(ctx, int32(ctx, 5), 10, 4));
+    const Expr *largest =
+        call(ctx, DTYPE_INT32, OP_CALL_LLVM_PURE_INTRIN, 2, text(ctx, "llvm.vector.reduce.smax"), ramp(ctx, int32(ctx, 5), 10, 4));
     assert_int_equal(run(ctx, intrinsic_func(ctx, DTYPE_INT32, largest), args, NULL), 0);
     assert_int_equal(bits, 35);
     context_free(ctx);
@@ -187,12 +202,15 @@ static void test_llvm_intrinsic_refusals(void **state)
 {
     (void)state;
     Context *ctx = context_new();
-    const Expr *unknown = call(ctx, DTYPE_FLOAT32, OP_CALL_LLVM_PURE_INTRIN, 2, text(ctx, "llvm.nonsense"), expr_float(ctx, DTYPE_FLOAT32, 1));
+    const Expr *unknown =
+        call(ctx, DTYPE_FLOAT32, OP_CALL_LLVM_PURE_INTRIN, 2, text(ctx, "llvm.nonsense"), expr_float(ctx, DTYPE_FLOAT32, 1));
     assert_string_equal(refusal(ctx, intrinsic_func(ctx, DTYPE_FLOAT32, unknown), NULL), "LLVM has no intrinsic 'llvm.nonsense'");
     const Expr *wrong = call(ctx, DTYPE_INT32, OP_CALL_LLVM_PURE_INTRIN, 2, text(ctx, "llvm.sqrt"), int32(ctx, 1));
     assert_string_equal(refusal(ctx, intrinsic_func(ctx, DTYPE_INT32, wrong), NULL), "'llvm.sqrt' cannot be called with these types");
-    const Expr *number = call(ctx, DTYPE_FLOAT32, OP_CALL_LLVM_PURE_INTRIN, 2, expr_int(ctx, DTYPE(DT_UINT, 32), 150), expr_float(ctx, DTYPE_FLOAT32, 1));
-    assert_string_equal(refusal(ctx, intrinsic_func(ctx, DTYPE_FLOAT32, number), NULL), "LLVM has no intrinsic of this number: state its name");
+    const Expr *number =
+        call(ctx, DTYPE_FLOAT32, OP_CALL_LLVM_PURE_INTRIN, 2, expr_int(ctx, DTYPE(DT_UINT, 32), 150), expr_float(ctx, DTYPE_FLOAT32, 1));
+    assert_string_equal(refusal(ctx, intrinsic_func(ctx, DTYPE_FLOAT32, number), NULL),
+                        "LLVM has no intrinsic of this number: state its name");
     context_free(ctx);
 }
 
@@ -201,11 +219,14 @@ static void test_missing_instruction(void **state)
 {
     (void)state;
     Context *ctx = context_new();
-    const Expr *crc = call(ctx, DTYPE_INT32, OP_CALL_LLVM_PURE_INTRIN, 3, text(ctx, "llvm.x86.sse42.crc32.32.8"), int32(ctx, 1), expr_int(ctx, DTYPE(DT_INT, 8), 2));
+    const Expr *crc = call(ctx, DTYPE_INT32, OP_CALL_LLVM_PURE_INTRIN, 3, text(ctx, "llvm.x86.sse42.crc32.32.8"), int32(ctx, 1),
+                           expr_int(ctx, DTYPE(DT_INT, 8), 2));
     const Func *func = intrinsic_func(ctx, DTYPE_INT32, crc);
     CodegenOptions options = codegen_default_options();
     options.target = "x86_64-linux-gnu";
-    assert_non_null(strstr(refusal(ctx, func, &options), "LLVM cannot generate code for x86_64-unknown-linux-gnu (generic): Cannot select: intrinsic %llvm.x86.sse42.crc32.32.8"));
+    assert_non_null(
+        strstr(refusal(ctx, func, &options),
+               "LLVM cannot generate code for x86_64-unknown-linux-gnu (generic): Cannot select: intrinsic %llvm.x86.sse42.crc32.32.8"));
     options.features = "+sse4.2,+crc32";
     CodegenOutput out;
     require_ok(ctx, backend_find(NULL)->compile(ctx, module_of(ctx, &func, 1), &options, 1u << EMIT_OBJECT, &out));
@@ -242,7 +263,8 @@ static const Func *importing_func(Context *ctx, const char *name, const char *so
     Maker maker = maker_new(ctx, name);
     maker.attrs = import_attr(ctx, source);
     Buffer *a = maker_buffer(&maker, "A", DTYPE_FLOAT32, 3);
-    return maker_func(&maker, evaluate(ctx, call(ctx, DTYPE_INT32, OP_CALL_EXTERN, 2, text(ctx, callee), access_ptr(ctx, a, int32(ctx, 1)))));
+    return maker_func(&maker,
+                      evaluate(ctx, call(ctx, DTYPE_INT32, OP_CALL_EXTERN, 2, text(ctx, callee), access_ptr(ctx, a, int32(ctx, 1)))));
 }
 
 static const char *ir_of(Context *ctx, const Func *func, const CodegenOptions *options)
@@ -309,13 +331,18 @@ static void test_import_refusals(void **state)
 {
     (void)state;
     Context *ctx = context_new();
-    assert_non_null(strstr(refusal(ctx, importing_func(ctx, "f", "define i32 @twice(ptr %x) {\n  ret i33 0\n}\n", "twice"), NULL), "cannot parse the imported LLVM IR"));
+    assert_non_null(strstr(refusal(ctx, importing_func(ctx, "f", "define i32 @twice(ptr %x) {\n  ret i33 0\n}\n", "twice"), NULL),
+                           "cannot parse the imported LLVM IR"));
     assert_string_equal(refusal(ctx, importing_func(ctx, "f", "define i32 @twice(i32 %x) {\n  ret i32 0\n}\n", "twice"), NULL),
                         "'twice' is called with other types than it is defined with");
     assert_string_equal(refusal(ctx, importing_func(ctx, "twice", twice_ir, "twice"), NULL), "there are two definitions of 'twice'");
-    assert_non_null(strstr(refusal(ctx, importing_func(ctx, "f", "target triple = \"riscv64-linux-gnu\"\n\ndefine i32 @twice(ptr %x) {\n  ret i32 0\n}\n", "twice"), NULL),
-                           "imported LLVM IR is for riscv64-linux-gnu"));
-    const Func *funcs[] = {importing_func(ctx, "f", twice_ir, "twice"), importing_func(ctx, "g", "\ndefine i32 @twice(ptr %x) {\n  ret i32 0\n}\n", "twice")};
+    assert_non_null(strstr(
+        refusal(ctx,
+                importing_func(ctx, "f", "target triple = \"riscv64-linux-gnu\"\n\ndefine i32 @twice(ptr %x) {\n  ret i32 0\n}\n", "twice"),
+                NULL),
+        "imported LLVM IR is for riscv64-linux-gnu"));
+    const Func *funcs[] = {importing_func(ctx, "f", twice_ir, "twice"),
+                           importing_func(ctx, "g", "\ndefine i32 @twice(ptr %x) {\n  ret i32 0\n}\n", "twice")};
     CodegenOptions options = codegen_default_options();
     CodegenOutput out;
     DiagMark mark = diag_mark(ctx);
@@ -354,7 +381,8 @@ static void test_calls_within_the_module(void **state)
     const Expr *at = ramp(ctx, int32(ctx, 0), 1, 8);
     const Stmt *parts[] = {loop(ctx, i, int32(ctx, 8), store_at(ctx, a, expr_var(ctx, i), int32(ctx, 5))),
                            evaluate(ctx, call(ctx, DTYPE_INT32, OP_CALL_EXTERN, 2, text(ctx, "g"), access_ptr(ctx, a, int32(ctx, 0))))};
-    const Func *funcs[] = {maker_func(&caller, stmt_seq(ctx, parts, 2)), maker_func(&callee, store_at(ctx, b, at, op_add(ctx, load_at(ctx, b, at), at)))};
+    const Func *funcs[] = {maker_func(&caller, stmt_seq(ctx, parts, 2)),
+                           maker_func(&callee, store_at(ctx, b, at, op_add(ctx, load_at(ctx, b, at), at)))};
     Jit *jit = jit_with(ctx, funcs, 2, NULL);
     int32_t values[8];
     JitArg args[] = {{.pointer = values}};
@@ -368,10 +396,19 @@ static void test_calls_within_the_module(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pointers),        cmocka_unit_test(test_scalars),         cmocka_unit_test(test_strings_and_null),
-        cmocka_unit_test(test_pure_calls_on_vectors), cmocka_unit_test(test_llvm_intrinsics), cmocka_unit_test(test_llvm_intrinsic_refusals), cmocka_unit_test(test_missing_instruction),
-        cmocka_unit_test(test_import_text),     cmocka_unit_test(test_import_extern),   cmocka_unit_test(test_import_file),
-        cmocka_unit_test(test_import_refusals), cmocka_unit_test(test_call_refusals),   cmocka_unit_test(test_calls_within_the_module),
+        cmocka_unit_test(test_pointers),
+        cmocka_unit_test(test_scalars),
+        cmocka_unit_test(test_strings_and_null),
+        cmocka_unit_test(test_pure_calls_on_vectors),
+        cmocka_unit_test(test_llvm_intrinsics),
+        cmocka_unit_test(test_llvm_intrinsic_refusals),
+        cmocka_unit_test(test_missing_instruction),
+        cmocka_unit_test(test_import_text),
+        cmocka_unit_test(test_import_extern),
+        cmocka_unit_test(test_import_file),
+        cmocka_unit_test(test_import_refusals),
+        cmocka_unit_test(test_call_refusals),
+        cmocka_unit_test(test_calls_within_the_module),
     };
     return cmocka_run_group_tests_name("codegen_extern", tests, NULL, NULL);
 }

@@ -52,7 +52,8 @@ static const Stmt *require(Context *ctx, const Expr *condition, const char *mess
 static void test_scalar_arguments(void **state)
 {
     (void)state;
-    static const char *const types[] = {"int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64", "bool"};
+    static const char *const types[] = {"int8",  "uint8",  "int16",   "uint16",  "int32", "uint32",
+                                        "int64", "uint64", "float32", "float64", "bool"};
     Context *ctx = context_new();
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         DType dtype;
@@ -81,7 +82,9 @@ static void test_half_arguments(void **state)
         Maker maker = maker_new(ctx, "f");
         Buffer *b = maker_buffer(&maker, "B", DTYPE_FLOAT32, 1);
         Var *s = maker_scalar(&maker, "s", dtype);
-        const Func *func = maker_func(&maker, store_at(ctx, b, int32(ctx, 0), expr_cast(ctx, DTYPE_FLOAT32, op_add(ctx, expr_var(ctx, s), expr_float(ctx, dtype, 1)))));
+        const Func *func =
+            maker_func(&maker, store_at(ctx, b, int32(ctx, 0),
+                                        expr_cast(ctx, DTYPE_FLOAT32, op_add(ctx, expr_var(ctx, s), expr_float(ctx, dtype, 1)))));
         float result;
         JitArg args[] = {{.pointer = &result}, jit_arg_real(dtype, 2.5)};
         assert_int_equal(run(ctx, func, args, NULL), 0);
@@ -108,8 +111,14 @@ static void test_dimensions(void **state)
         int64_t value;
         bool fits;
     } cases[] = {
-        {DTYPE(DT_INT, 32), 7, true},          {DTYPE(DT_INT, 32), INT32_MAX, true}, {DTYPE(DT_INT, 32), INT64_C(1) << 31, false}, {DTYPE(DT_INT, 32), INT64_C(1) << 32, false},
-        {DTYPE(DT_INT, 64), INT64_C(1) << 40, true}, {DTYPE(DT_UINT, 16), 65535, true},    {DTYPE(DT_UINT, 16), 65536, false},           {DTYPE(DT_UINT, 16), -1, false},
+        {DTYPE(DT_INT, 32), 7, true},
+        {DTYPE(DT_INT, 32), INT32_MAX, true},
+        {DTYPE(DT_INT, 32), INT64_C(1) << 31, false},
+        {DTYPE(DT_INT, 32), INT64_C(1) << 32, false},
+        {DTYPE(DT_INT, 64), INT64_C(1) << 40, true},
+        {DTYPE(DT_UINT, 16), 65535, true},
+        {DTYPE(DT_UINT, 16), 65536, false},
+        {DTYPE(DT_UINT, 16), -1, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Context *ctx = context_new();
@@ -154,11 +163,13 @@ static void check_loop(DType dtype, int64_t min, int64_t extent, bool constant)
     Context *ctx = context_new();
     Maker maker = maker_new(ctx, "f");
     Buffer *b = maker_buffer(&maker, "B", DTYPE_INT64, 2);
-    Var *low = maker_scalar(&maker, "low", dtype), *count = maker_scalar(&maker, "count", dtype), *i = var_new(ctx, context_intern(ctx, "i"), dtype, span_none());
+    Var *low = maker_scalar(&maker, "low", dtype), *count = maker_scalar(&maker, "count", dtype),
+        *i = var_new(ctx, context_intern(ctx, "i"), dtype, span_none());
     const Expr *zero = int32(ctx, 0), *one = int32(ctx, 1), *index = expr_cast(ctx, DTYPE_INT64, expr_var(ctx, i));
     const Stmt *body[] = {store_at(ctx, b, zero, op_add(ctx, load_at(ctx, b, zero), expr_int(ctx, DTYPE_INT64, 1))),
                           store_at(ctx, b, one, op_add(ctx, load_at(ctx, b, one), index))};
-    const Expr *first = constant ? expr_int(ctx, dtype, min) : expr_var(ctx, low), *rounds = constant ? expr_int(ctx, dtype, extent) : expr_var(ctx, count);
+    const Expr *first = constant ? expr_int(ctx, dtype, min) : expr_var(ctx, low),
+               *rounds = constant ? expr_int(ctx, dtype, extent) : expr_var(ctx, count);
     const Func *func = maker_func(&maker, stmt_for_serial(ctx, i, first, rounds, stmt_seq(ctx, body, 2), span_none()));
     int64_t result[2] = {0, 0}, rounds_expected = extent > 0 ? extent : 0;
     JitArg args[] = {{.pointer = result}, jit_arg_integer(dtype, min), jit_arg_integer(dtype, extent)};
@@ -209,7 +220,8 @@ static void test_break_and_continue(void **state)
     Buffer *b = maker_buffer(&maker, "B", DTYPE_INT32, 10);
     Var *i = index_var(ctx, "i"), *n = maker_scalar(&maker, "n", DTYPE_INT32);
     Buffer *temporary = scratch(ctx, "T", DTYPE_INT32, expr_var(ctx, n));
-    const Expr *at = expr_var(ctx, i), *middle = expr_binary(ctx, EXPR_AND, expr_binary(ctx, EXPR_GE, at, int32(ctx, 3)), expr_binary(ctx, EXPR_LE, at, int32(ctx, 4)));
+    const Expr *at = expr_var(ctx, i), *middle = expr_binary(ctx, EXPR_AND, expr_binary(ctx, EXPR_GE, at, int32(ctx, 3)),
+                                                             expr_binary(ctx, EXPR_LE, at, int32(ctx, 4)));
     const Stmt *body[] = {
         store_at(ctx, temporary, int32(ctx, 0), at),
         stmt_if(ctx, middle, evaluate(ctx, call(ctx, DTYPE_VOID, OP_CONTINUE_LOOP, 0)), NULL, span_none()),
@@ -233,8 +245,9 @@ static void test_return(void **state)
     Maker maker = maker_new(ctx, "f");
     Buffer *b = maker_buffer(&maker, "B", DTYPE_INT32, 1);
     Var *n = maker_scalar(&maker, "n", DTYPE_INT32);
-    const Stmt *parts[] = {if_less(ctx, expr_var(ctx, n), int32(ctx, 5), evaluate(ctx, call(ctx, DTYPE_VOID, OP_RET, 1, int32(ctx, 0))), NULL),
-                           store_at(ctx, b, int32(ctx, 0), expr_var(ctx, n))};
+    const Stmt *parts[] = {
+        if_less(ctx, expr_var(ctx, n), int32(ctx, 5), evaluate(ctx, call(ctx, DTYPE_VOID, OP_RET, 1, int32(ctx, 0))), NULL),
+        store_at(ctx, b, int32(ctx, 0), expr_var(ctx, n))};
     const Func *func = maker_func(&maker, stmt_seq(ctx, parts, 2));
     Jit *jit = jit_with(ctx, &func, 1, NULL);
     int32_t result = -1;
@@ -275,9 +288,10 @@ static const Func *scratch_func(Context *ctx, const char *name, const Expr *exte
     Buffer *b = maker_buffer(&maker, "B", DTYPE_INT32, 1000000);
     Var *n = maker_scalar(&maker, "n", DTYPE_INT64), *i = index_var(ctx, "i"), *j = index_var(ctx, "j");
     Buffer *temporary = scratch(ctx, "T", DTYPE_INT32, extent ? extent : expr_var(ctx, n));
-    const Stmt *parts[] = {loop(ctx, i, expr_cast(ctx, DTYPE_INT32, expr_var(ctx, n)), store_at(ctx, temporary, expr_var(ctx, i), expr_var(ctx, i))),
-                           loop(ctx, j, expr_cast(ctx, DTYPE_INT32, expr_var(ctx, n)),
-                                store_at(ctx, b, expr_var(ctx, j), op_add_int(ctx, load_at(ctx, temporary, expr_var(ctx, j)), 1)))};
+    const Stmt *parts[] = {
+        loop(ctx, i, expr_cast(ctx, DTYPE_INT32, expr_var(ctx, n)), store_at(ctx, temporary, expr_var(ctx, i), expr_var(ctx, i))),
+        loop(ctx, j, expr_cast(ctx, DTYPE_INT32, expr_var(ctx, n)),
+             store_at(ctx, b, expr_var(ctx, j), op_add_int(ctx, load_at(ctx, temporary, expr_var(ctx, j)), 1)))};
     return maker_func(&maker, allocate(ctx, temporary, stmt_seq(ctx, parts, 2)));
 }
 
@@ -323,7 +337,8 @@ static void test_failure_frees_blocks(void **state)
     Var *n = maker_scalar(&maker, "n", DTYPE_INT32);
     Buffer *outer = scratch(ctx, "outer", DTYPE_INT32, expr_var(ctx, n)), *inner = scratch(ctx, "inner", DTYPE_INT32, expr_var(ctx, n));
     const Stmt *body[] = {store_at(ctx, outer, int32(ctx, 0), int32(ctx, 1)), store_at(ctx, inner, int32(ctx, 0), int32(ctx, 1)),
-                          require(ctx, expr_binary(ctx, EXPR_LT, expr_var(ctx, n), int32(ctx, 5)), "too many"), store_at(ctx, b, int32(ctx, 0), int32(ctx, 7))};
+                          require(ctx, expr_binary(ctx, EXPR_LT, expr_var(ctx, n), int32(ctx, 5)), "too many"),
+                          store_at(ctx, b, int32(ctx, 0), int32(ctx, 7))};
     const Func *func = maker_func(&maker, allocate(ctx, outer, allocate(ctx, inner, stmt_seq(ctx, body, 4))));
     tirc_set_allocator(counting_alloc, counting_free);
     int32_t result = 0;
@@ -343,7 +358,8 @@ static void test_no_heap(void **state)
     Context *ctx = context_new();
     CodegenOptions options = codegen_default_options();
     options.no_heap = true;
-    assert_string_equal(refusal(ctx, scratch_func(ctx, "f", NULL), &options), "buffer 'T' needs memory from the heap, which --no-heap forbids");
+    assert_string_equal(refusal(ctx, scratch_func(ctx, "f", NULL), &options),
+                        "buffer 'T' needs memory from the heap, which --no-heap forbids");
     CodegenOutput out;
     const Func *small = scratch_func(ctx, "g", int32(ctx, 100));
     require_ok(ctx, backend_find(NULL)->compile(ctx, module_of(ctx, &small, 1), &options, 1u << EMIT_OBJECT, &out));
@@ -368,7 +384,8 @@ static void test_constants(void **state)
     stmt.as.allocate_const.extent_count = 1;
     stmt.as.allocate_const.data = data;
     stmt.as.allocate_const.data_count = 3;
-    stmt.as.allocate_const.body = loop_kind(ctx, FOR_PARALLEL, i, int32(ctx, 3), store_at(ctx, b, expr_var(ctx, i), load_at(ctx, table, expr_var(ctx, i))));
+    stmt.as.allocate_const.body =
+        loop_kind(ctx, FOR_PARALLEL, i, int32(ctx, 3), store_at(ctx, b, expr_var(ctx, i), load_at(ctx, table, expr_var(ctx, i))));
     float result[3];
     JitArg args[] = {{.pointer = result}};
     assert_int_equal(run(ctx, maker_func(&maker, stmt_new(ctx, &stmt)), args, NULL), 0);
@@ -400,11 +417,14 @@ static const Func *parallel_func(Context *ctx)
 {
     Maker maker = maker_new(ctx, "f");
     Var *n = var_new(ctx, context_intern(ctx, "n"), DTYPE_INT32, span_none());
-    Buffer *a = maker_buffer_of(&maker, "A", DTYPE_INT32, expr_var(ctx, n)), *b = maker_buffer_of(&maker, "B", DTYPE_INT32, expr_var(ctx, n));
-    Var *s = maker_scalar(&maker, "s", DTYPE_INT32), *i = index_var(ctx, "i"), *v = var_new(ctx, context_intern(ctx, "v"), dtype_with_lanes(DTYPE_INT32, 2), span_none());
+    Buffer *a = maker_buffer_of(&maker, "A", DTYPE_INT32, expr_var(ctx, n)),
+           *b = maker_buffer_of(&maker, "B", DTYPE_INT32, expr_var(ctx, n));
+    Var *s = maker_scalar(&maker, "s", DTYPE_INT32), *i = index_var(ctx, "i"),
+        *v = var_new(ctx, context_intern(ctx, "v"), dtype_with_lanes(DTYPE_INT32, 2), span_none());
     Buffer *temporary = scratch(ctx, "T", DTYPE_INT32, int32(ctx, 2));
     const Expr *at = expr_var(ctx, i), *pair = ramp(ctx, int32(ctx, 0), 1, 2);
-    const Expr *sum = op_add(ctx, op_add(ctx, load_at(ctx, temporary, int32(ctx, 0)), load_at(ctx, temporary, int32(ctx, 1))), load_at(ctx, a, at));
+    const Expr *sum =
+        op_add(ctx, op_add(ctx, load_at(ctx, temporary, int32(ctx, 0)), load_at(ctx, temporary, int32(ctx, 1))), load_at(ctx, a, at));
     const Stmt *body[] = {store_at(ctx, temporary, pair, expr_var(ctx, v)), store_at(ctx, temporary, int32(ctx, 0), at),
                           store_at(ctx, b, at, op_add(ctx, sum, op_mul(ctx, at, expr_var(ctx, n))))};
     const Stmt *parallel = loop_kind(ctx, FOR_PARALLEL, i, expr_var(ctx, n), allocate(ctx, temporary, stmt_seq(ctx, body, 3)));
@@ -443,11 +463,14 @@ static void test_nested_parallel_failure(void **state)
     Context *ctx = context_new();
     Maker maker = maker_new(ctx, "f");
     Buffer *b = maker_buffer(&maker, "B", DTYPE_INT32, 100);
-    Var *n = maker_scalar(&maker, "n", DTYPE_INT32), *limit = maker_scalar(&maker, "limit", DTYPE_INT32), *i = index_var(ctx, "i"), *j = index_var(ctx, "j");
+    Var *n = maker_scalar(&maker, "n", DTYPE_INT32), *limit = maker_scalar(&maker, "limit", DTYPE_INT32), *i = index_var(ctx, "i"),
+        *j = index_var(ctx, "j");
     Buffer *block = scratch(ctx, "T", DTYPE_INT32, expr_var(ctx, n));
     const Expr *index = op_add(ctx, op_mul_int(ctx, expr_var(ctx, i), 10), expr_var(ctx, j));
-    const Stmt *inner[] = {require(ctx, expr_binary(ctx, EXPR_LT, index, expr_var(ctx, limit)), "beyond the limit"), store_at(ctx, b, index, load_at(ctx, block, int32(ctx, 0)))};
-    const Stmt *loops = loop_kind(ctx, FOR_PARALLEL, i, int32(ctx, 10), loop_kind(ctx, FOR_PARALLEL, j, int32(ctx, 10), stmt_seq(ctx, inner, 2)));
+    const Stmt *inner[] = {require(ctx, expr_binary(ctx, EXPR_LT, index, expr_var(ctx, limit)), "beyond the limit"),
+                           store_at(ctx, b, index, load_at(ctx, block, int32(ctx, 0)))};
+    const Stmt *loops =
+        loop_kind(ctx, FOR_PARALLEL, i, int32(ctx, 10), loop_kind(ctx, FOR_PARALLEL, j, int32(ctx, 10), stmt_seq(ctx, inner, 2)));
     const Stmt *parts[] = {store_at(ctx, block, int32(ctx, 0), int32(ctx, 5)), loops};
     const Func *func = maker_func(&maker, allocate(ctx, block, stmt_seq(ctx, parts, 2)));
     Jit *jit = jit_with(ctx, &func, 1, NULL);
@@ -477,11 +500,19 @@ static void test_refusals(void **state)
     Buffer *b = maker_buffer(&maker, "B", DTYPE_INT32, 10);
     Var *i = index_var(ctx, "i");
     const Stmt *store = store_at(ctx, b, expr_var(ctx, i), int32(ctx, 0));
-    ForStmt bound = {.var = i, .min = int32(ctx, 0), .extent = int32(ctx, 10), .kind = FOR_THREAD, .thread = context_intern(ctx, "threadIdx.x"), .body = store};
-    assert_string_equal(refusal(ctx, maker_func(&maker, stmt_for(ctx, bound, span_none())), NULL), "loop 'i' is bound to threadIdx.x, which cannot be compiled for a CPU");
+    ForStmt bound = {.var = i,
+                     .min = int32(ctx, 0),
+                     .extent = int32(ctx, 10),
+                     .kind = FOR_THREAD,
+                     .thread = context_intern(ctx, "threadIdx.x"),
+                     .body = store};
+    assert_string_equal(refusal(ctx, maker_func(&maker, stmt_for(ctx, bound, span_none())), NULL),
+                        "loop 'i' is bound to threadIdx.x, which cannot be compiled for a CPU");
     const Stmt *ret = evaluate(ctx, call(ctx, DTYPE_VOID, OP_RET, 0)), *leave = evaluate(ctx, call(ctx, DTYPE_VOID, OP_BREAK_LOOP, 0));
-    assert_string_equal(refusal(ctx, maker_func(&maker, loop_kind(ctx, FOR_PARALLEL, i, int32(ctx, 10), ret)), NULL), "T.ret cannot leave a parallel loop");
-    assert_string_equal(refusal(ctx, maker_func(&maker, loop_kind(ctx, FOR_PARALLEL, i, int32(ctx, 10), leave)), NULL), "T.break_loop cannot leave a parallel loop");
+    assert_string_equal(refusal(ctx, maker_func(&maker, loop_kind(ctx, FOR_PARALLEL, i, int32(ctx, 10), ret)), NULL),
+                        "T.ret cannot leave a parallel loop");
+    assert_string_equal(refusal(ctx, maker_func(&maker, loop_kind(ctx, FOR_PARALLEL, i, int32(ctx, 10), leave)), NULL),
+                        "T.break_loop cannot leave a parallel loop");
     assert_string_equal(refusal(ctx, maker_func(&maker, leave), NULL), "T.break_loop is not inside a loop");
     assert_string_equal(refusal(ctx, maker_func(&maker, store), NULL), "'i' has no value here");
     const Func *twice[] = {maker_func(&maker, stmt_empty(ctx)), maker_func(&maker, stmt_empty(ctx))};

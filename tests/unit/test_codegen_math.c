@@ -32,11 +32,14 @@ static double rsqrt(double x)
 }
 
 static const UnaryCase unary_cases[] = {
-    {OP_EXP, exp, -8, 8},         {OP_EXP2, exp2, -8, 8},   {OP_EXP10, exp10, -4, 4},  {OP_LOG, log, 0.1, 50},   {OP_LOG2, log2, 0.1, 50},  {OP_LOG10, log10, 0.1, 50},
-    {OP_LOG1P, log1p, -0.5, 50},  {OP_SQRT, sqrt, 0, 50},   {OP_RSQRT, rsqrt, 0.1, 9}, {OP_SIN, sin, -5, 5},     {OP_COS, cos, -5, 5},      {OP_TAN, tan, -1.4, 1.4},
-    {OP_SINH, sinh, -4, 4},       {OP_COSH, cosh, -4, 4},   {OP_TANH, tanh, -4, 4},    {OP_ASIN, asin, -1, 1},   {OP_ACOS, acos, -1, 1},    {OP_ATAN, atan, -9, 9},
-    {OP_ASINH, asinh, -9, 9},     {OP_ACOSH, acosh, 1, 9},  {OP_ATANH, atanh, -.9, .9}, {OP_SIGMOID, sigmoid, -6, 6}, {OP_ERF, erf, -2, 2},  {OP_FABS, fabs, -3, 3},
-    {OP_FLOOR, floor, -4, 4},     {OP_CEIL, ceil, -4, 4},   {OP_ROUND, round, -4, 4},  {OP_NEARBYINT, nearbyint, -4, 4}, {OP_TRUNC, trunc, -4, 4},
+    {OP_EXP, exp, -8, 8},       {OP_EXP2, exp2, -8, 8},       {OP_EXP10, exp10, -4, 4},    {OP_LOG, log, 0.1, 50},
+    {OP_LOG2, log2, 0.1, 50},   {OP_LOG10, log10, 0.1, 50},   {OP_LOG1P, log1p, -0.5, 50}, {OP_SQRT, sqrt, 0, 50},
+    {OP_RSQRT, rsqrt, 0.1, 9},  {OP_SIN, sin, -5, 5},         {OP_COS, cos, -5, 5},        {OP_TAN, tan, -1.4, 1.4},
+    {OP_SINH, sinh, -4, 4},     {OP_COSH, cosh, -4, 4},       {OP_TANH, tanh, -4, 4},      {OP_ASIN, asin, -1, 1},
+    {OP_ACOS, acos, -1, 1},     {OP_ATAN, atan, -9, 9},       {OP_ASINH, asinh, -9, 9},    {OP_ACOSH, acosh, 1, 9},
+    {OP_ATANH, atanh, -.9, .9}, {OP_SIGMOID, sigmoid, -6, 6}, {OP_ERF, erf, -2, 2},        {OP_FABS, fabs, -3, 3},
+    {OP_FLOOR, floor, -4, 4},   {OP_CEIL, ceil, -4, 4},       {OP_ROUND, round, -4, 4},    {OP_NEARBYINT, nearbyint, -4, 4},
+    {OP_TRUNC, trunc, -4, 4},
 };
 enum { UNARY_CASES = sizeof unary_cases / sizeof *unary_cases };
 
@@ -147,10 +150,12 @@ static void test_binary_functions(void **state)
 static void test_nextafter(void **state)
 {
     (void)state;
-    float a[] = {0, -0.0f, 1, 1, -1, -1, INFINITY, 3.4028235e38f, 5, NAN, 1e-45f}, b[] = {1, -1, 2, 0, 0, -2, 0, INFINITY, 5, 1, 0}, result[11];
+    float a[] = {0, -0.0f, 1, 1, -1, -1, INFINITY, 3.4028235e38f, 5, NAN, 1e-45f}, b[] = {1, -1, 2, 0, 0, -2, 0, INFINITY, 5, 1, 0},
+          result[11];
     run_binary(OP_NEXTAFTER, DTYPE_FLOAT32, DTYPE_FLOAT32, DTYPE_FLOAT32, 11, a, b, result);
     for (int i = 0; i < 11; i++)
-        assert_true(isnan(result[i]) ? isnan(nextafterf(a[i], b[i])) : result[i] == nextafterf(a[i], b[i]) && signbit(result[i]) == signbit(nextafterf(a[i], b[i])));
+        assert_true(isnan(result[i]) ? isnan(nextafterf(a[i], b[i]))
+                                     : result[i] == nextafterf(a[i], b[i]) && signbit(result[i]) == signbit(nextafterf(a[i], b[i])));
     uint16_t half_a[] = {0x3c00, 0x3c00, 0x0000, 0x7bff}, half_b[] = {0x4000, 0x0000, 0xbc00, 0x7c00}, half[4];
     DType type = type_of("float16");
     run_binary(OP_NEXTAFTER, type, type, type, 4, half_a, half_b, half);
@@ -309,8 +314,8 @@ static void test_multiply_shift(void **state)
         Maker maker = maker_new(ctx, context_internf(ctx, "f%d", f));
         Buffer *in = maker_buffer(&maker, "A", DTYPE_INT32, 10), *out = maker_buffer(&maker, "B", DTYPE_INT32, 10);
         const Expr *lanes = ramp(ctx, int32(ctx, 0), 1, 10);
-        const Expr *value = call(ctx, dtype_with_lanes(DTYPE_INT32, 10), OP_Q_MULTIPLY_SHIFT, 4, load_at(ctx, in, lanes), int32(ctx, multipliers[f / 6]), int32(ctx, 31),
-                                 int32(ctx, shifts[f % 6]));
+        const Expr *value = call(ctx, dtype_with_lanes(DTYPE_INT32, 10), OP_Q_MULTIPLY_SHIFT, 4, load_at(ctx, in, lanes),
+                                 int32(ctx, multipliers[f / 6]), int32(ctx, 31), int32(ctx, shifts[f % 6]));
         funcs[f] = maker_func(&maker, store_at(ctx, out, lanes, value));
     }
     Jit *jit = jit_with(ctx, funcs, 18, NULL);
@@ -332,8 +337,9 @@ static void test_multiply_shift_per_axis(void **state)
     Maker maker = maker_new(ctx, "f");
     Buffer *in = maker_buffer(&maker, "A", DTYPE_INT32, 3), *out = maker_buffer(&maker, "B", DTYPE_INT32, 3);
     Var *i = index_var(ctx, "i");
-    const Expr *at = expr_var(ctx, i), *value = call(ctx, DTYPE_INT32, OP_Q_MULTIPLY_SHIFT_PER_AXIS, 7, load_at(ctx, in, at), int32(ctx, 1395864371), int32(ctx, 2),
-                                                     int32(ctx, 0), int32(ctx, 31), expr_bool(ctx, true), expr_bool(ctx, false));
+    const Expr *at = expr_var(ctx, i),
+               *value = call(ctx, DTYPE_INT32, OP_Q_MULTIPLY_SHIFT_PER_AXIS, 7, load_at(ctx, in, at), int32(ctx, 1395864371), int32(ctx, 2),
+                             int32(ctx, 0), int32(ctx, 31), expr_bool(ctx, true), expr_bool(ctx, false));
     JitArg args[] = {{.pointer = a}, {.pointer = result}};
     assert_int_equal(run(ctx, maker_func(&maker, loop(ctx, i, int32(ctx, 3), store_at(ctx, out, at, value))), args, NULL), 0);
     for (int k = 0; k < 3; k++)
@@ -364,11 +370,20 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_unary_functions), cmocka_unit_test(test_binary_functions), cmocka_unit_test(test_nextafter),
-        cmocka_unit_test(test_ldexp),           cmocka_unit_test(test_integer_power),    cmocka_unit_test(test_shifts),
-        cmocka_unit_test(test_bit_operations),  cmocka_unit_test(test_counting),         cmocka_unit_test(test_integers_in_float_operations),
-        cmocka_unit_test(test_classification),  cmocka_unit_test(test_reinterpret),      cmocka_unit_test(test_multiply_shift),
-        cmocka_unit_test(test_multiply_shift_per_axis), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_unary_functions),
+        cmocka_unit_test(test_binary_functions),
+        cmocka_unit_test(test_nextafter),
+        cmocka_unit_test(test_ldexp),
+        cmocka_unit_test(test_integer_power),
+        cmocka_unit_test(test_shifts),
+        cmocka_unit_test(test_bit_operations),
+        cmocka_unit_test(test_counting),
+        cmocka_unit_test(test_integers_in_float_operations),
+        cmocka_unit_test(test_classification),
+        cmocka_unit_test(test_reinterpret),
+        cmocka_unit_test(test_multiply_shift),
+        cmocka_unit_test(test_multiply_shift_per_axis),
+        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests_name("codegen_math", tests, NULL, NULL);
 }

@@ -20,7 +20,8 @@ static DType type_of(const char *name)
 
 static int integer_samples(DType dtype, int64_t *values)
 {
-    static const int64_t seeds[] = {0, 1, 2, 3, 5, 7, 8, 64, 100, -1, -2, -3, -7, -8, -100, INT64_MIN, INT64_MAX, INT64_MIN + 1, 0x123456789abcdef};
+    static const int64_t seeds[] = {
+        0, 1, 2, 3, 5, 7, 8, 64, 100, -1, -2, -3, -7, -8, -100, INT64_MIN, INT64_MAX, INT64_MIN + 1, 0x123456789abcdef};
     int count = 0;
     for (size_t i = 0; i < sizeof seeds / sizeof *seeds; i++)
         values[count++] = dtype_wrap(dtype, seeds[i]);
@@ -31,7 +32,8 @@ static int integer_samples(DType dtype, int64_t *values)
 
 static int float_samples(DType dtype, double *values)
 {
-    static const double seeds[] = {0, -0.0, 1, -1, 0.5, 1.5, -2.5, 3.25, 7, -7, 100, 1e-3, 65504, 1e5, -1e5, 1e-7, 3e38, 1e-40, 1e300, INFINITY, -INFINITY, NAN, 1.0 / 3};
+    static const double seeds[] = {0,     -0.0, 1,    -1,   0.5,  1.5,   -2.5,  3.25,     7,         -7,  100,    1e-3,
+                                   65504, 1e5,  -1e5, 1e-7, 3e38, 1e-40, 1e300, INFINITY, -INFINITY, NAN, 1.0 / 3};
     int count = sizeof seeds / sizeof *seeds;
     for (int i = 0; i < count; i++)
         values[i] = dtype_round_float(dtype, seeds[i]);
@@ -73,7 +75,8 @@ static const Func *vector_binary_func(Context *ctx, int kind, DType dtype, int c
 {
     Elementwise e = elementwise_new(ctx, context_internf(ctx, "op%d", kind), dtype, dtype, count);
     const Expr *at = ramp(ctx, int32(ctx, 0), 1, count);
-    return maker_func(&e.maker, store_at(ctx, e.result, at, expr_binary(ctx, (ExprKind)kind, load_at(ctx, e.a, at), load_at(ctx, e.b, at))));
+    return maker_func(&e.maker,
+                      store_at(ctx, e.result, at, expr_binary(ctx, (ExprKind)kind, load_at(ctx, e.a, at), load_at(ctx, e.b, at))));
 }
 
 static const Func *elementwise_func(Elementwise *e, const Expr *value, int count)
@@ -154,10 +157,11 @@ static void check_integer_type(Context *ctx, DType dtype, bool vector)
         DType result_type = kind >= EXPR_EQ ? DTYPE_BOOL : dtype;
         assert_int_equal(find(ctx, jit, funcs[f]->name)(args), 0);
         for (int i = 0; i < count; i++) {
-            int64_t got = interp_read_integer(result_type, result + i * dtype_bytes(result_type)), want = expected_integer(kind, dtype, a[i], b[i]);
+            int64_t got = interp_read_integer(result_type, result + i * dtype_bytes(result_type)),
+                    want = expected_integer(kind, dtype, a[i], b[i]);
             if (got != want)
-                fail_msg("%s %s: %lld, %lld gives %lld, not %lld", dtype_name(ctx, dtype), expr_kind_info((ExprKind)kind)->name, (long long)a[i], (long long)b[i],
-                         (long long)got, (long long)want);
+                fail_msg("%s %s: %lld, %lld gives %lld, not %lld", dtype_name(ctx, dtype), expr_kind_info((ExprKind)kind)->name,
+                         (long long)a[i], (long long)b[i], (long long)got, (long long)want);
         }
     }
     jit_close(jit);
@@ -200,7 +204,8 @@ static void test_constant_divisors(void **state)
     for (int k = 0; k < 4; k++)
         for (size_t d = 0; d < sizeof divisors / sizeof *divisors; d++) {
             Elementwise e = elementwise_new(ctx, context_internf(ctx, "f%d_%zu", k, d), DTYPE_INT32, DTYPE_INT32, count);
-            funcs[func_count++] = elementwise_func(&e, expr_binary(ctx, (ExprKind)kinds[k], load_at(ctx, e.a, e.index), int32(ctx, divisors[d])), count);
+            funcs[func_count++] =
+                elementwise_func(&e, expr_binary(ctx, (ExprKind)kinds[k], load_at(ctx, e.a, e.index), int32(ctx, divisors[d])), count);
         }
     Jit *jit = jit_with(ctx, funcs, func_count, NULL);
     JitArg args[] = {{.pointer = a}, {.pointer = a}, {.pointer = result}};
@@ -266,7 +271,8 @@ static void check_float_type(Context *ctx, DType dtype)
             double want = dtype_round_float(dtype, expected_real(kind, a[i], b[i]));
             double got = kind >= EXPR_EQ ? result[i] : interp_read_real(dtype, result + i * bytes);
             if (!same_real(got, want))
-                fail_msg("%s %s: %g, %g gives %g, not %g", dtype_name(ctx, dtype), expr_kind_info((ExprKind)kind)->name, a[i], b[i], got, want);
+                fail_msg("%s %s: %g, %g gives %g, not %g", dtype_name(ctx, dtype), expr_kind_info((ExprKind)kind)->name, a[i], b[i], got,
+                         want);
         }
     }
     jit_close(jit);
@@ -356,7 +362,8 @@ static void test_conversions(void **state)
     for (int i = 0; i < INTEGER_TYPES + FLOAT_TYPES; i++)
         for (int j = 0; j < INTEGER_TYPES + FLOAT_TYPES; j++) {
             DType from = nth_type(i), to = nth_type(j);
-            Elementwise e = elementwise_new(ctx, context_internf(ctx, "%s_to_%s", dtype_name(ctx, from), dtype_name(ctx, to)), from, to, 64);
+            Elementwise e =
+                elementwise_new(ctx, context_internf(ctx, "%s_to_%s", dtype_name(ctx, from), dtype_name(ctx, to)), from, to, 64);
             Var *n = maker_scalar(&e.maker, "n", DTYPE_INT32);
             const Stmt *body = store_at(ctx, e.result, e.index, expr_cast(ctx, to, load_at(ctx, e.a, e.index)));
             funcs[count++] = maker_func(&e.maker, loop(ctx, e.i, expr_var(ctx, n), body));
@@ -375,7 +382,8 @@ static void test_double_to_half_rounds_once(void **state)
 {
     (void)state;
     Context *ctx = context_new();
-    double values[] = {1 + 0x1p-11 + 0x1p-40, 1 + 0x1p-11 - 0x1p-40, 65520 - 1e-9, 65520, 0x1p-25 + 0x1p-60, 0x1p-25, -(1 + 0x1p-8 + 0x1p-50), 1 + 0x1p-8 - 0x1p-50};
+    double values[] = {1 + 0x1p-11 + 0x1p-40,   1 + 0x1p-11 - 0x1p-40, 65520 - 1e-9, 65520, 0x1p-25 + 0x1p-60, 0x1p-25,
+                       -(1 + 0x1p-8 + 0x1p-50), 1 + 0x1p-8 - 0x1p-50};
     enum { COUNT = sizeof values / sizeof *values };
     for (int f = 0; f < 2; f++) {
         DType to = type_of(float_types[f]);
@@ -413,8 +421,9 @@ static void test_contraction(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_integer_operators), cmocka_unit_test(test_integer_vectors), cmocka_unit_test(test_constant_divisors),          cmocka_unit_test(test_float_operators),
-        cmocka_unit_test(test_conversions),       cmocka_unit_test(test_double_to_half_rounds_once), cmocka_unit_test(test_contraction),
+        cmocka_unit_test(test_integer_operators), cmocka_unit_test(test_integer_vectors), cmocka_unit_test(test_constant_divisors),
+        cmocka_unit_test(test_float_operators),   cmocka_unit_test(test_conversions),     cmocka_unit_test(test_double_to_half_rounds_once),
+        cmocka_unit_test(test_contraction),
     };
     return cmocka_run_group_tests_name("codegen_ops", tests, NULL, NULL);
 }

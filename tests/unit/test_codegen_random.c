@@ -10,7 +10,8 @@
 #endif
 enum { FUNCS_PER_MODULE = 12, STORES = 4, ELEMENTS = 64, TYPES = 10, MAX_DEPTH = 4 };
 
-static const char *const type_names[TYPES] = {"int8", "int16", "int32", "int64", "uint8", "uint32", "bool", "float32", "float64", "float16"};
+static const char *const type_names[TYPES] = {"int8",   "int16", "int32",   "int64",   "uint8",
+                                              "uint32", "bool",  "float32", "float64", "float16"};
 static const int lane_choices[] = {1, 1, 1, 2, 3, 5, 8, 16, 17, 33};
 
 typedef struct {
@@ -106,7 +107,8 @@ static const Expr *make_bool(Generator *g, int depth)
     switch (choose(g, 4)) {
     case 0: return expr_not(g->ctx, make_expr(g, 6, depth - 1));
     case 1: return expr_binary(g->ctx, choose(g, 2) ? EXPR_AND : EXPR_OR, make_expr(g, 6, depth - 1), make_expr(g, 6, depth - 1));
-    default: return expr_binary(g->ctx, (ExprKind)(EXPR_EQ + choose(g, 6)), make_expr(g, operand, depth - 1), make_expr(g, operand, depth - 1));
+    default:
+        return expr_binary(g->ctx, (ExprKind)(EXPR_EQ + choose(g, 6)), make_expr(g, operand, depth - 1), make_expr(g, operand, depth - 1));
     }
 }
 
@@ -185,7 +187,10 @@ static void fill(Generator *g, Memory *memory)
             void *at = memory->bytes[2 * t] + i * dtype_bytes(dtype);
             int64_t value = (int64_t)next_random(g) >> (choose(g, 8) * 8);
             if (dtype_is_float(dtype))
-                interp_write_real(dtype, at, dtype_round_float(dtype, choose(g, 16) ? (double)(value % 100000) / 8 : choose(g, 2) ? NAN : INFINITY));
+                interp_write_real(dtype, at,
+                                  dtype_round_float(dtype, choose(g, 16)  ? (double)(value % 100000) / 8
+                                                           : choose(g, 2) ? NAN
+                                                                          : INFINITY));
             else
                 interp_write_integer(dtype, at, dtype_wrap(dtype, value));
         }
@@ -204,7 +209,8 @@ static void run_interpreted(Context *ctx, const Func *func, Memory *memory)
     static const int64_t shape = ELEMENTS;
     InterpArg args[2 * TYPES] = {0};
     for (int i = 0; i < 2 * TYPES; i++)
-        args[i] = (InterpArg){.data = memory->bytes[i], .bytes = ELEMENTS * dtype_bytes(func->params[i].buffer->dtype), .ndim = 1, .shape = &shape};
+        args[i] = (InterpArg){
+            .data = memory->bytes[i], .bytes = ELEMENTS * dtype_bytes(func->params[i].buffer->dtype), .ndim = 1, .shape = &shape};
     InterpOptions options = {.finding_limit = 1 << 30};
     InterpResult result;
     interp_run(ctx, func, args, &options, &result);
@@ -221,11 +227,12 @@ static void compare(const Func *func, uint64_t seed, const Memory *compiled, con
         DType dtype = func->params[b].buffer->dtype;
         for (int i = 0; i < ELEMENTS; i++) {
             const void *a = compiled->bytes[b] + i * dtype_bytes(dtype), *c = interpreted->bytes[b] + i * dtype_bytes(dtype);
-            if (!memcmp(a, c, (size_t)dtype_bytes(dtype)) || (dtype_is_float(dtype) && isnan(interp_read_real(dtype, a)) && isnan(interp_read_real(dtype, c))))
+            if (!memcmp(a, c, (size_t)dtype_bytes(dtype)) ||
+                (dtype_is_float(dtype) && isnan(interp_read_real(dtype, a)) && isnan(interp_read_real(dtype, c))))
                 continue;
             if (dtype_is_float(dtype))
-                fail_msg("seed %llu %s: %s[%d] is %.17g, the interpreter says %.17g", (unsigned long long)seed, func->name, type_names[b / 2], i, interp_read_real(dtype, a),
-                         interp_read_real(dtype, c));
+                fail_msg("seed %llu %s: %s[%d] is %.17g, the interpreter says %.17g", (unsigned long long)seed, func->name,
+                         type_names[b / 2], i, interp_read_real(dtype, a), interp_read_real(dtype, c));
             fail_msg("seed %llu %s: %s[%d] is %lld, the interpreter says %lld", (unsigned long long)seed, func->name, type_names[b / 2], i,
                      (long long)interp_read_integer(dtype, a), (long long)interp_read_integer(dtype, c));
         }

@@ -1,5 +1,5 @@
-/* Vectors: every shape of access at odd and large lane counts, masks, laziness lane by lane, slices of wide stores, and that explicit vectors become vector
-   instructions. */
+/* Vectors: every shape of access at odd and large lane counts, masks, laziness lane by lane, slices of wide stores, and that explicit
+   vectors become vector instructions. */
 #include "tests/unit/codegen_helpers.h"
 
 static const int lane_counts[] = {2, 3, 5, 16, 17, 64, 100, 1024};
@@ -36,7 +36,8 @@ static Bench *bench_new(void)
 
 static void bench_run(Bench *bench, const Stmt *body)
 {
-    JitArg args[] = {{.pointer = bench->a_values}, {.pointer = bench->b_values}, {.pointer = bench->index_values}, {.pointer = bench->c_values}};
+    JitArg args[] = {
+        {.pointer = bench->a_values}, {.pointer = bench->b_values}, {.pointer = bench->index_values}, {.pointer = bench->c_values}};
     assert_int_equal(run(bench->ctx, maker_func(&bench->maker, body), args, NULL), 0);
 }
 
@@ -144,7 +145,8 @@ static void test_gather_and_scatter(void **state)
         Context *ctx = bench->ctx;
         int lanes = lane_counts[k] > 100 ? 128 : lane_counts[k];
         const Expr *at = ramp(ctx, int32(ctx, 0), 1, lanes), *picked = load_at(ctx, bench->indices, at);
-        const Stmt *parts[] = {store_at(ctx, bench->b, at, load_at(ctx, bench->a, picked)), store_at(ctx, bench->c, picked, load_at(ctx, bench->a, at))};
+        const Stmt *parts[] = {store_at(ctx, bench->b, at, load_at(ctx, bench->a, picked)),
+                               store_at(ctx, bench->c, picked, load_at(ctx, bench->a, at))};
         bench_run(bench, stmt_seq(ctx, parts, 2));
         for (int i = 0; i < lanes; i++) {
             assert_int_equal(bench->b_values[i], bench->a_values[i * 31 % SPACE]);
@@ -162,7 +164,8 @@ static void test_uniform(void **state)
     Context *ctx = bench->ctx;
     int lanes = 5;
     const Expr *at = ramp(ctx, int32(ctx, 0), 1, lanes), *one = splat(ctx, 9, lanes);
-    const Stmt *parts[] = {store_at(ctx, bench->b, at, load_at(ctx, bench->a, one)), store_at(ctx, bench->c, one, load_at(ctx, bench->a, at)),
+    const Stmt *parts[] = {store_at(ctx, bench->b, at, load_at(ctx, bench->a, one)),
+                           store_at(ctx, bench->c, one, load_at(ctx, bench->a, at)),
                            masked_store_at(ctx, bench->c, splat(ctx, 20, lanes), load_at(ctx, bench->a, at), first_lanes(ctx, 3, lanes))};
     bench_run(bench, stmt_seq(ctx, parts, 3));
     for (int i = 0; i < lanes; i++)
@@ -181,7 +184,8 @@ static void test_composed_indices(void **state)
     const Expr *lane = ramp(ctx, int32(ctx, 0), 1, 8);
     const Expr *index = op_add(ctx, op_mul(ctx, lane, splat(ctx, 3, 8)), splat(ctx, 10, 8));
     const Expr *minus = expr_binary(ctx, EXPR_SUB, splat(ctx, 40, 8), lane);
-    const Stmt *parts[] = {store_at(ctx, bench->c, lane, load_at(ctx, bench->a, index)), store_at(ctx, bench->b, lane, load_at(ctx, bench->a, minus))};
+    const Stmt *parts[] = {store_at(ctx, bench->c, lane, load_at(ctx, bench->a, index)),
+                           store_at(ctx, bench->b, lane, load_at(ctx, bench->a, minus))};
     bench_run(bench, stmt_seq(ctx, parts, 2));
     for (int i = 0; i < 8; i++) {
         assert_int_equal(bench->c_values[i], bench->a_values[10 + 3 * i]);
@@ -213,11 +217,13 @@ static void test_shuffle(void **state)
     (void)state;
     Bench *bench = bench_new();
     Context *ctx = bench->ctx;
-    const Expr *first = load_at(ctx, bench->a, ramp(ctx, int32(ctx, 0), 1, 4)), *second = load_at(ctx, bench->b, ramp(ctx, int32(ctx, 0), 1, 2));
+    const Expr *first = load_at(ctx, bench->a, ramp(ctx, int32(ctx, 0), 1, 4)),
+               *second = load_at(ctx, bench->b, ramp(ctx, int32(ctx, 0), 1, 2));
     const Expr *args[] = {first, second, int32(ctx, 5), int32(ctx, 0), int32(ctx, 3), int32(ctx, 4), int32(ctx, 0)};
     const Expr *picked = expr_shuffle(ctx, dtype_with_lanes(DTYPE_INT32, 5), args, 7, 2);
     const Expr *one[] = {first, load_at(ctx, bench->indices, int32(ctx, 0))};
-    const Stmt *parts[] = {store_at(ctx, bench->c, ramp(ctx, int32(ctx, 0), 1, 5), picked), store_at(ctx, bench->c, int32(ctx, 5), expr_shuffle(ctx, DTYPE_INT32, one, 2, 1))};
+    const Stmt *parts[] = {store_at(ctx, bench->c, ramp(ctx, int32(ctx, 0), 1, 5), picked),
+                           store_at(ctx, bench->c, int32(ctx, 5), expr_shuffle(ctx, DTYPE_INT32, one, 2, 1))};
     bench->index_values[0] = 2;
     bench_run(bench, stmt_seq(ctx, parts, 2));
     static const int from_b[] = {1, 0, 0, 1, 0}, lane[] = {1, 0, 3, 0, 0};
@@ -245,8 +251,10 @@ static void test_lazy_if_then_else(void **state)
         Context *ctx = bench->ctx;
         int lanes = lane_counts[k] > 100 ? 100 : lane_counts[k], active = lanes / 2;
         const Expr *at = ramp(ctx, int32(ctx, 0), 1, lanes), *guard = first_lanes(ctx, active, lanes);
-        const Expr *value = call(ctx, at->dtype, OP_IF_THEN_ELSE, 3, guard, load_at(ctx, bench->a, far_lane_index(ctx, guard, at)), splat(ctx, 77, lanes));
-        const Expr *inverse = call(ctx, at->dtype, OP_IF_THEN_ELSE, 3, expr_not(ctx, guard), splat(ctx, 77, lanes), load_at(ctx, bench->a, far_lane_index(ctx, guard, at)));
+        const Expr *value =
+            call(ctx, at->dtype, OP_IF_THEN_ELSE, 3, guard, load_at(ctx, bench->a, far_lane_index(ctx, guard, at)), splat(ctx, 77, lanes));
+        const Expr *inverse = call(ctx, at->dtype, OP_IF_THEN_ELSE, 3, expr_not(ctx, guard), splat(ctx, 77, lanes),
+                                   load_at(ctx, bench->a, far_lane_index(ctx, guard, at)));
         const Stmt *parts[] = {store_at(ctx, bench->c, at, value), store_at(ctx, bench->b, at, inverse)};
         bench_run(bench, stmt_seq(ctx, parts, 2));
         for (int i = 0; i < lanes; i++) {
@@ -265,8 +273,13 @@ static void test_lazy_contiguous_load(void **state)
     Context *ctx = bench->ctx;
     Var *base = maker_scalar(&bench->maker, "base", DTYPE_INT64);
     const Expr *at = ramp(ctx, int32(ctx, 0), 1, 8), *never = first_lanes(ctx, 0, 8);
-    const Expr *value = call(ctx, at->dtype, OP_IF_THEN_ELSE, 3, never, load_at(ctx, bench->a, ramp(ctx, expr_var(ctx, base), 1, 8)), splat(ctx, 5, 8));
-    JitArg args[] = {{.pointer = bench->a_values}, {.pointer = bench->b_values}, {.pointer = bench->index_values}, {.pointer = bench->c_values}, {.integer = far_away}};
+    const Expr *value =
+        call(ctx, at->dtype, OP_IF_THEN_ELSE, 3, never, load_at(ctx, bench->a, ramp(ctx, expr_var(ctx, base), 1, 8)), splat(ctx, 5, 8));
+    JitArg args[] = {{.pointer = bench->a_values},
+                     {.pointer = bench->b_values},
+                     {.pointer = bench->index_values},
+                     {.pointer = bench->c_values},
+                     {.integer = far_away}};
     assert_int_equal(run(ctx, maker_func(&bench->maker, store_at(ctx, bench->c, at, value)), args, NULL), 0);
     for (int i = 0; i < 8; i++)
         assert_int_equal(bench->c_values[i], 5);
@@ -282,7 +295,8 @@ static void test_lazy_and_or(void **state)
     const Expr *at = ramp(ctx, int32(ctx, 0), 1, lanes), *guard = first_lanes(ctx, 7, lanes);
     const Expr *positive = expr_binary(ctx, EXPR_GT, load_at(ctx, bench->a, far_lane_index(ctx, guard, at)), splat(ctx, -280, lanes));
     const Expr *both = expr_binary(ctx, EXPR_AND, guard, positive), *either = expr_binary(ctx, EXPR_OR, expr_not(ctx, guard), positive);
-    const Stmt *parts[] = {store_at(ctx, bench->c, at, expr_cast(ctx, at->dtype, both)), store_at(ctx, bench->b, at, expr_cast(ctx, at->dtype, either))};
+    const Stmt *parts[] = {store_at(ctx, bench->c, at, expr_cast(ctx, at->dtype, both)),
+                           store_at(ctx, bench->b, at, expr_cast(ctx, at->dtype, either))};
     bench_run(bench, stmt_seq(ctx, parts, 2));
     for (int i = 0; i < lanes; i++) {
         assert_int_equal(bench->c_values[i], i < 7 && bench->a_values[i] > -280);
@@ -335,7 +349,8 @@ static void test_overlapping_wide_store(void **state)
     Context *ctx = bench->ctx;
     int lanes = 1000, original[SPACE];
     memcpy(original, bench->a_values, sizeof original);
-    const Expr *from = ramp(ctx, int32(ctx, 0), 1, lanes), *to = ramp(ctx, int32(ctx, 1), 1, lanes), *at = ramp(ctx, int32(ctx, 2000), 1, lanes);
+    const Expr *from = ramp(ctx, int32(ctx, 0), 1, lanes), *to = ramp(ctx, int32(ctx, 1), 1, lanes),
+               *at = ramp(ctx, int32(ctx, 2000), 1, lanes);
     const Stmt *parts[] = {store_at(ctx, bench->a, to, load_at(ctx, bench->a, from)),
                            store_at(ctx, bench->a, at, op_add(ctx, load_at(ctx, bench->a, at), load_at(ctx, bench->b, at)))};
     bench_run(bench, stmt_seq(ctx, parts, 2));
@@ -355,11 +370,13 @@ static void test_wide_expressions(void **state)
     int lanes = 700;
     DType wide = dtype_with_lanes(DTYPE_INT32, lanes);
     Var *v = var_new(ctx, context_intern(ctx, "v"), wide, span_none()), *w = var_new(ctx, context_intern(ctx, "w"), wide, span_none());
-    const Expr *at = ramp(ctx, int32(ctx, 0), 1, lanes), *even = expr_binary(ctx, EXPR_EQ, op_floormod(ctx, at, splat(ctx, 2, lanes)), splat(ctx, 0, lanes));
+    const Expr *at = ramp(ctx, int32(ctx, 0), 1, lanes),
+               *even = expr_binary(ctx, EXPR_EQ, op_floormod(ctx, at, splat(ctx, 2, lanes)), splat(ctx, 0, lanes));
     const Expr *value = expr_select(ctx, even, load_at(ctx, bench->a, at), expr_let(ctx, w, load_at(ctx, bench->b, at), expr_var(ctx, w)));
     value = op_add(ctx, value, expr_var(ctx, v));
     value = call(ctx, wide, OP_BITWISE_XOR, 2, value, expr_broadcast(ctx, ramp(ctx, int32(ctx, 0), 1, 7), 100));
-    value = call(ctx, wide, OP_IF_THEN_ELSE, 3, even, value, expr_cast(ctx, wide, expr_cast(ctx, dtype_with_lanes(DTYPE_FLOAT32, lanes), value)));
+    value = call(ctx, wide, OP_IF_THEN_ELSE, 3, even, value,
+                 expr_cast(ctx, wide, expr_cast(ctx, dtype_with_lanes(DTYPE_FLOAT32, lanes), value)));
     const Stmt *body = masked_store_at(ctx, bench->c, at, value, first_lanes(ctx, 650, lanes));
     bench_run(bench, stmt_let(ctx, v, load_at(ctx, bench->indices, at), body, span_none()));
     for (int i = 0; i < lanes; i++)
@@ -438,7 +455,8 @@ static void test_vector_code(void **state)
     (void)state;
     Context *ctx = context_new();
     Maker maker = maker_new(ctx, "f");
-    Buffer *a = maker_buffer(&maker, "A", DTYPE_FLOAT32, 1024), *b = maker_buffer(&maker, "B", DTYPE_FLOAT32, 16 * 1024), *c = maker_buffer(&maker, "C", DTYPE_FLOAT32, 16);
+    Buffer *a = maker_buffer(&maker, "A", DTYPE_FLOAT32, 1024), *b = maker_buffer(&maker, "B", DTYPE_FLOAT32, 16 * 1024),
+           *c = maker_buffer(&maker, "C", DTYPE_FLOAT32, 16);
     const Expr *extent = int32(ctx, 16), *lanes = ramp(ctx, int32(ctx, 0), 1, 16);
     Buffer *sum = buffer_new(ctx, context_intern(ctx, "sum"), DTYPE_FLOAT32, 1, &extent, context_intern(ctx, "local"), span_none());
     Var *k = index_var(ctx, "k");

@@ -58,12 +58,14 @@ typedef struct {
     IterKind kind;
 } Variant;
 
-static const Variant base = {.loop_name = "i", .buffer_name = "A", .block_name = "b", .extent = 4, .axis_extent = 4, .alignment = 64, .value = 1};
+static const Variant base = {
+    .loop_name = "i", .buffer_name = "A", .block_name = "b", .extent = 4, .axis_extent = 4, .alignment = 64, .value = 1};
 
 /* A(n): for i, j: block(vi = i): where, A[vi + j] = value */
 static const Func *make(Variant v)
 {
-    Var *n = new_var("n", DTYPE_INT32), *i = new_var(v.loop_name, DTYPE_INT32), *j = new_var("j", DTYPE_INT32), *vi = new_var("vi", DTYPE_INT32);
+    Var *n = new_var("n", DTYPE_INT32), *i = new_var(v.loop_name, DTYPE_INT32), *j = new_var("j", DTYPE_INT32),
+        *vi = new_var("vi", DTYPE_INT32);
     Buffer *a = new_buffer(v.buffer_name, expr_var(ctx, n));
     a->data_alignment = v.alignment;
     a->offset_factor = v.factor;
@@ -86,7 +88,11 @@ static const Func *make(Variant v)
     ForStmt loop = {.var = i, .min = num(0), .extent = num(v.extent), .kind = v.parallel ? FOR_PARALLEL : FOR_SERIAL, .body = inner};
     const Stmt *items[] = {stmt_for(ctx, loop, span_none()), store(a, num(0), 5)};
     Func *func = ARENA_NEW(ctx->arena, Func);
-    *func = (Func){.name = str("f"), .param_count = 1, .return_type = DTYPE_VOID, .is_private = v.private_func, .body = stmt_seq(ctx, items, 1 + v.extra)};
+    *func = (Func){.name = str("f"),
+                   .param_count = 1,
+                   .return_type = DTYPE_VOID,
+                   .is_private = v.private_func,
+                   .body = stmt_seq(ctx, items, 1 + v.extra)};
     func->params = ARENA_ARRAY(ctx->arena, Param, 1);
     func->params[0] = (Param){new_var("a", DTYPE_HANDLE), a, false};
     return func;
@@ -160,9 +166,12 @@ static void test_one_to_one(void **state)
     (void)state;
     Buffer *a = new_buffer("A", num(16));
     Var *i = new_var("i", DTYPE_INT32), *j = new_var("j", DTYPE_INT32), *k = new_var("k", DTYPE_INT32), *l = new_var("l", DTYPE_INT32);
-    const Expr *both = expr_binary(ctx, EXPR_ADD, expr_var(ctx, i), expr_var(ctx, j)), *one = expr_binary(ctx, EXPR_ADD, expr_var(ctx, k), expr_var(ctx, k));
-    const Stmt *x = stmt_for_serial(ctx, i, NULL, num(4), stmt_for_serial(ctx, j, NULL, num(4), store(a, both, 1), span_none()), span_none());
-    const Stmt *y = stmt_for_serial(ctx, k, NULL, num(4), stmt_for_serial(ctx, l, NULL, num(4), store(a, one, 1), span_none()), span_none());
+    const Expr *both = expr_binary(ctx, EXPR_ADD, expr_var(ctx, i), expr_var(ctx, j)),
+               *one = expr_binary(ctx, EXPR_ADD, expr_var(ctx, k), expr_var(ctx, k));
+    const Stmt *x =
+        stmt_for_serial(ctx, i, NULL, num(4), stmt_for_serial(ctx, j, NULL, num(4), store(a, both, 1), span_none()), span_none());
+    const Stmt *y =
+        stmt_for_serial(ctx, k, NULL, num(4), stmt_for_serial(ctx, l, NULL, num(4), store(a, one, 1), span_none()), span_none());
     const char *why = NULL;
     assert_false(stmt_equal(ctx, x, y, &why));
     assert_string_equal(why, "indices of a store: i + j and k + k");
@@ -190,7 +199,8 @@ static void test_lets(void **state)
     const Expr *r = expr_let(ctx, y, num(1), expr_binary(ctx, EXPR_ADD, num(1), num(2)));
     assert_true(stmt_equal(ctx, store(a, p, 1), store(a, q, 1), NULL));
     assert_false(stmt_equal(ctx, store(a, p, 1), store(a, r, 1), NULL));
-    const Stmt *s = stmt_let(ctx, x, num(1), store(a, expr_var(ctx, x), 1), span_none()), *t = stmt_let(ctx, y, num(1), store(a, expr_var(ctx, y), 1), span_none());
+    const Stmt *s = stmt_let(ctx, x, num(1), store(a, expr_var(ctx, x), 1), span_none()),
+               *t = stmt_let(ctx, y, num(1), store(a, expr_var(ctx, y), 1), span_none());
     assert_true(stmt_equal(ctx, s, t, NULL));
     assert_false(stmt_equal(ctx, s, stmt_let(ctx, y, num(1), store(a, num(1), 1), span_none()), NULL));
 }

@@ -197,8 +197,9 @@ static void test_reduction_length(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_seeds),       cmocka_unit_test(test_ranges),     cmocka_unit_test(test_index_values), cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_guard_zones), cmocka_unit_test(test_comparison), cmocka_unit_test(test_printing),     cmocka_unit_test(test_reduction_length),
+        cmocka_unit_test(test_seeds),    cmocka_unit_test(test_ranges),           cmocka_unit_test(test_index_values),
+        cmocka_unit_test(test_sizes),    cmocka_unit_test(test_guard_zones),      cmocka_unit_test(test_comparison),
+        cmocka_unit_test(test_printing), cmocka_unit_test(test_reduction_length),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

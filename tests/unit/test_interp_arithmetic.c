@@ -1,4 +1,5 @@
-/* Arithmetic of the reference interpreter against plain C: every pair of 8-bit operands, and chosen values for the wider types and floats. */
+/* Arithmetic of the reference interpreter against plain C: every pair of 8-bit operands, and chosen values for the wider types and
+   floats. */
 #include "test_interp.h"
 
 #include <math.h>
@@ -232,7 +233,8 @@ typedef struct {
 static double run_real(const char *type, const char *expression, double a, double b)
 {
     char text[1024];
-    snprintf(text, sizeof text, "@T.prim_func\ndef main(A: T.Buffer((), \"%s\"), B: T.Buffer((), \"%s\"), C: T.Buffer((), \"%s\")):\n    C[()] = %s\n", type,
+    snprintf(text, sizeof text,
+             "@T.prim_func\ndef main(A: T.Buffer((), \"%s\"), B: T.Buffer((), \"%s\"), C: T.Buffer((), \"%s\")):\n    C[()] = %s\n", type,
              type, type, expression);
     Ran ran = ran_prepare(text, 1, NULL, 0);
     DType t;
@@ -346,7 +348,9 @@ typedef struct {
 static int64_t run_cast(const char *from, const char *to, double value)
 {
     char text[512];
-    snprintf(text, sizeof text, "@T.prim_func\ndef main(A: T.Buffer((), \"%s\"), C: T.Buffer((), \"%s\")):\n    C[()] = T.Cast(\"%s\", A[()])\n", from, to, to);
+    snprintf(text, sizeof text,
+             "@T.prim_func\ndef main(A: T.Buffer((), \"%s\"), C: T.Buffer((), \"%s\")):\n    C[()] = T.Cast(\"%s\", A[()])\n", from, to,
+             to);
     Ran ran = ran_prepare(text, 1, NULL, 0);
     DType f, t;
     assert_true(dtype_parse(from, &f) && dtype_parse(to, &t));
@@ -398,7 +402,8 @@ static void test_cast_rounds_once(void **state)
 {
     (void)state;
     int64_t value = (INT64_C(1) << 60) + (INT64_C(1) << 36) + 1;
-    static const char text[] = "@T.prim_func\ndef main(A: T.Buffer((), \"int64\"), C: T.Buffer((), \"float32\")):\n    C[()] = T.Cast(\"float32\", A[()])\n";
+    static const char text[] =
+        "@T.prim_func\ndef main(A: T.Buffer((), \"int64\"), C: T.Buffer((), \"float32\")):\n    C[()] = T.Cast(\"float32\", A[()])\n";
     Ran ran = ran_prepare(text, 1, NULL, 0);
     *(int64_t *)ran_data(&ran, "A") = value;
     ran_run(&ran);
@@ -410,8 +415,9 @@ static void test_cast_rounds_once(void **state)
 static void test_reinterpret(void **state)
 {
     (void)state;
-    static const char text[] = "@T.prim_func\ndef main(A: T.Buffer((), \"float32\"), C: T.Buffer((), \"int32\"), D: T.Buffer((), \"float32\")):\n"
-                               "    C[()] = T.reinterpret(\"int32\", A[()])\n    D[()] = T.reinterpret(\"float32\", C[()] + 1)\n";
+    static const char text[] =
+        "@T.prim_func\ndef main(A: T.Buffer((), \"float32\"), C: T.Buffer((), \"int32\"), D: T.Buffer((), \"float32\")):\n"
+        "    C[()] = T.reinterpret(\"int32\", A[()])\n    D[()] = T.reinterpret(\"float32\", C[()] + 1)\n";
     Ran ran = ran_prepare(text, 1, NULL, 0);
     *(float *)ran_data(&ran, "A") = 1;
     ran_run(&ran);

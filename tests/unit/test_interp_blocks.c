@@ -15,7 +15,8 @@ static const char sum_program[] = "@T.prim_func\n"
                                   "            C[vi] = C[vi] + A[vi, vk]\n";
 enum { UNTOUCHED = -1 };
 
-/* Runs sum_program with C filled with UNTOUCHED; C[i] must be 100 plus the first LENGTHS[i] elements of row i, or untouched where that is -1. */
+/* Runs sum_program with C filled with UNTOUCHED; C[i] must be 100 plus the first LENGTHS[i] elements of row i, or untouched where that is
+   -1. */
 static void check_sums(const char *loops, const char *axes, const char *where, const int lengths[8])
 {
     char text[2048];
@@ -61,7 +62,8 @@ static void test_init_of_empty_reduction(void **state)
     check_sums("i, k in T.grid(8, 8)", plain_axes, "T.where(k < 0)", none);
     check_sums("k, i in T.grid(8, 8)", plain_axes, "T.where(k < 0)", none);
     check_sums("i, k in T.grid(8, 8)", plain_axes, "T.where(k < 3)", some);
-    check_sums("k0, i, k1 in T.grid(2, 8, 4)", "vi, vk = T.axis.spatial(8, i), T.axis.reduce(8, k0 * 4 + k1)", "T.where(k0 * 4 + k1 < 3)", some);
+    check_sums("k0, i, k1 in T.grid(2, 8, 4)", "vi, vk = T.axis.spatial(8, i), T.axis.reduce(8, k0 * 4 + k1)", "T.where(k0 * 4 + k1 < 3)",
+               some);
     /* ... but not where the predicate excludes the point. */
     check_sums("i, k in T.grid(8, 0)", plain_axes, "T.where(i < 4)", half);
     check_sums("k, i in T.grid(0, 8)", plain_axes, "T.where(i < 4)", half);
@@ -365,7 +367,8 @@ static void test_lets(void **state)
                        "        y: T.int32 = x + 1\n"
                        "        B[i] = x * 100 + y\n");
     assert_no_findings(&ran);
-    Ran again = ran_prepare("@T.prim_func\ndef main(A: T.Buffer((4,), \"int32\"), B: T.Buffer((4,), \"int32\")):\n    B[0] = A[0]\n", 1, NULL, 0);
+    Ran again =
+        ran_prepare("@T.prim_func\ndef main(A: T.Buffer((4,), \"int32\"), B: T.Buffer((4,), \"int32\")):\n    B[0] = A[0]\n", 1, NULL, 0);
     const int32_t *a = ran_data(&again, "A"), *b = ran_data(&ran, "B");
     for (int i = 0; i < 4; i++)
         assert_int_equal(b[i], a[i] * 202 + 1);

@@ -153,16 +153,22 @@ static void refuses_long_unrolling(void **state)
 static void checks_views(void **state)
 {
     (void)state;
-    expect_text(TILE_HEAD "            V = T.match_buffer(A[vi * 16:vi * 16 + 16, 0:16], (16, 16), strides=(\"s\", 1), offset_factor=16)\n" TILE_TAIL, "match",
-                "C[i * 16 + a, b] = A[i * 16 + a, b]", false);
-    expect_refusal(TILE_HEAD "            V = T.match_buffer(A[vi * 16:vi * 16 + 16, 0:16], (16, 16), strides=(\"s\", 1), offset_factor=256)\n" TILE_TAIL, 8,
-                   "offset_factor 256");
-    expect_text(TILE_HEAD "            V = T.match_buffer(A[vi * 16:vi * 16 + 16, 0:16], (16, 16), strides=(40, 1), offset_factor=1)\n" TILE_TAIL,
+    expect_text(TILE_HEAD
+                "            V = T.match_buffer(A[vi * 16:vi * 16 + 16, 0:16], (16, 16), strides=(\"s\", 1), offset_factor=16)\n" TILE_TAIL,
+                "match", "C[i * 16 + a, b] = A[i * 16 + a, b]", false);
+    expect_refusal(
+        TILE_HEAD
+        "            V = T.match_buffer(A[vi * 16:vi * 16 + 16, 0:16], (16, 16), strides=(\"s\", 1), offset_factor=256)\n" TILE_TAIL,
+        8, "offset_factor 256");
+    expect_text(TILE_HEAD
+                "            V = T.match_buffer(A[vi * 16:vi * 16 + 16, 0:16], (16, 16), strides=(40, 1), offset_factor=1)\n" TILE_TAIL,
                 "match", "A[", false);
-    expect_refusal(TILE_HEAD "            V = T.match_buffer(A[vi * 16:vi * 16 + 16, 0:16], (16, 16), strides=(16, 1), offset_factor=1)\n" TILE_TAIL,
+    expect_refusal(TILE_HEAD
+                   "            V = T.match_buffer(A[vi * 16:vi * 16 + 16, 0:16], (16, 16), strides=(16, 1), offset_factor=1)\n" TILE_TAIL,
                    8, "stride 16 in dimension 0");
-    expect_refusal(TILE_HEAD "            V = T.match_buffer(A[vi * 16:vi * 16 + 16, 0:16], (16, 16), strides=(\"s\", 1), align=128, offset_factor=1)\n" TILE_TAIL, 8,
-                   "aligned to 128");
+    expect_refusal(TILE_HEAD "            V = T.match_buffer(A[vi * 16:vi * 16 + 16, 0:16], (16, 16), strides=(\"s\", 1), align=128, "
+                             "offset_factor=1)\n" TILE_TAIL,
+                   8, "aligned to 128");
 }
 
 static void checks_pointers_of_dense_views(void **state)
@@ -265,8 +271,8 @@ static void tells_independent_lanes_of_nests(void **state)
         const char *index;
         bool serial;
     } cases[] = {
-        {"j * 8 + v", false}, {"j * 7 + v", true}, {"v * 4 + j", false}, {"v * 3 + j", true}, {"v", false}, {"j * 16 + v * 2",
-                                                                                                             false}, {"j * 14 + v * 2", true},
+        {"j * 8 + v", false}, {"j * 7 + v", true},       {"v * 4 + j", false},     {"v * 3 + j", true},
+        {"v", false},         {"j * 16 + v * 2", false}, {"j * 14 + v * 2", true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[512];

@@ -1,5 +1,5 @@
-/* The front end's second half: what programs become. Wording of errors and printed forms are in tests/cases/parse; here are structure, types, symbols, the
-   pieces of modules, and limits. */
+/* The front end's second half: what programs become. Wording of errors and printed forms are in tests/cases/parse; here are structure,
+   types, symbols, the pieces of modules, and limits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -139,7 +139,8 @@ static void test_stride_names(void **state)
 static void test_function_properties(void **state)
 {
     (void)state;
-    const Module *module = program("@T.prim_func(private=True)\ndef f(x: T.int32) -> T.int32:\n    T.func_attr({\"a\": 1, \"b\": [True, None]})\n    return x\n");
+    const Module *module = program(
+        "@T.prim_func(private=True)\ndef f(x: T.int32) -> T.int32:\n    T.func_attr({\"a\": 1, \"b\": [True, None]})\n    return x\n");
     const Func *func = module->funcs[0];
     assert_true(func->is_private);
     assert_string_equal(dtype_name(ctx, func->return_type), "int32");
@@ -182,7 +183,11 @@ static void test_lets_enclose_the_rest(void **state)
 static void test_each_variable_is_bound_once(void **state)
 {
     (void)state;
-    const Stmt *body = function(PARAMS, "    x = T.int32()\n    with T.LetStmt(B[0], var=x):\n        B[1] = x\n    with T.LetStmt(B[2], var=x):\n        B[3] = x\n")->body;
+    const Stmt *body =
+        function(
+            PARAMS,
+            "    x = T.int32()\n    with T.LetStmt(B[0], var=x):\n        B[1] = x\n    with T.LetStmt(B[2], var=x):\n        B[3] = x\n")
+            ->body;
     const Stmt *first = body->as.seq.items[0], *second = body->as.seq.items[1];
     assert_ptr_not_equal(first->as.let.var, second->as.let.var);
     assert_true(expr_is_var(second->as.let.body->as.store.value, second->as.let.var));
@@ -195,7 +200,8 @@ static void test_loops(void **state)
     assert_int_equal(loop->kind, STMT_FOR);
     assert_string_equal(dtype_name(ctx, loop->as.loop.var->dtype), "int32");
     assert_string_equal(dtype_name(ctx, loop->as.loop.body->as.loop.var->dtype), "int64");
-    const Stmt *bound = function(PARAMS, "    for i in T.thread_binding(2, 6, \"threadIdx.x\", annotations={\"a\": 1}):\n        B[i] = 1\n")->body;
+    const Stmt *bound =
+        function(PARAMS, "    for i in T.thread_binding(2, 6, \"threadIdx.x\", annotations={\"a\": 1}):\n        B[i] = 1\n")->body;
     assert_int_equal(bound->as.loop.kind, FOR_THREAD);
     assert_string_equal(bound->as.loop.thread, "threadIdx.x");
     assert_true(expr_is_int(bound->as.loop.min, 2) && expr_is_int(bound->as.loop.extent, 4));
@@ -217,10 +223,11 @@ static void test_store_converts(void **state)
 static void test_blocks(void **state)
 {
     (void)state;
-    const Stmt *root = function(PARAMS, "    for i, j in T.grid(4, 4):\n        with T.block(\"b\"):\n            v, w = T.axis.remap(\"SR\", [i, j])\n"
-                                        "            u = T.axis.spatial((2, 6), i + 2)\n            T.where(i < 3)\n            T.block_attr({\"k\": 1})\n"
-                                        "            with T.init():\n                B[v] = 0\n            B[v] = B[v] + w + u\n")
-                            ->body;
+    const Stmt *root =
+        function(PARAMS, "    for i, j in T.grid(4, 4):\n        with T.block(\"b\"):\n            v, w = T.axis.remap(\"SR\", [i, j])\n"
+                         "            u = T.axis.spatial((2, 6), i + 2)\n            T.where(i < 3)\n            T.block_attr({\"k\": 1})\n"
+                         "            with T.init():\n                B[v] = 0\n            B[v] = B[v] + w + u\n")
+            ->body;
     const BlockStmt *block = &root->as.block.body->as.loop.body->as.loop.body->as.block;
     assert_int_equal(block->iter_count, 3);
     assert_int_equal(block->iters[1].kind, ITER_REDUCE);
@@ -255,8 +262,9 @@ static void test_modules(void **state)
     (void)state;
     assert_true(program(SMALL("f"))->bare);
     assert_false(program(SMALL("f") SMALL("g"))->bare);
-    const Module *module = program("@I.ir_module\nclass M:\n    I.module_attrs({\"v\": 1})\n    @T.prim_func\n    def main(A: T.Buffer((4,))):\n        A[0] = 1.0\n"
-                                   SMALL("desc") SMALL("impl") SMALL("other") "tvm.tir.TensorIntrin.register(\"x\", desc, impl)\n");
+    const Module *module =
+        program("@I.ir_module\nclass M:\n    I.module_attrs({\"v\": 1})\n    @T.prim_func\n    def main(A: T.Buffer((4,))):\n        A[0] "
+                "= 1.0\n" SMALL("desc") SMALL("impl") SMALL("other") "tvm.tir.TensorIntrin.register(\"x\", desc, impl)\n");
     assert_false(module->bare);
     assert_string_equal(module->name, "M");
     assert_int_equal(module->attrs.count, 1);
@@ -269,7 +277,8 @@ static void test_modules(void **state)
 static void test_several_files(void **state)
 {
     (void)state;
-    const char *texts[] = {"N = 4\n" SMALL("f"), "@T.prim_func\ndef g(A: T.Buffer((N,))):\n    A[0] = 1.0\n", SMALL("d") "tvm.tir.TensorIntrin.register(\"x\", d, d)\n"};
+    const char *texts[] = {"N = 4\n" SMALL("f"), "@T.prim_func\ndef g(A: T.Buffer((N,))):\n    A[0] = 1.0\n",
+                           SMALL("d") "tvm.tir.TensorIntrin.register(\"x\", d, d)\n"};
     const AstNode *files[3];
     Module *module;
     for (int i = 0; i < 3; i++)
@@ -329,7 +338,8 @@ static void test_lets_that_double(void **state)
 {
     (void)state;
     StrBuf text = {.arena = ctx->arena};
-    strbuf_add(&text, "@T.prim_func\ndef f(B: T.Buffer((4,), \"int32\")):\n    for i in range(4):\n        with T.block(\"b\"):\n            v = T.axis.spatial(4, i)\n            x0 = v\n");
+    strbuf_add(&text, "@T.prim_func\ndef f(B: T.Buffer((4,), \"int32\")):\n    for i in range(4):\n        with T.block(\"b\"):\n          "
+                      "  v = T.axis.spatial(4, i)\n            x0 = v\n");
     for (int i = 1; i < 500; i++)
         strbuf_printf(&text, "            x%d = x%d + x%d\n", i, i - 1, i - 1);
     strbuf_add(&text, "            B[x499] = 1\n");

@@ -43,7 +43,8 @@ static const Expr *num(int64_t value)
 /* The value that the function's only statement evaluates, with its scalar parameters x and y. */
 static const Expr *expression(const char *text)
 {
-    const char *program = arena_printf(ctx->arena, "@T.prim_func\ndef f(x: T.int32, y: T.int32, u: T.uint32, A: T.Buffer((64,), \"int32\")):\n    T.evaluate(%s)\n", text);
+    const char *program = arena_printf(
+        ctx->arena, "@T.prim_func\ndef f(x: T.int32, y: T.int32, u: T.uint32, A: T.Buffer((64,), \"int32\")):\n    T.evaluate(%s)\n", text);
     const Module *module = parse_module_text(ctx, "test", program, strlen(program));
     assert_non_null(module);
     Subst subst = {0};
@@ -97,9 +98,15 @@ static int64_t evaluate(const Expr *expr, int64_t x_value, int64_t y_value)
 static void test_simplify_keeps_values(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"(x * 4 + y) // 4", "(x * 4 - y + 3) % 4", "(x * -6 + 5) // 3", "(x * 2 + y * 4 - 7) // 2", "(x - 8) % 8 + (y + 8) // 8",
-                                        "T.min(x - 2, x + y - y)", "(x * 3 + 1) // 3 * 3 + (x * 3 + 1) % 3",
-                                        "(x + 5) // 3 - x // 3", "y // 4 * 2 - (y - 3) // 4 * 2"};
+    static const char *const texts[] = {"(x * 4 + y) // 4",
+                                        "(x * 4 - y + 3) % 4",
+                                        "(x * -6 + 5) // 3",
+                                        "(x * 2 + y * 4 - 7) // 2",
+                                        "(x - 8) % 8 + (y + 8) // 8",
+                                        "T.min(x - 2, x + y - y)",
+                                        "(x * 3 + 1) // 3 * 3 + (x * 3 + 1) % 3",
+                                        "(x + 5) // 3 - x // 3",
+                                        "y // 4 * 2 - (y - 3) // 4 * 2"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         const Expr *original = expression(texts[i]), *simplified = linear_simplify(ctx, original);
         for (int64_t a = -9; a <= 9; a++)
@@ -215,9 +222,11 @@ static void test_regions(void **state)
     expect_regions(LINE("T.evaluate(T.call_extern(\"int32\", \"f\", A.access_ptr(\"rw\")))"), "A[0:64, 0:64] | A[0:64, 0:64]");
     expect_regions(LINE("L = T.alloc_buffer((4,))") LINE("L[0] = A[vi, 0]") LINE("A[vi, 1] = L[0]"), "A[vi, 0] | A[vi, 1]");
     expect_regions(LINE("V = T.match_buffer(A[vi, 8:16], (8,))") LINE("V[2] = V[3]"), "A[vi, 11] | A[vi, 10]");
-    expect_regions(LINE("for k in range(4):") LINE("    with T.block(\"inner\"):") LINE("        vk = T.axis.spatial(4, k)") LINE("        B[vi * 4 + vk] = B[vk]"),
+    expect_regions(LINE("for k in range(4):") LINE("    with T.block(\"inner\"):") LINE("        vk = T.axis.spatial(4, k)")
+                       LINE("        B[vi * 4 + vk] = B[vk]"),
                    "B[0:4] | B[vi * 4:vi * 4 + 4]");
-    expect_regions(LINE("while B[vi] > 0:") LINE("    B[vi] = B[vj]"), "B[T.min(vi, vj):T.min(vi, vj) + (T.max(vi, vj) + 1 - T.min(vi, vj))] | B[vi]");
+    expect_regions(LINE("while B[vi] > 0:") LINE("    B[vi] = B[vj]"),
+                   "B[T.min(vi, vj):T.min(vi, vj) + (T.max(vi, vj) + 1 - T.min(vi, vj))] | B[vi]");
 }
 
 int main(void)

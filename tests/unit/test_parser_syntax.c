@@ -118,7 +118,11 @@ static void write_compound(StrBuf *out, const AstNode *node)
         break;
     case AST_CALL: write_call(out, node); break;
     case AST_ATTRIBUTE: write_node(out, node->as.attribute.value); strbuf_printf(out, ".%s", node->as.attribute.name); break;
-    case AST_SUBSCRIPT: write_node(out, node->as.subscript.value); strbuf_add(out, " at "); write_node(out, node->as.subscript.index); break;
+    case AST_SUBSCRIPT:
+        write_node(out, node->as.subscript.value);
+        strbuf_add(out, " at ");
+        write_node(out, node->as.subscript.index);
+        break;
     case AST_SLICE:
         strbuf_add(out, "slice ");
         write_optional(out, node->as.slice.lower);
@@ -247,7 +251,8 @@ static void test_names(void **state)
 static void test_statements(void **state)
 {
     (void)state;
-    const AstNode *file = parse("a = b = c\nx: T.int32 = 1\ny: int\nz += 2; w //= 3\nreturn\nassert a, 'b'\nimport a.b as c, d\nfrom e.f import g as h, i\n");
+    const AstNode *file =
+        parse("a = b = c\nx: T.int32 = 1\ny: int\nz += 2; w //= 3\nreturn\nassert a, 'b'\nimport a.b as c, d\nfrom e.f import g as h, i\n");
     assert_int_equal(diag_error_count(ctx), 0);
     assert_int_equal(file->as.list.count, 9);
     const AstNode *const *items = file->as.list.items;
@@ -266,9 +271,10 @@ static void test_statements(void **state)
 static void test_compound_statements(void **state)
 {
     (void)state;
-    const AstNode *file = parse("@a.b(c=1)\n@d\ndef f(x: T.handle, *y, z=1, **w) -> None:\n    for i, (j, k) in g: pass\n    else:\n        break\n"
-                                "    if a:\n        b\n    elif c:\n        d\n    else:\n        e\n    with p as q, r:\n        while s:\n            continue\n"
-                                "class C(D):\n    pass\n");
+    const AstNode *file = parse(
+        "@a.b(c=1)\n@d\ndef f(x: T.handle, *y, z=1, **w) -> None:\n    for i, (j, k) in g: pass\n    else:\n        break\n"
+        "    if a:\n        b\n    elif c:\n        d\n    else:\n        e\n    with p as q, r:\n        while s:\n            continue\n"
+        "class C(D):\n    pass\n");
     assert_int_equal(diag_error_count(ctx), 0);
     assert_int_equal(file->as.list.count, 2);
     const AstNode *def = file->as.list.items[0];
@@ -292,7 +298,8 @@ static void test_compound_statements(void **state)
 static void test_layout(void **state)
 {
     (void)state;
-    const AstNode *file = parse("\xef\xbb\xbf# first\r\n\r\nif a:\r\n\tb = (1,\r\n2,\r\n   3) # inside\r\n\r\n\tc = 1 + \\\r\n 2\r\n  # odd comment\r\n\f\nd = 4");
+    const AstNode *file = parse(
+        "\xef\xbb\xbf# first\r\n\r\nif a:\r\n\tb = (1,\r\n2,\r\n   3) # inside\r\n\r\n\tc = 1 + \\\r\n 2\r\n  # odd comment\r\n\f\nd = 4");
     assert_int_equal(diag_error_count(ctx), 0);
     assert_int_equal(file->as.list.count, 2);
     assert_int_equal(file->as.list.items[0]->as.branch.body.count, 2);

@@ -1,5 +1,5 @@
-/* Printing and reading back of random programs that are built node by node, so that they hold what no text would be read as: unfolded constants, operands in
-   every position, deep nests. What is read back must be equal and print the same bytes. */
+/* Printing and reading back of random programs that are built node by node, so that they hold what no text would be read as: unfolded
+   constants, operands in every position, deep nests. What is read back must be equal and print the same bytes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,8 @@ typedef struct {
     Buffer *buffers[6]; /* one for each of buffer_types */
 } Generator;
 
-static const DType buffer_types[] = {{DT_INT, 32, 1}, {DT_INT, 64, 1}, {DT_FLOAT, 32, 1}, {DT_FLOAT, 16, 1}, {DT_BOOL, 1, 1}, {DT_UINT, 8, 1}};
+static const DType buffer_types[] = {{DT_INT, 32, 1},   {DT_INT, 64, 1}, {DT_FLOAT, 32, 1},
+                                     {DT_FLOAT, 16, 1}, {DT_BOOL, 1, 1}, {DT_UINT, 8, 1}};
 enum { BUFFER_TYPES = sizeof buffer_types / sizeof *buffer_types };
 
 static int pick(Generator *generator, int count)
@@ -101,7 +102,8 @@ static const Expr *random_let(Generator *generator, DType dtype, int depth)
 
 static const Expr *random_number(Generator *generator, DType dtype, int depth)
 {
-    static const Op integer_ops[] = {OP_SHIFT_LEFT, OP_SHIFT_RIGHT, OP_BITWISE_AND, OP_BITWISE_OR, OP_BITWISE_XOR}, real_ops[] = {OP_POW, OP_ATAN2, OP_HYPOT};
+    static const Op integer_ops[] = {OP_SHIFT_LEFT, OP_SHIFT_RIGHT, OP_BITWISE_AND, OP_BITWISE_OR, OP_BITWISE_XOR},
+                    real_ops[] = {OP_POW, OP_ATAN2, OP_HYPOT};
     Context *ctx = generator->ctx;
     ExprKind kind = EXPR_ADD + pick(generator, EXPR_MAX - EXPR_ADD + 1);
     if (dtype_is_float(dtype) && (kind == EXPR_MOD || kind == EXPR_FLOORDIV || kind == EXPR_FLOORMOD))
@@ -195,7 +197,8 @@ static const Stmt *random_block(Generator *generator, int depth)
     Var *var = var_new(ctx, context_intern(ctx, "vi"), DTYPE_INT32, span_none());
     Iter iter = {var, random_range(generator, DTYPE_INT32), (IterKind)pick(generator, 4), span_none()};
     const Expr *binding = random_expr(generator, DTYPE_INT32, 2);
-    BlockStmt block = {.block = block_new(ctx, context_intern(ctx, "b"), span_none()), .iter_count = 1, .iters = &iter, .bindings = &binding};
+    BlockStmt block = {
+        .block = block_new(ctx, context_intern(ctx, "b"), span_none()), .iter_count = 1, .iters = &iter, .bindings = &binding};
     block.predicate = pick(generator, 2) ? NULL : random_expr(generator, DTYPE_BOOL, 2);
     int first_outer = generator->first_var;
     generator->first_var = generator->var_count;
@@ -219,12 +222,14 @@ static const Stmt *random_vector_store(Generator *generator)
 {
     enum { LANES = 4 };
     Context *ctx = generator->ctx;
-    const Expr *first = random_index(generator, 2), *step = pick(generator, 2) ? expr_int(ctx, DTYPE_INT32, 1 + pick(generator, 3)) : random_index(generator, 1);
+    const Expr *first = random_index(generator, 2),
+               *step = pick(generator, 2) ? expr_int(ctx, DTYPE_INT32, 1 + pick(generator, 3)) : random_index(generator, 1);
     const Expr *index = pick(generator, 4) ? expr_ramp(ctx, first, step, LANES) : expr_broadcast(ctx, first, LANES);
     const Expr *mask = expr_binary(ctx, EXPR_LT, index, expr_broadcast(ctx, random_expr(generator, DTYPE_INT32, 1), LANES));
     const Expr *source = expr_load(ctx, generator->buffers[2], &index, 1, pick(generator, 2) ? mask : NULL, span_none());
     const Expr *factor = expr_broadcast(ctx, random_expr(generator, DTYPE_FLOAT32, 2), LANES);
-    return stmt_store(ctx, generator->buffers[2], &index, 1, expr_binary(ctx, EXPR_MUL, source, factor), pick(generator, 2) ? mask : NULL, span_none());
+    return stmt_store(ctx, generator->buffers[2], &index, 1, expr_binary(ctx, EXPR_MUL, source, factor), pick(generator, 2) ? mask : NULL,
+                      span_none());
 }
 
 /* BODY with buffer WHICH exchanged for BUFFER, which stands around it. */

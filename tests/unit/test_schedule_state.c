@@ -1,4 +1,5 @@
-/* The state under schedule primitives: signatures and arguments, steps that undo, handles that survive or say who consumed them, the one edit. */
+/* The state under schedule primitives: signatures and arguments, steps that undo, handles that survive or say who consumed them, the one
+   edit. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

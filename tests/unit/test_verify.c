@@ -109,7 +109,8 @@ static void test_bindings(void **state)
 {
     (void)state;
     Var *i = new_var("i");
-    const Stmt *first = loop(i, store(use(i), real(1))), *twice[] = {first, loop(i, set_first())}, *after[] = {first, store(use(i), real(1))};
+    const Stmt *first = loop(i, store(use(i), real(1))), *twice[] = {first, loop(i, set_first())},
+               *after[] = {first, store(use(i), real(1))};
     accept(first);
     refuse(stmt_seq(ctx, twice, 2), "loop variable 'i' is bound twice");
     refuse(stmt_seq(ctx, after, 2), "variable 'i' is used where it is not defined");
@@ -154,7 +155,8 @@ static void test_accesses(void **state)
     accept(store(ramp, ones));
     refuse(store(ramp, real(1)), "an access to 'A' has type float32 instead of float32x4");
     const Expr *narrow = expr_broadcast(ctx, expr_bool(ctx, true), 2);
-    refuse(stmt_store(ctx, a, &ramp, 1, ones, narrow, span_none()), "the mask T.Broadcast(T.bool(True), 2) does not fit an access of type float32x4");
+    refuse(stmt_store(ctx, a, &ramp, 1, ones, narrow, span_none()),
+           "the mask T.Broadcast(T.bool(True), 2) does not fit an access of type float32x4");
 }
 
 /* A node whose types were changed behind the constructors' back. */
@@ -179,14 +181,16 @@ static void test_types(void **state)
     refuse(store(num(0), expr_call(ctx, DTYPE_FLOAT32, OP_CALL_EXTERN, two, 1, span_none())), "T.call_extern does not name its callee");
     refuse(stmt_if(ctx, num(1), set_first(), NULL, span_none()), "condition 1 is not a bool");
     refuse(stmt_while(ctx, num(1), set_first(), span_none()), "condition 1 is not a bool");
-    refuse(stmt_let(ctx, new_var("x"), real(1), set_first(), span_none()), "value of a let T.float32(1.0) has type float32 instead of int32");
+    refuse(stmt_let(ctx, new_var("x"), real(1), set_first(), span_none()),
+           "value of a let T.float32(1.0) has type float32 instead of int32");
 }
 
 static void test_loops(void **state)
 {
     (void)state;
     Var *i = new_var("i");
-    refuse(stmt_for_serial(ctx, i, NULL, expr_int(ctx, DTYPE_INT64, 4), set_first(), span_none()), "extent of a loop T.int64(4) has type int64 instead of int32");
+    refuse(stmt_for_serial(ctx, i, NULL, expr_int(ctx, DTYPE_INT64, 4), set_first(), span_none()),
+           "extent of a loop T.int64(4) has type int64 instead of int32");
     ForStmt thread = {.var = i, .min = num(0), .extent = num(4), .kind = FOR_THREAD, .body = set_first()};
     refuse(stmt_for(ctx, thread, span_none()), "loop 'i' and its thread do not go together");
     thread.thread = str("threadIdx.x");
