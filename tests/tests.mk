@@ -11,7 +11,7 @@ $(BUILD)/tests/%: tests/%.c $(BUILD)/libtirc.a $(BUILD)/libtirc_rt.a
 SCRIPT_TESTS := tests/docs-check tests/command-line tests/install
 
 check: all $(UNIT_TESTS) $(TEST_TOOLS) $(RUNTIME_TESTS) $(BUILD)/tests/fuzz/fuzz
-	@tests/run $(BUILD) $(UNIT_TESTS) $(RUNTIME_TESTS) $(BUILD)/tests/roundtrip $(BUILD)/tests/fuzz/fuzz $(SCRIPT_TESTS)
+	@SANITIZE="$(SANITIZE)" tests/run $(BUILD) $(UNIT_TESTS) $(RUNTIME_TESTS) $(BUILD)/tests/roundtrip $(BUILD)/tests/fuzz/fuzz $(SCRIPT_TESTS)
 
 # Random differential testing: make fuzz N=1000 SEED=1; failures are written to BUILD/fuzz.
 N ?= 1000
