@@ -28,12 +28,17 @@ static Range whole_dimension(Context *ctx, const Expr *shape)
     return (Range){expr_int(ctx, shape->dtype, 0), shape};
 }
 
+/* The largest constant that stands for an extent within a symbolic one: a larger one may come from nothing but the limits of the type. */
+enum { MOST_CONSTANT = 65536 };
+
 /* An extent that holds EXTENT everywhere and is not below 0: a constant where there is one. */
 static const Expr *settle_extent(Analyzer *an, const Expr *extent, const Expr *shape)
 {
     Context *ctx = analyzer_context(an);
     IntBound bound = analyzer_bound(an, extent);
-    if (bound.max != BOUND_POS_INF && dtype_holds(shape->dtype, bound.max))
+    int64_t whole;
+    bool known = bound.max <= MOST_CONSTANT || (expr_const_int(shape, &whole) && bound.max != BOUND_POS_INF);
+    if (known && dtype_holds(shape->dtype, bound.max))
         return expr_int(ctx, shape->dtype, bound.max > 1 ? bound.max : 1);
     extent = op_cast(ctx, shape->dtype, extent);
     if (!analyzer_prove_at_least(an, extent, 0))

@@ -102,6 +102,15 @@ static bool check_producer(Schedule *sch, const TreeNode *node, const Stmt **sto
     return inline_check_intermediate(sch, node, (*store)->as.store.buffer) && check_no_effects(sch, node, (*store)->as.store.value);
 }
 
+/* The innermost of the loops in VARS (innermost first, COUNT of them) that is still there; NULL without one. What it holds uses memory in other ways now that a block has left it. */
+static const TreeNode *remaining_loop(Schedule *sch, Var *const *vars, int count)
+{
+    const TreeNode *loop = NULL;
+    for (int i = 0; i < count && !loop; i++)
+        loop = schedule_find_loop(sch, vars[i]);
+    return loop;
+}
+
 bool primitive_compute_inline(Schedule *sch, const Value *args, Value *result)
 {
     (void)result;
@@ -136,12 +145,17 @@ bool primitive_compute_inline(Schedule *sch, const Value *args, Value *result)
         sched_note(sch, store->span, "the store is here");
         return false;
     }
+    int around;
+    const TreeNode **loops = schedule_loops_around(sch, node, &around);
+    Var **left = ARENA_ARRAY(sch->ctx->arena, Var *, around);
+    for (int i = 0; i < around; i++)
+        left[i] = node_loop(loops[around - 1 - i])->var;
     sched_consume(sch, node_block(node)->block);
     const Block **blocks = ARENA_ARRAY(sch->ctx->arena, const Block *, count);
     for (int i = 0; i < count; i++)
         blocks[i] = node_block(consumers[i])->block;
     sched_replace(sch, scope->stmt, inline_rebuild_scope(sch, scope, node, buffer, &replace));
-    bool ok = true;
+    bool ok = check_concurrent_loops_around(sch, remaining_loop(sch, left, around));
     for (int i = 0; i < count && ok; i++)
         ok = check_concurrent_loops_around(sch, schedule_find_block(sch, blocks[i]));
     return ok;
