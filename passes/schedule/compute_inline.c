@@ -102,7 +102,8 @@ static bool check_producer(Schedule *sch, const TreeNode *node, const Stmt **sto
     return inline_check_intermediate(sch, node, (*store)->as.store.buffer) && check_no_effects(sch, node, (*store)->as.store.value);
 }
 
-/* The innermost of the loops in VARS (innermost first, COUNT of them) that is still there; NULL without one. What it holds uses memory in other ways now that a block has left it. */
+/* The innermost of the loops in VARS (innermost first, COUNT of them) that is still there; NULL without one. What it holds uses memory in
+   other ways now that a block has left it. */
 static const TreeNode *remaining_loop(Schedule *sch, Var *const *vars, int count)
 {
     const TreeNode *loop = NULL;
