@@ -196,14 +196,15 @@ static bool instances_are_among(Context *ctx, const Func *some_func, const Func 
     return within;
 }
 
-/* All points of the spatial domains of STMT, in the iterations of the loops around SCOPE; KEPT of them. */
-static isl_set *all_points(Context *ctx, const Frame *scope, const BlockStmt *stmt, int kept, const Map *sizes)
+/* All points of the domains of STMT, with SPATIAL those of its spatial iterators only, in the iterations of the loops around SCOPE; KEPT of them. */
+static isl_set *all_points(Context *ctx, const Frame *scope, const BlockStmt *stmt, int kept, const Map *sizes, bool spatial)
 {
     AffineSpace space = affine_universe(ctx, kept + stmt->iter_count, sizes);
     const AffineEnv *env = frame_env(ctx, scope, 0);
     frame_assume(&space, scope, env);
     for (int i = 0; i < stmt->iter_count; i++)
-        affine_assume_range(&space, env, kept + i, stmt->iters[i].domain);
+        if (!spatial || stmt->iters[i].kind == ITER_SPATIAL)
+            affine_assume_range(&space, env, kept + i, stmt->iters[i].domain);
     return space.set;
 }
 
@@ -216,6 +217,17 @@ static isl_set *spatial_part(isl_set *set, const BlockStmt *stmt, int kept)
     return set;
 }
 
+/* The iterators of STMT that are not spatial have values. */
+static bool others_have_values(const BlockStmt *stmt)
+{
+    for (int i = 0; i < stmt->iter_count; i++) {
+        int64_t extent;
+        if (stmt->iters[i].kind != ITER_SPATIAL && !(expr_const_int(stmt->iters[i].domain.extent, &extent) && extent > 0))
+            return false;
+    }
+    return true;
+}
+
 /* BLOCK runs for all points of its domain; with SPATIAL those of its spatial iterators' domains, for some values of the others. Otherwise
    *LACKING are points for which it does not run, owned by the caller; NULL when not even that is known. */
 static bool runs_for_all(Context *ctx, const Func *func, const Block *block, bool spatial, isl_set **lacking)
@@ -225,13 +237,15 @@ static bool runs_for_all(Context *ctx, const Func *func, const Block *block, boo
     Map sizes = func_sizes(ctx, func);
     const BlockStmt *stmt = NULL;
     const Frame *frame = block_frame(&accesses, block, &stmt);
-    if (!frame || surely_runs_over_domain(ctx, frame, stmt))
-        return frame != NULL;
+    if (!frame)
+        return false;
+    if ((!spatial || others_have_values(stmt)) && surely_runs_over_domain(ctx, frame, stmt))
+        return true;
     bool exact;
     isl_set *run = instances(ctx, &accesses, block, &sizes, &exact);
     int kept;
     frame_loops(ctx, scope_frame(frame), &kept);
-    isl_set *points = all_points(ctx, scope_frame(frame), stmt, kept, &sizes);
+    isl_set *points = all_points(ctx, scope_frame(frame), stmt, kept, &sizes, spatial);
     if (spatial) {
         points = spatial_part(points, stmt, kept);
         run = spatial_part(run, stmt, kept);
