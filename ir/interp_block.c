@@ -172,9 +172,9 @@ void exec_block_buffers(Group group, const BlockInfo *block, bool init_only, Mem
 static void evaluate_regions(Thread *thread, const BlockInfo *block)
 {
     for (int i = 0; block->check_reads && i < block->source->read_count; i++)
-        region_evaluate(thread, &block->reads[i]);
+        region_evaluate_declared(thread, &block->reads[i]);
     for (int i = 0; block->check_writes && i < block->source->write_count; i++)
-        region_evaluate(thread, &block->writes[i]);
+        region_evaluate_declared(thread, &block->writes[i]);
     thread->frames[block->index].regions_known = true;
 }
 

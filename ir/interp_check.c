@@ -14,6 +14,20 @@ void region_evaluate(Thread *thread, const RegionInfo *region)
     }
 }
 
+void region_evaluate_declared(Thread *thread, const RegionInfo *region)
+{
+    thread->declaring = true;
+    thread->undeclared = false;
+    region_evaluate(thread, region);
+    thread->declaring = false;
+    const int64_t *shape = thread->dims + region->buffer->dims;
+    int64_t *ranges = thread->ranges + region->ranges;
+    for (int i = 0; thread->undeclared && i < region->buffer->buffer->ndim; i++) {
+        ranges[2 * i] = 0;
+        ranges[2 * i + 1] = shape[i];
+    }
+}
+
 static bool region_has(const int64_t *ranges, const int64_t *coordinates, int ndim)
 {
     for (int i = 0; i < ndim; i++)
@@ -90,10 +104,12 @@ void check_read(Thread *thread, const Access *access, const Element *element, in
         if (!cell->write_time)
             report_finding(thread, INTERP_UNWRITTEN, access->place, access->span, "reads %s, which was never written",
                            report_element(thread, access, element->memory, element->byte));
-        conflict_read(thread, access, element, cell);
+        if (!thread->declaring)
+            conflict_read(thread, access, element, cell);
         write_time = cell->write_time < write_time ? cell->write_time : write_time;
     }
-    check_declared(thread, access, element, false, write_time);
+    if (!thread->declaring)
+        check_declared(thread, access, element, false, write_time);
 }
 
 /* Adds a write to the digests of the block instances being executed, but for those that own the memory. */
@@ -123,6 +139,14 @@ void check_write(Thread *thread, const Access *access, const Element *element, i
     }
     check_declared(thread, access, element, true, 0);
     digest_write(thread, access, element, bits);
+}
+
+bool check_defined(Thread *thread, const Element *element, int bytes)
+{
+    bool defined = true;
+    FOR_EACH_CELL(cell, thread, element, bytes)
+    defined &= cell->write_time != 0;
+    return defined;
 }
 
 void check_undefine(Thread *thread, const Element *element, int bytes)

@@ -229,6 +229,7 @@ static const ExecNode *compile_store(Compiler *compiler, const Stmt *stmt)
     node->as.store.mask = stmt->as.store.mask ? compile_expr(compiler, stmt->as.store.mask) : NULL;
     node->as.store.lanes = stmt->as.store.value->dtype.lanes;
     node->as.store.undefined = expr_is_call(stmt->as.store.value, OP_UNDEF);
+    node->as.store.copies = stmt->as.store.value->kind == EXPR_LOAD;
     return node;
 }
 

@@ -161,13 +161,32 @@ static void exec_if(Run *run, Group group, const ExecNode *node)
 }
 
 /* --- Leaves --- */
-static void store_lane(Thread *thread, const ExecNode *node, int lane, Slot value)
+static bool is_argument(const Run *run, const Memory *memory)
+{
+    bool found = false;
+    for (int i = 0; i < run->params.count && !found; i++)
+        found = run->params.data[i] == memory;
+    return found;
+}
+
+/* A copy into scratch of what was never written leaves that as undefined as it was; only a use of the copy is a use. A cache may hold more
+   than its readers ask for. */
+static bool copies_undefined(Thread *thread, const ExecNode *node)
+{
+    Element from, to;
+    const Access *source = &node->as.store.value->as.access;
+    return node->as.store.copies && node->as.store.lanes == 1 && thread->run->checks && access_locate(thread, source, 0, false, &from) &&
+           !check_defined(thread, &from, source->buffer->bytes) && access_locate(thread, &node->as.store.access, 0, true, &to) &&
+           !is_argument(thread->run, to.memory);
+}
+
+static void store_lane(Thread *thread, const ExecNode *node, int lane, bool undefined, Slot value)
 {
     const Access *access = &node->as.store.access;
     Element element;
     if (!access_locate(thread, access, lane, true, &element))
         return;
-    if (!node->as.store.undefined)
+    if (!undefined)
         element_store(thread, access, &element, access->buffer->dtype, value);
     else if (thread->run->checks)
         check_undefine(thread, &element, access->buffer->bytes);
@@ -179,16 +198,17 @@ static void exec_store(Thread *thread, const ExecNode *node)
     int lanes = node->as.store.lanes;
     Slot values[lanes];
     bool wanted[lanes];
-    if (!node->as.store.undefined)
-        eval_lanes(node->as.store.value, thread, values);
     for (int lane = 0; lane < lanes; lane++) {
         thread->lane = lane;
         wanted[lane] = !node->as.store.mask || eval_integer(node->as.store.mask, thread);
     }
     thread->lane = 0;
+    bool undefined = node->as.store.undefined || (wanted[0] && copies_undefined(thread, node));
+    if (!undefined)
+        eval_lanes(node->as.store.value, thread, values);
     for (int lane = 0; lane < lanes; lane++)
         if (wanted[lane])
-            store_lane(thread, node, lane, values[lane]);
+            store_lane(thread, node, lane, undefined, values[lane]);
 }
 
 static void exec_evaluate(Thread *thread, const ExecNode *node)

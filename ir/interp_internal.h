@@ -160,6 +160,8 @@ struct Thread {
     int index;       /* among the launch's threads; 0 outside */
     uint32_t across; /* thread tags of the cross-thread reduction being executed */
     int lane;
+    bool declaring;  /* evaluates the regions that a block declares, which reads nothing for the program: findings are no findings */
+    bool undeclared; /* and came upon one without a value */
     Signal signal;
 };
 
@@ -245,6 +247,8 @@ bool buffer_coordinates(Thread *thread, const BufferInfo *buffer, const Memory *
 void check_read(Thread *thread, const Access *access, const Element *element, int bytes);
 /* UNCHANGED: the element has this value already. BITS: what is written, for telling runs of an instance apart. */
 void check_write(Thread *thread, const Access *access, const Element *element, int bytes, bool unchanged, uint64_t bits);
+/* All of the element has been written. */
+bool check_defined(Thread *thread, const Element *element, int bytes);
 /* Takes the mark of having been written from an element. */
 void check_undefine(Thread *thread, const Element *element, int bytes);
 /* The part of the above that looks for conflicts, for one cell. */
@@ -290,6 +294,9 @@ void match_arguments(Thread *thread, const InterpArg *args);
 /* Binds the view of a region. */
 void match_view(Thread *thread, const MatchInfo *match);
 void region_evaluate(Thread *thread, const RegionInfo *region);
+/* The same for a declaration, which reads nothing: where an index in it has no value (B[A[i - 1]] at i = 0, which a choice leaves unread),
+   the region is all of the buffer. */
+void region_evaluate_declared(Thread *thread, const RegionInfo *region);
 /* True when BYTE of MEMORY lies in one of COUNT regions as last evaluated. */
 bool region_contains(Thread *thread, const RegionInfo *regions, int count, const Memory *memory, int64_t byte);
 

@@ -159,6 +159,7 @@ struct ExecNode {
             const EvalNode *value, *mask;
             int lanes;      /* of the value */
             bool undefined; /* the value is T.undef() */
+            bool copies;    /* the value is an element as it is */
         } store;
         const EvalNode *evaluate;
         AllocateInfo allocate;

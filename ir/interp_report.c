@@ -89,7 +89,8 @@ static void count_finding(Run *run, InterpFinding kind)
 static bool report(Thread *thread, InterpFinding kind, const void *place, Span span, const char *format, va_list args)
 {
     Run *run = thread->run;
-    if (run->stopped || !is_first(run, kind, place))
+    thread->undeclared |= thread->declaring;
+    if (thread->declaring || run->stopped || !is_first(run, kind, place))
         return false;
     const char *text = arena_vprintf(run->arena, format, args);
     const BlockInfo *block = thread->block;

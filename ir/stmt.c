@@ -177,6 +177,14 @@ const Stmt *stmt_body(const Stmt *stmt)
     return slot ? *slot : NULL;
 }
 
+bool block_binds_axis(const BlockStmt *block, bool spatial, const Var *var)
+{
+    for (int i = 0; i < block->iter_count; i++)
+        if ((block->iters[i].kind == ITER_SPATIAL) == spatial && expr_uses_var(block->bindings[i], var))
+            return true;
+    return false;
+}
+
 const Stmt *stmt_with_body(Context *ctx, const Stmt *stmt, const Stmt *body)
 {
     Stmt copy = *stmt;

@@ -208,6 +208,8 @@ const Stmt *stmt_new(Context *ctx, const Stmt *template);
 const Stmt *stmt_with_body(Context *ctx, const Stmt *stmt, const Stmt *body);
 /* The one body of STMT, or NULL for a kind without one (or with several: SEQ, IF; a block gives its body, not its init). */
 const Stmt *stmt_body(const Stmt *stmt);
+/* The loop over VAR appears in the binding of a spatial axis of BLOCK; without SPATIAL: in that of an axis of another kind. */
+bool block_binds_axis(const BlockStmt *block, bool spatial, const Var *var);
 
 static inline Range range_point(Context *ctx, const Expr *index)
 {

@@ -176,12 +176,37 @@ static void collect_at(Collector *collector, const Stmt *stmt, int position)
     collector->frame = outside;
 }
 
+/* A block below has an init that runs once although the loop over VAR, to which only reduce axes of it are bound, has no iteration. */
+typedef struct {
+    const Var *var;
+    bool found;
+} InitSearch;
+
+static bool find_init(Visitor *visitor, const Stmt *stmt)
+{
+    InitSearch *search = visitor->data;
+    const BlockStmt *block = &stmt->as.block;
+    search->found |= stmt->kind == STMT_BLOCK && block->init && block_binds_axis(block, false, search->var) &&
+                     !block_binds_axis(block, true, search->var);
+    return !search->found;
+}
+
+/* What LOOP runs over. One of no iteration that has an init to run counts as one iteration. */
+static Range loop_range(Context *ctx, const ForStmt *loop)
+{
+    InitSearch search = {.var = loop->var};
+    Visitor visitor = {.stmt = find_init, .data = &search};
+    if (expr_is_int(loop->extent, 0))
+        visit_stmt(&visitor, loop->body);
+    return (Range){loop->min, search.found ? expr_int(ctx, loop->extent->dtype, 1) : loop->extent};
+}
+
 static void collect_loop(Collector *collector, const Stmt *stmt)
 {
     const ForStmt *loop = &stmt->as.loop;
     collect_reads(collector, loop->min);
     collect_reads(collector, loop->extent);
-    push(collector, (Frame){.kind = FRAME_LOOP, .var = loop->var, .range = {loop->min, loop->extent}, .stmt = stmt});
+    push(collector, (Frame){.kind = FRAME_LOOP, .var = loop->var, .range = loop_range(collector->ctx, loop), .stmt = stmt});
     collect_stmt(collector, loop->body);
 }
 

@@ -18,7 +18,7 @@ typedef struct Frame {
     int depth;
     FrameKind kind;
     Var *var;
-    Range range;      /* FRAME_LOOP; FRAME_BIND of a block iterator: its domain; else NULLs */
+    Range range;      /* FRAME_LOOP (see access_collect); FRAME_BIND of a block iterator: its domain; else NULLs */
     const Expr *value;
     bool negated;
     int position;
@@ -45,7 +45,8 @@ typedef struct {
 } Access;
 typedef VEC(Access) AccessList;
 
-/* All accesses of FUNC's body in program order, allocated in ctx->arena. The lists of the last few functions are kept with the context, so
+/* All accesses of FUNC's body in program order, allocated in ctx->arena. A loop over the reduce axes of a block with an init counts as one
+   iteration where it certainly has none, for the init runs all the same. The lists of the last few functions are kept with the context, so
    the result must not be changed. */
 AccessList access_collect(Context *ctx, const Func *func);
 

@@ -99,6 +99,24 @@ static const Frame *scope_frame(const Frame *frame)
     return frame;
 }
 
+/* Restricts SPACE to the iterations of the loops around FRAME in which STMT runs. Where only reduce axes are bound to a loop, an init counts
+   as an instance also when the loop has no iteration. */
+static void assume_instance(AffineSpace *space, const Frame *frame, const AffineEnv *env, const BlockStmt *stmt)
+{
+    if (!frame)
+        return;
+    bool binds = frame->kind == FRAME_LOOP || frame->kind == FRAME_BIND;
+    assume_instance(space, frame->outer, binds ? env->outer : env, stmt);
+    if (frame->kind == FRAME_CONDITION)
+        affine_assume(space, env, frame->value, frame->negated);
+    if (frame->kind != FRAME_LOOP)
+        return;
+    Range range = frame->stmt->kind == STMT_FOR ? (Range){frame->stmt->as.loop.min, frame->stmt->as.loop.extent} : frame->range;
+    if (stmt->init && block_binds_axis(stmt, false, frame->var) && !block_binds_axis(stmt, true, frame->var))
+        range.extent = op_max(space->ctx, range.extent, expr_int(space->ctx, range.extent->dtype, 1));
+    affine_assume_range(space, env->outer, env->dim, range);
+}
+
 /* The instances of BLOCK that run in each iteration of the loops around its scope, as a set of those and of iterator values; NULL when
    unknown. */
 static isl_set *instances(Context *ctx, const AccessList *accesses, const Block *block, const Map *sizes, bool *exact)
@@ -112,7 +130,7 @@ static isl_set *instances(Context *ctx, const AccessList *accesses, const Block 
     frame_loops(ctx, scope_frame(frame), &kept);
     AffineSpace space = affine_universe(ctx, loops + stmt->iter_count, sizes);
     const AffineEnv *env = frame_env(ctx, frame, 0);
-    frame_assume(&space, frame, env);
+    assume_instance(&space, frame, env, stmt);
     for (int i = 0; i < stmt->iter_count; i++) {
         const Expr *var = expr_var(ctx, stmt->iters[i].var);
         AffineEnv value = {NULL, stmt->iters[i].var, loops + i, NULL};

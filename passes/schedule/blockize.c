@@ -16,6 +16,7 @@
 
 #include "passes/arith/int_set.h"
 #include "passes/schedule/blockize_internal.h"
+#include "passes/schedule/legality.h"
 #include "passes/schedule/loops.h"
 #include "passes/schedule/scope.h"
 
@@ -438,6 +439,8 @@ Block *blockize_loop(Schedule *sch, const TreeNode *loop, bool preserve_unit_ite
                      b.block_stmt->as.block.block->name, node_loop(loop)->var->name);
         return NULL;
     }
+    if (!check_reductions_run_once(sch, b.loops[b.loop_count - 1], node_loop(loop)->var))
+        return NULL;
     const BlockStmt *block = &b.block_stmt->as.block;
     const Stmt *body = blockize_inner(&b);
     RegionVec reads = {0}, writes = {0};

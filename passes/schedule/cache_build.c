@@ -1,4 +1,5 @@
 /* The edit of cache_read and cache_write: the block that copies, and the users of the buffer turned to the cache. See cache.h. */
+#include "ir/infer_regions.h"
 #include "ir/walk.h"
 #include "passes/schedule/cache.h"
 #include "passes/schedule/loops.h"
@@ -132,6 +133,20 @@ static const Expr *copy_guard(Schedule *sch, const CachePlan *plan, Var *const *
     return guard;
 }
 
+/* Where the place of the region is read from memory (B[A[i]]), the copy reads that too. */
+static void declare_index_reads(Context *ctx, const CachePlan *plan, BlockStmt *copy)
+{
+    bool pure = true;
+    for (int d = 0; d < plan->buffer->ndim; d++)
+        pure = pure && expr_is_pure(plan->region.ranges[d].min);
+    if (pure)
+        return;
+    Map no_buffers = {0};
+    BlockRegions regions = infer_block_regions(ctx, copy, &no_buffers);
+    copy->reads = regions.reads;
+    copy->read_count = regions.read_count;
+}
+
 static const Stmt *make_copy(Schedule *sch, const CachePlan *plan, bool copies_in, Block *symbol)
 {
     Context *ctx = sch->ctx;
@@ -152,6 +167,7 @@ static const Stmt *make_copy(Schedule *sch, const CachePlan *plan, bool copies_i
                **to = copies_in ? indices.cache_indices : indices.buffer_indices;
     const Expr *value = expr_load(ctx, copies_in ? plan->buffer : plan->cache, from, ndim, NULL, sch->call_span);
     copy.body = stmt_store(ctx, copies_in ? plan->cache : plan->buffer, to, ndim, value, NULL, sch->call_span);
+    declare_index_reads(ctx, plan, &copy);
     const Stmt *stmt = stmt_block(ctx, copy, sch->call_span);
     for (int d = ndim - 1; d >= 0; d--)
         stmt = loops_serial(ctx, loops[d], plan->region.ranges[d].extent, stmt, sch->call_span);

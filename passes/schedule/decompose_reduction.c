@@ -41,15 +41,6 @@ static void note_loop(Schedule *sch, const TreeNode *loop)
     sched_note(sch, loop->stmt->span, "loop '%s' is here", loop_name(loop));
 }
 
-/* Loop VAR appears in the binding of an axis of KIND. */
-static bool binds_axis(const BlockStmt *block, IterKind kind, const Var *var)
-{
-    for (int i = 0; i < block->iter_count; i++)
-        if (block->iters[i].kind == kind && expr_uses_var(block->bindings[i], var))
-            return true;
-    return false;
-}
-
 /* Divides the loops around the block at the given one. */
 static bool find_loops(Schedule *sch, Decomposition *step)
 {
@@ -76,7 +67,7 @@ static bool check_outer_loops(Schedule *sch, const Decomposition *step)
 {
     const BlockStmt *block = node_block(step->block);
     for (int i = 0; i < step->outer_count; i++) {
-        if (!binds_axis(block, ITER_REDUCE, node_loop(step->outer[i])->var))
+        if (!block_binds_axis(block, false, node_loop(step->outer[i])->var))
             continue;
         sched_refuse(
             sch,
@@ -99,11 +90,11 @@ static bool check_inner_loops(Schedule *sch, const Decomposition *step)
     const BlockStmt *block = node_block(step->block);
     for (int i = 0; i < step->loop_count; i++) {
         const ForStmt *loop = node_loop(step->loops[i]);
-        bool reduces = binds_axis(block, ITER_REDUCE, loop->var);
+        bool reduces = block_binds_axis(block, false, loop->var);
         if (reduces && !runs_in_order(loop))
             sched_refuse(sch, "loop '%s' reduces and %s%s: without the init its iterations would update the same elements at once",
                          loop->var->name, loop->thread ? "is bound to " : "runs in parallel", loop->thread ? loop->thread : "");
-        else if (!reduces && !binds_axis(block, ITER_SPATIAL, loop->var) && !expr_is_int(loop->extent, 1))
+        else if (!reduces && !block_binds_axis(block, true, loop->var) && !expr_is_int(loop->extent, 1))
             sched_refuse(sch, "no axis of block '%s' uses loop '%s': every update would run %s times after one init", block->block->name,
                          loop->var->name, print_expr(sch->ctx, loop->extent));
         else
@@ -133,7 +124,7 @@ static bool choose_loops(Schedule *sch, Decomposition *step)
 {
     for (int i = 0; i < step->loop_count; i++) {
         const ForStmt *loop = node_loop(step->loops[i]);
-        step->chosen[i] = binds_axis(node_block(step->block), ITER_SPATIAL, loop->var);
+        step->chosen[i] = block_binds_axis(node_block(step->block), true, loop->var);
         for (int j = 0; j < i && step->chosen[i]; j++) {
             const Var *outer = node_loop(step->loops[j])->var;
             if (step->chosen[j] || (!expr_uses_var(loop->extent, outer) && !expr_uses_var(loop->min, outer)))

@@ -10,8 +10,8 @@
    loops, and the product of the extents fits in the type. The new loop is serial, whatever kind the old ones were. */
 #include "ir/print.h"
 #include "ir/walk.h"
-#include "passes/analysis/dependence.h"
 #include "passes/arith/iter_map.h"
+#include "passes/schedule/legality.h"
 #include "passes/schedule/loops.h"
 
 typedef struct {
@@ -118,14 +118,6 @@ static const Expr *fused_extent(Context *ctx, const Fusion *fusion)
     return analyzer_simplify(analyzer_new(ctx), extent);
 }
 
-static bool binds_axis(const BlockStmt *block, const Var *var, bool spatial)
-{
-    for (int i = 0; i < block->iter_count; i++)
-        if ((block->iters[i].kind == ITER_SPATIAL) == spatial && expr_uses_var(block->bindings[i], var))
-            return true;
-    return false;
-}
-
 /* An init runs for each spatial point also where nothing is reduced over. A loop fused from spatial and reduce loops has no iteration for
    such a point when the reduce loop is empty, so that one must be certain to run; and so must some update of each point be where a
    condition on reduce loops comes to speak of the fused loop. */
@@ -137,10 +129,10 @@ static bool check_init_is_kept(Schedule *sch, const Fusion *fusion, const TreeNo
     for (int i = 0; block->init && i < fusion->count; i++) {
         const ForStmt *loop = fused_loop(fusion, i);
         int64_t extent;
-        spatial |= binds_axis(block, loop->var, true);
-        if (binds_axis(block, loop->var, false) && !(expr_const_int(loop->extent, &extent) && extent > 0))
+        spatial |= block_binds_axis(block, true, loop->var);
+        if (block_binds_axis(block, false, loop->var) && !(expr_const_int(loop->extent, &extent) && extent > 0))
             maybe_empty = loop;
-        conditional |= binds_axis(block, loop->var, false) && expr_uses_var(block->predicate, loop->var);
+        conditional |= block_binds_axis(block, false, loop->var) && expr_uses_var(block->predicate, loop->var);
     }
     if (spatial && conditional && !maybe_empty && !dependence_serves_all_points(sch->ctx, schedule_func(sch), block->block)) {
         sched_refuse(sch,
@@ -194,7 +186,8 @@ bool primitive_fuse(Schedule *sch, const Value *args, Value *result)
     Context *ctx = sch->ctx;
     bool preserve_unit_iters = args[1].as.boolean;
     Fusion fusion = {0};
-    if (!gather_loops(sch, args[0].as.list, &fusion) || !check_fusion(sch, &fusion) || !check_inits_are_kept(sch, &fusion))
+    if (!gather_loops(sch, args[0].as.list, &fusion) || !check_fusion(sch, &fusion) || !check_inits_are_kept(sch, &fusion) ||
+        (fusion.count > 1 && !check_reductions_run_once(sch, fusion.nodes[fusion.count - 1], fused_loop(&fusion, 0)->var)))
         return false;
 
     Var *fused = fused_var(ctx, &fusion);

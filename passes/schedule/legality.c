@@ -27,3 +27,34 @@ bool check_order_is_kept(Schedule *sch, const Func *before, const Stmt *old_part
         return true;
     return refuse_conflict(sch, &conflict, "the new order would change what the program computes");
 }
+
+/* Some loop of the nest from the one over OUTERMOST to INNERMOST is bound to a reduce axis of BLOCK. */
+static bool reduces_in_nest(Schedule *sch, const BlockStmt *block, const TreeNode *innermost, const Var *outermost)
+{
+    bool reduces = false;
+    for (const TreeNode *loop = innermost; !reduces; loop = schedule_parent(sch, loop)) {
+        reduces = block_binds_axis(block, false, node_loop(loop)->var);
+        if (node_loop(loop)->var == outermost)
+            break;
+    }
+    return reduces;
+}
+
+bool check_reductions_run_once(Schedule *sch, const TreeNode *innermost, const Var *outermost)
+{
+    int count;
+    const TreeNode **blocks = schedule_child_blocks(sch, innermost, &count);
+    for (int i = 0; i < count; i++) {
+        const BlockStmt *block = node_block(blocks[i]);
+        if (!block->init || !reduces_in_nest(sch, block, innermost, outermost) ||
+            dependence_runs_once(sch->ctx, schedule_func(sch), block->block, outermost))
+            continue;
+        sched_refuse(sch,
+                     "updates of block '%s' run again in other iterations of loop '%s' or of a loop inside of it, each time after its init; "
+                     "that order would be lost",
+                     block->block->name, outermost->name);
+        sched_note(sch, blocks[i]->stmt->span, "block '%s' is here", block->block->name);
+        return false;
+    }
+    return true;
+}

@@ -11,4 +11,9 @@ bool refuse_conflict(Schedule *sch, const Conflict *conflict, const char *format
    where NEW_PART stands now. False after a refusal. INNERMOST: as for dependence_reordered. */
 bool check_order_is_kept(Schedule *sch, const Func *before, const Stmt *old_part, const Stmt *new_part, const Var *innermost);
 
+/* The loops from the one over OUTERMOST to INNERMOST, each the body of the one before, are to become one loop or block, or to change their
+   order. A reduction over some of them whose updates run again there, as for overlapping tiles, starts over with its init each time, and
+   that would be lost. Blocks without an init or without a reduce axis on one of the loops pass. False after a refusal. */
+bool check_reductions_run_once(Schedule *sch, const TreeNode *innermost, const Var *outermost);
+
 #endif

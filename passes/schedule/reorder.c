@@ -125,6 +125,18 @@ static bool check_domains_stay_defined(Schedule *sch, const Reordering *reorderi
     return true;
 }
 
+/* Those of the loops that get another place must not hold a reduction that starts over. */
+static bool check_reductions(Schedule *sch, const Reordering *reordering)
+{
+    int next = reordering->count - 1, first = -1, last = -1;
+    for (int i = 0; i < reordering->chain_count; i++)
+        if (loop_at(reordering, i, &next) != reordering->chain[i]) {
+            first = first < 0 ? i : first;
+            last = i;
+        }
+    return first < 0 || check_reductions_run_once(sch, reordering->chain[first], node_loop(reordering->chain[last])->var);
+}
+
 /* The topmost blocks below the chain must have axes whose instances may run in any order. */
 static bool check_blocks(Schedule *sch, const Reordering *reordering)
 {
@@ -146,6 +158,8 @@ bool primitive_reorder(Schedule *sch, const Value *args, Value *result)
     if (reordering.count < 2)
         return true;
     if (!check_chain(sch, &reordering) || !check_blocks(sch, &reordering) || !check_domains_stay_defined(sch, &reordering))
+        return false;
+    if (!check_reductions(sch, &reordering))
         return false;
 
     const Func *before = schedule_func(sch);
