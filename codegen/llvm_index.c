@@ -20,11 +20,6 @@ static LLVMValueRef index_arithmetic(FuncGen *gen, const Expr *expr)
     }
 }
 
-static bool is_index_type(DType dtype)
-{
-    return dtype.code == DT_INT && dtype.bits >= 32;
-}
-
 LLVMValueRef emit_index(FuncGen *gen, const Expr *expr)
 {
     LLVMValueRef wide;
@@ -32,9 +27,9 @@ LLVMValueRef emit_index(FuncGen *gen, const Expr *expr)
         return LLVMConstInt(gen->build->i64, (unsigned long long)expr->value.integer, true);
     if (expr->kind == EXPR_VAR && (wide = map_get(&gen->wide_values, expr->value.var)))
         return wide;
-    if (is_index_type(expr->dtype) && (expr->kind == EXPR_ADD || expr->kind == EXPR_SUB || expr->kind == EXPR_MUL))
+    if (dtype_is_index(expr->dtype) && (expr->kind == EXPR_ADD || expr->kind == EXPR_SUB || expr->kind == EXPR_MUL))
         return index_arithmetic(gen, expr);
-    if (expr->kind == EXPR_CAST && is_index_type(expr->dtype) && is_index_type(expr->args[0]->dtype) &&
+    if (expr->kind == EXPR_CAST && dtype_is_index(expr->dtype) && dtype_is_index(expr->args[0]->dtype) &&
         expr->dtype.bits >= expr->args[0]->dtype.bits)
         return emit_index(gen, expr->args[0]);
     return extend(gen, emit_expr(gen, expr), expr->dtype);
@@ -43,7 +38,7 @@ LLVMValueRef emit_index(FuncGen *gen, const Expr *expr)
 static bool split_binary(Context *ctx, const Expr *index, LaneIndex *result)
 {
     LaneIndex a, b;
-    if (!is_index_type(index->dtype) || !index_split_lanes(ctx, index->args[0], &a) || !index_split_lanes(ctx, index->args[1], &b))
+    if (!dtype_is_index(index->dtype) || !index_split_lanes(ctx, index->args[0], &a) || !index_split_lanes(ctx, index->args[1], &b))
         return false;
     if (index->kind == EXPR_ADD)
         *result = (LaneIndex){op_add(ctx, a.base, b.base), op_add(ctx, a.stride, b.stride)};

@@ -37,6 +37,12 @@ static inline bool dtype_is_integer(DType t)
 {
     return t.code == DT_INT || t.code == DT_UINT;
 }
+/* int32, int64 and vectors of them: the types of indices. Arithmetic of these in an index does not overflow; that of all other integers wraps,
+   in an index too. */
+static inline bool dtype_is_index(DType t)
+{
+    return t.code == DT_INT && t.bits >= 32;
+}
 static inline DType dtype_with_lanes(DType t, int lanes)
 {
     t.lanes = (uint16_t)lanes;

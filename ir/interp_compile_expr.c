@@ -112,7 +112,7 @@ static void compile_operator(Compiler *compiler, EvalNode *node, const Expr *exp
     node->args = compile_args(compiler, expr);
     node->arg_count = expr->arg_count;
     DType operand = expr->args[0]->dtype;
-    bool checked = compiler->options->checks && compiler->index_depth > 0;
+    bool checked = compiler->options->checks && compiler->index_depth > 0 && dtype_is_index(operand);
     if (dtype_is_float(operand) && expr_is_compare(expr))
         node->eval.integer = eval_real_comparison(expr->kind);
     else if (dtype_is_float(operand))
@@ -146,7 +146,7 @@ static void compile_vector(Compiler *compiler, EvalNode *node, const Expr *expr)
         return;
     }
     if (expr->kind == EXPR_RAMP) {
-        node->as.integer = compiler->options->checks && compiler->index_depth > 0;
+        node->as.integer = compiler->options->checks && compiler->index_depth > 0 && dtype_is_index(expr->dtype);
         set_by_type(node, eval_ramp, eval_unsupported_real, eval_unsupported_pointer);
         return;
     }

@@ -1,5 +1,5 @@
 /* Evaluates operators on integers and bools. Values are carried as int64; those of uint64 as their bit pattern. Arithmetic wraps into the
-   node's type; the checked forms, for index arithmetic, report where it does. */
+   node's type; the checked forms, for arithmetic of index types in an index, report where it does. */
 #include "ir/fold.h"
 #include "ir/interp_internal.h"
 
@@ -25,11 +25,6 @@ static int64_t eval_multiply(const EvalNode *node, Thread *thread)
 }
 
 /* --- Checked arithmetic --- */
-static bool is_uint64(const EvalNode *node)
-{
-    return node->dtype.code == DT_UINT && node->dtype.bits == 64;
-}
-
 static int64_t checked_result(const EvalNode *node, Thread *thread, int64_t a, int64_t b, int64_t value, bool overflow)
 {
     int64_t wrapped = eval_wrap(node, value);
@@ -47,10 +42,7 @@ static int64_t checked_result(const EvalNode *node, Thread *thread, int64_t a, i
     {                                                               \
         OPERANDS;                                                   \
         int64_t value;                                              \
-        uint64_t large;                                             \
         bool overflow = builtin(a, b, &value);                      \
-        if (is_uint64(node))                                        \
-            overflow = builtin((uint64_t)a, (uint64_t)b, &large);   \
         return checked_result(node, thread, a, b, value, overflow); \
     }
 CHECKED(eval_add_checked, __builtin_add_overflow)

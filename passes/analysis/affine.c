@@ -130,6 +130,45 @@ static isl_pw_aff *affine_division(ExprKind kind, isl_pw_aff *a, const Expr *div
     return kind == EXPR_DIV ? isl_pw_aff_tdiv_q(a, b) : isl_pw_aff_tdiv_r(a, b);
 }
 
+/* VALUE where it is shown to be a value of TYPE in the set so far, else NULL: it might wrap. */
+static isl_pw_aff *affine_within(const AffineSpace *space, isl_pw_aff *value, DType type)
+{
+    if (!value)
+        return NULL;
+    isl_set *below = isl_pw_aff_lt_set(isl_pw_aff_copy(value), constant(space, dtype_min_int(type)));
+    isl_set *above = isl_pw_aff_gt_set(isl_pw_aff_copy(value), constant(space, dtype_max_int(type)));
+    isl_set *outside = isl_set_intersect(isl_set_copy(space->set), isl_set_union(below, above));
+    bool within = isl_set_is_empty(outside) == isl_bool_true;
+    isl_set_free(outside);
+    if (within)
+        return value;
+    isl_pw_aff_free(value);
+    return NULL;
+}
+
+/* Shifts by a constant, and the lowest bits that a mask of ones leaves, are multiplication, division and modulo by a power of 2. */
+static isl_pw_aff *affine_bits(const AffineSpace *space, const AffineEnv *env, const Expr *expr, int depth)
+{
+    int64_t count, power;
+    if (!dtype_is_integer(expr->dtype) || !expr_const_int(expr->args[1], &count) || count < 0)
+        return NULL;
+    if (expr->value.op == OP_BITWISE_AND)
+        power = count < INT64_MAX ? count + 1 : 0;
+    else
+        power = count < 62 ? INT64_C(1) << count : 0;
+    if (power <= 0 || (power & (power - 1)))
+        return NULL;
+    isl_pw_aff *a = affine_at(space, env, expr->args[0], depth + 1);
+    if (!a)
+        return NULL;
+    isl_val *value = isl_val_int_from_si(affine_isl(space->ctx), power);
+    switch (expr->value.op) {
+    case OP_SHIFT_LEFT: return affine_within(space, isl_pw_aff_scale_val(a, value), expr->dtype);
+    case OP_SHIFT_RIGHT: return isl_pw_aff_floor(isl_pw_aff_scale_down_val(a, value));
+    default: return isl_pw_aff_mod_val(a, value);
+    }
+}
+
 static isl_pw_aff *affine_binary(const AffineSpace *space, const AffineEnv *env, const Expr *expr, int depth)
 {
     isl_pw_aff *a = affine_at(space, env, expr->args[0], depth + 1);
@@ -164,11 +203,24 @@ static isl_pw_aff *affine_choice(const AffineSpace *space, const AffineEnv *env,
     return isl_pw_aff_cond(isl_set_indicator_function(condition), a, b);
 }
 
-/* A cast that keeps the value of every index. A negative one would come out large as an unsigned number. */
-static bool cast_keeps_value(const Expr *expr)
+/* A cast that keeps the value: by its types, or since the values are shown to be of the new type. */
+static isl_pw_aff *affine_cast(const AffineSpace *space, const AffineEnv *env, const Expr *expr, int depth)
 {
     DType from = expr->args[0]->dtype, to = expr->dtype;
-    return dtype_is_integer(to) && dtype_is_integer(from) && to.bits >= 32 && !(to.code == DT_UINT && from.code != DT_UINT);
+    if (!dtype_is_integer(to) || !dtype_is_integer(from))
+        return NULL;
+    bool keeps = from.code == to.code ? to.bits >= from.bits : from.code == DT_UINT && to.bits > from.bits;
+    isl_pw_aff *value = affine_at(space, env, expr->args[0], depth + 1);
+    return keeps ? value : affine_within(space, value, to);
+}
+
+/* Arithmetic of indices does not overflow; that of other integers wraps, which is not affine. */
+static isl_pw_aff *affine_arithmetic(const AffineSpace *space, const AffineEnv *env, const Expr *expr, int depth)
+{
+    if (!dtype_is_integer(expr->dtype))
+        return NULL;
+    isl_pw_aff *value = affine_binary(space, env, expr, depth);
+    return dtype_is_index(expr->dtype) ? value : affine_within(space, value, expr->dtype);
 }
 
 static isl_pw_aff *affine_at(const AffineSpace *space, const AffineEnv *env, const Expr *expr, int depth)
@@ -176,18 +228,18 @@ static isl_pw_aff *affine_at(const AffineSpace *space, const AffineEnv *env, con
     if (!space->set || depth > DEEPEST_EXPR || expr->dtype.lanes != 1)
         return NULL;
     switch ((ExprKind)expr->kind) {
-    case EXPR_INT: return constant(space, expr->value.integer);
+    case EXPR_INT: return dtype_holds(expr->dtype, expr->value.integer) ? constant(space, expr->value.integer) : NULL;
     case EXPR_VAR: return dtype_is_integer(expr->dtype) || expr->dtype.code == DT_BOOL ? affine_var(space, env, expr, depth) : NULL;
-    case EXPR_CAST: return cast_keeps_value(expr) ? affine_at(space, env, expr->args[0], depth + 1) : NULL;
-    case EXPR_SUB: return expr->dtype.code == DT_INT ? affine_binary(space, env, expr, depth) : NULL; /* an unsigned difference may wrap */
+    case EXPR_CAST: return affine_cast(space, env, expr, depth);
     case EXPR_ADD:
+    case EXPR_SUB:
     case EXPR_MUL:
     case EXPR_DIV:
     case EXPR_MOD:
     case EXPR_FLOORDIV:
     case EXPR_FLOORMOD:
     case EXPR_MIN:
-    case EXPR_MAX: return dtype_is_integer(expr->dtype) ? affine_binary(space, env, expr, depth) : NULL;
+    case EXPR_MAX: return affine_arithmetic(space, env, expr, depth);
     case EXPR_SELECT: return affine_choice(space, env, expr, depth);
     case EXPR_LET: {
         AffineEnv inner = {env, expr->value.var, -1, expr->args[0]};
@@ -196,6 +248,8 @@ static isl_pw_aff *affine_at(const AffineSpace *space, const AffineEnv *env, con
     case EXPR_CALL:
         if (expr->value.op == OP_LIKELY)
             return affine_at(space, env, expr->args[0], depth + 1);
+        if (expr->value.op == OP_SHIFT_LEFT || expr->value.op == OP_SHIFT_RIGHT || expr->value.op == OP_BITWISE_AND)
+            return affine_bits(space, env, expr, depth);
         return expr->value.op == OP_IF_THEN_ELSE ? affine_choice(space, env, expr, depth) : NULL;
     default: return NULL;
     }

@@ -33,7 +33,7 @@ static bool add_scaled(Linear *sum, const Linear *more, int64_t scale)
     return true;
 }
 
-/* EXPR as a sum over loop variables and sizes; bindings of ENV are expanded. */
+/* EXPR as a sum over loop variables and sizes; bindings of ENV are expanded. Arithmetic that may wrap is none. */
 static bool linear_of(const AffineEnv *env, const Expr *expr, int depth, Linear *result)
 {
     *result = (Linear){0};
@@ -52,7 +52,7 @@ static bool linear_of(const AffineEnv *env, const Expr *expr, int depth, Linear 
         result->coeffs[0] = result->count = 1;
         return true;
     }
-    if (expr->kind != EXPR_ADD && expr->kind != EXPR_SUB && expr->kind != EXPR_MUL)
+    if ((expr->kind != EXPR_ADD && expr->kind != EXPR_SUB && expr->kind != EXPR_MUL) || !dtype_is_index(expr->dtype))
         return false;
     Linear a, b;
     if (!linear_of(env, expr->args[0], depth + 1, &a) || !linear_of(env, expr->args[1], depth + 1, &b))

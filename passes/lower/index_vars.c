@@ -45,14 +45,9 @@ void index_vars_add(Context *ctx, IndexVars *vars, const Stmt *stmt)
         map_set(ctx->arena, vars, stmt->as.let.var, stmt->as.let.var);
 }
 
-static bool is_index_type(DType type)
-{
-    return dtype_is_integer(type) || type.code == DT_BOOL;
-}
-
 bool is_index_expr(const IndexVars *vars, const Expr *expr)
 {
-    if (!is_index_type(expr->dtype))
+    if (!dtype_is_integer(expr->dtype) && expr->dtype.code != DT_BOOL)
         return false;
     switch ((ExprKind)expr->kind) {
     case EXPR_VAR: return map_has(vars, expr->value.var);

@@ -66,7 +66,7 @@ const Expr *expr_in_int64(Context *ctx, const Expr *expr)
         return expr;
     bool arithmetic = (expr_is_binary(expr) && expr->kind <= EXPR_MAX) || expr->kind == EXPR_RAMP || expr->kind == EXPR_BROADCAST;
     bool chosen = expr->kind == EXPR_SELECT || expr_is_call(expr, OP_IF_THEN_ELSE);
-    if (!dtype_is_integer(expr->dtype) || (!arithmetic && !chosen))
+    if (!dtype_is_index(expr->dtype) || (!arithmetic && !chosen))
         return op_cast(ctx, wide, expr);
     const Expr *args[3];
     for (int i = 0; i < expr->arg_count; i++)

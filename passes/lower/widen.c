@@ -5,8 +5,8 @@
              A_1[i * 16 + j] = ...                        A_1[i * T.int64(16) + T.Cast("int64", j)] = ...
 
    What could overflow is found with intervals: of loops and lets from their bounds, of sizes from 0 to the greatest value of their type, of
-   everything else the type's own. A loop or let whose value is computed in int64 gets a variable of that type. Values keep their types and
-   wrap: a widened variable in a value is converted back. Runs last, so that nothing narrows again. */
+   everything else the type's own. A loop or let whose value is computed in int64 gets a variable of that type. Values and arithmetic of
+   unsigned and narrow types keep their types and wrap: a widened variable there is converted back. Runs last, so that nothing narrows again. */
 #include "passes/lower/index_vars.h"
 
 /* The values that an expression may have if nothing overflows, cut to int64. */
@@ -76,6 +76,17 @@ static Extent extent_union(Extent a, Extent b)
     return (Extent){a.lo < b.lo ? a.lo : b.lo, a.hi > b.hi ? a.hi : b.hi, a.overflows || b.overflows};
 }
 
+/* The extent of arithmetic of DTYPE that gives VALUES if it does not wrap, as that of indices does not. */
+static Extent extent_in_type(DType dtype, Extent values, bool overflows)
+{
+    Extent type = extent_of_type(dtype_scalar(dtype));
+    bool leaves = values.lo < type.lo || values.hi > type.hi;
+    if (leaves && !dtype_is_index(dtype))
+        return type;
+    values.overflows = overflows || (leaves && dtype.bits < 64);
+    return values;
+}
+
 static Extent extent_of_binary(const Widener *widener, const Expr *expr)
 {
     Extent a = extent_of(widener, expr->args[0]), b = extent_of(widener, expr->args[1]), result;
@@ -91,20 +102,16 @@ static Extent extent_of_binary(const Widener *widener, const Expr *expr)
     case EXPR_MAX: result = (Extent){a.lo > b.lo ? a.lo : b.lo, a.hi > b.hi ? a.hi : b.hi, false}; break;
     default: return (Extent){0, 1, a.overflows || b.overflows};
     }
-    Extent type = extent_of_type(dtype_scalar(expr->dtype));
-    result.overflows = a.overflows || b.overflows || (expr->dtype.bits < 64 && (result.lo < type.lo || result.hi > type.hi));
-    return result;
+    return extent_in_type(expr->dtype, result, a.overflows || b.overflows);
 }
 
 /* base + stride * lane for all lanes. */
 static Extent extent_of_ramp(const Widener *widener, const Expr *expr)
 {
     Extent base = extent_of(widener, expr->args[0]), stride = extent_of(widener, expr->args[1]);
-    Extent reach = extent_product(stride, (Extent){0, expr->dtype.lanes / expr->args[0]->dtype.lanes - 1,
-                                                   false}), type = extent_of_type(dtype_scalar(expr->dtype));
-    Extent result = {clamp((__int128)base.lo + reach.lo), clamp((__int128)base.hi + reach.hi), false};
-    result.overflows = base.overflows || stride.overflows || (expr->dtype.bits < 64 && (result.lo < type.lo || result.hi > type.hi));
-    return result;
+    Extent reach = extent_product(stride, (Extent){0, expr->dtype.lanes / expr->args[0]->dtype.lanes - 1, false});
+    Extent values = {clamp((__int128)base.lo + reach.lo), clamp((__int128)base.hi + reach.hi), false};
+    return extent_in_type(expr->dtype, values, base.overflows || stride.overflows);
 }
 
 static Extent extent_of(const Widener *widener, const Expr *expr)
@@ -156,7 +163,7 @@ static const Expr *in_int64(Widener *widener, const Expr *expr)
 
 static bool needs_int64(const Widener *widener, const Expr *expr)
 {
-    return dtype_is_integer(expr->dtype) && expr->dtype.bits < 64 &&
+    return dtype_is_index(expr->dtype) && expr->dtype.bits < 64 &&
            (extent_of(widener, expr).overflows || expr_uses_any(expr, &widener->wide));
 }
 
@@ -209,7 +216,7 @@ static void set_extent(Widener *widener, const Var *var, Extent extent)
 /* The variable of int64 that takes the place of VAR. */
 static Var *widen_var(Widener *widener, Var *var)
 {
-    Var *wide = var_new(widener->ctx, var->name, DTYPE_INT64, var->span);
+    Var *wide = var_new(widener->ctx, var->name, dtype_with_lanes(DTYPE_INT64, var->dtype.lanes), var->span);
     map_set(widener->ctx->arena, &widener->wide, var, wide);
     return wide;
 }

@@ -128,11 +128,6 @@ static bool match_access(Matcher *matcher, const Buffer *buffer, const Expr *con
     return true;
 }
 
-static bool is_index_type(DType t)
-{
-    return t.code == DT_INT && t.bits >= 32 && t.lanes == 1;
-}
-
 static bool match_children(Matcher *matcher, const Expr *program, const Expr *description)
 {
     for (int i = 0; i < program->arg_count; i++)
@@ -141,9 +136,16 @@ static bool match_children(Matcher *matcher, const Expr *program, const Expr *de
     return true;
 }
 
+/* Both are arithmetic of indices, which comes out the same in both types; that of values read from memory may wrap in one of them. */
+static bool same_index_types(const Expr *program, const Expr *description)
+{
+    return dtype_is_index(program->dtype) && dtype_is_index(description->dtype) && program->dtype.lanes == description->dtype.lanes &&
+           expr_is_pure(program);
+}
+
 static bool match_expr(Matcher *matcher, const Expr *program, const Expr *description)
 {
-    bool types = dtype_equal(program->dtype, description->dtype) || (is_index_type(program->dtype) && is_index_type(description->dtype));
+    bool types = dtype_equal(program->dtype, description->dtype) || same_index_types(program, description);
     bool access = program->kind == EXPR_LOAD; /* a tile may fix leading dimensions */
     if (!types || program->kind != description->kind || (!access && program->arg_count != description->arg_count))
         return differ_exprs(matcher, program, description);
