@@ -7,9 +7,10 @@ void visit_expr_children(Visitor *visitor, const Expr *expr)
         visit_expr(visitor, expr->args[i]);
 }
 
+/* Without a hook for them there is nothing to be found in expressions. */
 void visit_expr(Visitor *visitor, const Expr *expr)
 {
-    if (!visitor->expr || visitor->expr(visitor, expr))
+    if (visitor->expr && visitor->expr(visitor, expr))
         visit_expr_children(visitor, expr);
 }
 
@@ -39,7 +40,7 @@ static void visit_buffer_definition(Visitor *visitor, const Buffer *buffer)
     visit_expr(visitor, buffer->elem_offset);
 }
 
-static void visit_block(Visitor *visitor, const BlockStmt *block)
+static void visit_block_exprs(Visitor *visitor, const BlockStmt *block)
 {
     for (int i = 0; i < block->iter_count; i++) {
         visit_range(visitor, block->iters[i].domain);
@@ -56,6 +57,12 @@ static void visit_block(Visitor *visitor, const BlockStmt *block)
         visit_buffer_definition(visitor, block->matches[i].target);
         visit_region(visitor, &block->matches[i].source);
     }
+}
+
+static void visit_block(Visitor *visitor, const BlockStmt *block)
+{
+    if (visitor->expr)
+        visit_block_exprs(visitor, block);
     if (block->init)
         visit_stmt(visitor, block->init);
     visit_stmt(visitor, block->body);

@@ -48,15 +48,32 @@ Arena *arena_new(void)
     return arena;
 }
 
+static void free_chunks(Chunk *chunk)
+{
+    while (chunk) {
+        Chunk *next = chunk->next;
+        free(chunk);
+        chunk = next;
+    }
+}
+
 void arena_free(Arena *arena)
 {
     if (!arena)
         return;
-    for (Chunk *chunk = arena->current, *next; chunk; chunk = next) {
-        next = chunk->next;
-        free(chunk);
-    }
+    free_chunks(arena->current);
     free(arena);
+}
+
+/* The last chunk is mostly the largest one. */
+void arena_reset(Arena *arena)
+{
+    Chunk *kept = arena->current;
+    if (!kept)
+        return;
+    free_chunks(kept->next);
+    kept->next = NULL;
+    kept->used = 0;
 }
 
 static void add_chunk(Arena *arena, size_t needed)
@@ -73,22 +90,33 @@ static void add_chunk(Arena *arena, size_t needed)
     arena->current = chunk;
 }
 
-void *arena_alloc(Arena *arena, size_t size)
+static size_t round_up(size_t size)
+{
+    return (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+}
+
+/* SIZE bytes that hold anything. */
+static void *take(Arena *arena, size_t size)
 {
     if (size > SIZE_MAX / 2)
         BUG("arena_alloc of %zu bytes", size);
-    size_t rounded = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+    size_t rounded = round_up(size);
     if (!arena->current || arena->current->size - arena->current->used < rounded)
         add_chunk(arena, rounded);
     void *result = arena->current->data + arena->current->used;
     arena->current->used += rounded;
     arena->total += rounded;
-    return memset(result, 0, rounded);
+    return result;
+}
+
+void *arena_alloc(Arena *arena, size_t size)
+{
+    return memset(take(arena, size), 0, round_up(size));
 }
 
 void *arena_copy(Arena *arena, const void *data, size_t size)
 {
-    void *copy = arena_alloc(arena, size);
+    void *copy = take(arena, size);
     if (size)
         memcpy(copy, data, size);
     return copy;

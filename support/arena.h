@@ -11,6 +11,8 @@ typedef struct Arena Arena;
    here returns NULL. */
 Arena *arena_new(void);
 void arena_free(Arena *arena);
+/* Releases what was taken from the arena, and keeps some of the memory for what will be. */
+void arena_reset(Arena *arena);
 
 /* SIZE zeroed bytes, aligned for any type. A size of 0 gives a valid pointer. */
 void *arena_alloc(Arena *arena, size_t size);

@@ -306,35 +306,71 @@ static void collect_stmt(Collector *collector, const Stmt *stmt)
 /* --- the cache --- */
 
 /* A schedule step asks several times for the accesses of the program before it and of the one after it, which is the one before the next
-   step. */
-enum { KEPT = 4 };
+   step. Each list has an arena, which the list that takes its place uses again: the memory stays small and near. */
 typedef struct {
-    const Func *funcs[KEPT];
-    AccessList lists[KEPT];
-    int next; /* the entry to give up next */
+    const Func *func;
+    AccessList list;
+    Arena *arena;
+    uint64_t last_use; /* 0: never */
+} KeptList;
+typedef struct {
+    KeptList kept[ACCESS_LISTS_KEPT];
+    uint64_t uses;
 } AccessCache;
+
+static void release_cache(void *handle)
+{
+    AccessCache *cache = handle;
+    for (int i = 0; i < ACCESS_LISTS_KEPT; i++)
+        arena_free(cache->kept[i].arena);
+}
 
 static AccessCache *access_cache(Context *ctx)
 {
     if (!ctx->accesses.handle)
-        ctx->accesses.handle = ARENA_NEW(ctx->base_arena, AccessCache);
+        ctx->accesses = (Resource){ARENA_NEW(ctx->base_arena, AccessCache), release_cache};
     return ctx->accesses.handle;
+}
+
+static AccessList collect_func(Context *ctx, const Func *func, int expected)
+{
+    Collector collector = {.ctx = ctx};
+    vec_reserve(ctx->arena, &collector.accesses, expected);
+    collect_stmt(&collector, func->body);
+    return collector.accesses;
+}
+
+/* Collects into ARENA. */
+static AccessList collect_into(Context *ctx, Arena *arena, const Func *func, int expected)
+{
+    Arena *outside = ctx->arena;
+    ctx->arena = arena;
+    AccessList list = collect_func(ctx, func, expected);
+    ctx->arena = outside;
+    return list;
 }
 
 AccessList access_collect(Context *ctx, const Func *func)
 {
+    if (ctx->arena != ctx->base_arena) /* FUNC may be released before the context */
+        return collect_func(ctx, func, 0);
     AccessCache *cache = access_cache(ctx);
-    for (int i = 0; i < KEPT; i++)
-        if (cache->funcs[i] == func)
-            return cache->lists[i];
-    Collector collector = {.ctx = ctx};
-    collect_stmt(&collector, func->body);
-    if (ctx->arena == ctx->base_arena) { /* else the list may be released before the context */
-        cache->funcs[cache->next] = func;
-        cache->lists[cache->next] = collector.accesses;
-        cache->next = (cache->next + 1) % KEPT;
+    KeptList *oldest = &cache->kept[0];
+    cache->uses++;
+    for (int i = 0; i < ACCESS_LISTS_KEPT; i++) {
+        KeptList *kept = &cache->kept[i];
+        if (kept->func == func) {
+            kept->last_use = cache->uses;
+            return kept->list;
+        }
+        oldest = kept->last_use < oldest->last_use ? kept : oldest;
     }
-    return collector.accesses;
+    if (oldest->arena)
+        arena_reset(oldest->arena);
+    else
+        oldest->arena = arena_new();
+    *oldest = (KeptList){func, collect_into(ctx, oldest->arena, func, oldest->list.count + 16), oldest->arena, cache->uses};
+    return oldest->list;
 }
 
 /* --- frames --- */

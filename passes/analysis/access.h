@@ -45,9 +45,10 @@ typedef struct {
 } Access;
 typedef VEC(Access) AccessList;
 
-/* All accesses of FUNC's body in program order, allocated in ctx->arena. A loop over the reduce axes of a block with an init counts as one
-   iteration where it certainly has none, for the init runs all the same. The lists of the last few functions are kept with the context, so
-   the result must not be changed. */
+/* All accesses of FUNC's body in program order. A loop over the reduce axes of a block with an init counts as one iteration where it
+   certainly has none, for the init runs all the same. The lists of the last few functions are kept with the context: the result must not be
+   changed, and it lives, with its frames and regions, until ACCESS_LISTS_KEPT other functions have been asked about. */
+enum { ACCESS_LISTS_KEPT = 8 };
 AccessList access_collect(Context *ctx, const Func *func);
 
 /* True when FRAME is OUTER or lies inside it. */

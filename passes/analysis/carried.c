@@ -277,6 +277,18 @@ static bool is_private_scratch(Context *ctx, const AccessList *accesses, const M
            dependence_is_private(ctx, accesses, sizes, access->data, var);
 }
 
+typedef VEC(const Access *) AccessRefs;
+
+/* Of ACCESSES those inside of the loop over VAR. */
+static AccessRefs accesses_inside(Context *ctx, const AccessList *accesses, const Var *var)
+{
+    AccessRefs inside = {0};
+    for (int i = 0; i < accesses->count; i++)
+        if (in_loop(&accesses->data[i], var))
+            vec_push(ctx->arena, &inside, &accesses->data[i]);
+    return inside;
+}
+
 bool dependence_carried(Context *ctx, const Func *func, const Var *var, RunMode mode, Conflict *conflict)
 {
     AccessList accesses = access_collect(ctx, func);
@@ -285,15 +297,14 @@ bool dependence_carried(Context *ctx, const Func *func, const Var *var, RunMode 
     Visitor visitor = {.stmt = enter_stmt, .leave_stmt = leave_stmt, .data = &allocations};
     visit_stmt(&visitor, func->body);
     Map private_data = {0}; /* data Var -> allocations (private) or NULL */
-    for (int i = 0; i < accesses.count; i++) {
-        const Access *a = &accesses.data[i];
-        if (!in_loop(a, var))
+    AccessRefs inside = accesses_inside(ctx, &accesses, var);
+    for (int i = 0; i < inside.count; i++) {
+        const Access *a = inside.data[i];
+        if (a->data && map_has(&allocations.inner, a->data) && !(mode == RUN_AS_THREADS && is_shared(a)))
             continue;
-        for (int j = 0; j < accesses.count; j++) {
-            const Access *b = &accesses.data[j];
-            if (a->data && map_has(&allocations.inner, a->data) && !(mode == RUN_AS_THREADS && is_shared(a)))
-                break;
-            if (!in_loop(b, var) || !pair_shares_memory(a, b) || pair_is_harmless(a, b, false) ||
+        for (int j = 0; j < inside.count; j++) {
+            const Access *b = inside.data[j];
+            if (!pair_shares_memory(a, b) || pair_is_harmless(a, b, false) ||
                 (mode == RUN_AS_THREADS && threads_allow(a, b, var)))
                 continue;
             Conflict found;
