@@ -65,6 +65,9 @@ const Frame **frame_loops(Context *ctx, const Frame *frame, int *count);
 const AffineEnv *frame_env(Context *ctx, const Frame *frame, int first_dim);
 /* Restricts SPACE to the iterations in which the access at FRAME runs. */
 void frame_assume(AffineSpace *space, const Frame *frame, const AffineEnv *env);
+/* Restricts SPACE to the iterations in which ACCESS certainly runs, once for each point it touches: an init that does not depend on what is
+   reduced over runs also where the reduction is empty, so the loops that only reduce have any value there. */
+void access_assume(AffineSpace *space, const Access *access, const AffineEnv *env);
 /* The sizes that FUNC's declarations define, known to be >= 0. */
 Map func_sizes(Context *ctx, const Func *func);
 

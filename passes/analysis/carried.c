@@ -34,22 +34,60 @@ static bool meets_later(Context *ctx, const Access *a, const Access *b, const Ma
 
 /* --- private scratch --- */
 
+/* EXPR, seen from FRAME, depends on the loop over VAR: by itself or through what its variables are bound to. */
+static bool depends_on_loop(const Frame *frame, const Expr *expr, const Var *var)
+{
+    if (expr_uses_var(expr, var))
+        return true;
+    for (const Frame *outer = frame; outer; outer = outer->outer)
+        if (outer->kind == FRAME_BIND && expr_uses_var(expr, outer->var) && depends_on_loop(outer->outer, outer->value, var))
+            return true;
+    return false;
+}
+
+/* The loop over VAR takes part in a reduction around ACCESS: one iteration of it does not hold the init of all that it reads. */
+static bool loop_is_reduced(const Access *access, const Var *var)
+{
+    for (const Frame *frame = access->frame; frame; frame = frame->outer) {
+        const BlockStmt *block = frame->kind == FRAME_BLOCK ? &frame->stmt->as.block : NULL;
+        for (int i = 0; block && i < block->iter_count; i++)
+            if (block->iters[i].kind != ITER_SPATIAL && depends_on_loop(frame->outer, block->bindings[i], var))
+                return true;
+    }
+    return false;
+}
+
+/* Restricts SPACE to the iterations of the first COUNT loops of ACCESS in which it runs. The init of a reduction over one of them does not
+   run in each. */
+static void assume_runs(Context *ctx, AffineSpace *space, const Access *access, int count, const AffineEnv *env)
+{
+    int loop_count;
+    const Frame **loops = frame_loops(ctx, access->frame, &loop_count);
+    bool reduced = false;
+    for (int i = 0; i < count; i++)
+        reduced |= loop_is_reduced(access, loops[i]->var);
+    if (reduced)
+        frame_assume(space, access->frame, env);
+    else
+        access_assume(space, access, env);
+}
+
 /* The elements that ACCESS touches in one iteration of its first COUNT loops: a set over those loops and the element. NULL when unknown;
    *EXACT false when it may be too large. */
 static isl_set *touched_elements(Context *ctx, const Access *access, int count, const Map *sizes, bool *exact)
 {
-    Pair pair = pair_new(ctx, access, access);
-    pair_build(&pair, sizes, 0);
-    pair_assume_equal(&pair, &pair.space, pair.count_a);
-    *exact = !pair.space.approximate;
+    int loops;
+    frame_loops(ctx, access->frame, &loops);
+    AffineSpace space = affine_universe(ctx, loops + access->buffer->ndim, sizes);
+    const AffineEnv *env = frame_env(ctx, access->frame, 0);
+    assume_runs(ctx, &space, access, count, env);
+    access_assume_element(&space, access, env, loops);
+    *exact = !space.approximate;
     for (int i = 0; !access->asked && i < access->buffer->ndim; i++) { /* no program touches elements out of bounds */
         Range whole = {expr_int(ctx, access->buffer->shape[i]->dtype, 0), access->buffer->shape[i]};
-        affine_assume_range(&pair.space, NULL, pair.element + i, whole);
+        affine_assume_range(&space, NULL, loops + i, whole);
     }
-    isl_set *set = pair.space.set;
-    if (set) /* the second copy of the iteration and the inner loops go; the first COUNT loops and the element stay */
-        set = isl_set_project_out(set, isl_dim_set, (unsigned)count, (unsigned)(pair.element - count));
-    return set;
+    return space.set ? isl_set_project_out(space.set, isl_dim_set, (unsigned)count, (unsigned)(loops - count)) : NULL;
 }
 
 bool access_covers(Context *ctx, const Access *write, const Access *read, const Map *sizes)
@@ -98,29 +136,6 @@ const char *access_uncovered(Context *ctx, const Access *write, const Access *re
         strbuf_printf(&text, "%s%s", pair.common ? ", " : " (with ", params);
     strbuf_add(&text, pair.common || *params ? ")" : "");
     return strbuf_text(&text);
-}
-
-/* EXPR, seen from FRAME, depends on the loop over VAR: by itself or through what its variables are bound to. */
-static bool depends_on_loop(const Frame *frame, const Expr *expr, const Var *var)
-{
-    if (expr_uses_var(expr, var))
-        return true;
-    for (const Frame *outer = frame; outer; outer = outer->outer)
-        if (outer->kind == FRAME_BIND && expr_uses_var(expr, outer->var) && depends_on_loop(outer->outer, outer->value, var))
-            return true;
-    return false;
-}
-
-/* The loop over VAR takes part in a reduction around ACCESS: one iteration of it does not hold the init of all that it reads. */
-static bool loop_is_reduced(const Access *access, const Var *var)
-{
-    for (const Frame *frame = access->frame; frame; frame = frame->outer) {
-        const BlockStmt *block = frame->kind == FRAME_BLOCK ? &frame->stmt->as.block : NULL;
-        for (int i = 0; block && i < block->iter_count; i++)
-            if (block->iters[i].kind != ITER_SPATIAL && depends_on_loop(frame->outer, block->bindings[i], var))
-                return true;
-    }
-    return false;
 }
 
 static bool read_is_covered(Context *ctx, const AccessList *accesses, const Map *sizes, const Access *read, const Var *var)

@@ -15,9 +15,9 @@ bool pair_is_harmless(const Access *a, const Access *b, bool reductions_commute)
     return reductions_commute && a->group && a->group == b->group;
 }
 
-static void assume_element(Pair *pair, const Access *access, const AffineEnv *env)
+void access_assume_element(AffineSpace *space, const Access *access, const AffineEnv *env, int first)
 {
-    AffineSpace *space = &pair->space;
+    Context *ctx = space->ctx;
     if (access->whole) {
         space->approximate = true;
         return;
@@ -25,11 +25,11 @@ static void assume_element(Pair *pair, const Access *access, const AffineEnv *en
     for (int i = 0; i < access->buffer->ndim; i++) {
         Range range = access->region.ranges[i];
         if (expr_is_int(range.extent, 1)) {
-            Var *coordinate = var_new(pair->ctx, access->buffer->name, range.min->dtype, span_none());
-            AffineEnv element = {NULL, coordinate, pair->element + i, NULL};
-            affine_assume_compare(space, EXPR_EQ, &element, expr_var(pair->ctx, coordinate), env, range.min);
+            Var *coordinate = var_new(ctx, access->buffer->name, range.min->dtype, span_none());
+            AffineEnv element = {NULL, coordinate, first + i, NULL};
+            affine_assume_compare(space, EXPR_EQ, &element, expr_var(ctx, coordinate), env, range.min);
         } else {
-            affine_assume_range(space, env, pair->element + i, range);
+            affine_assume_range(space, env, first + i, range);
         }
     }
 }
@@ -58,8 +58,8 @@ void pair_build(Pair *pair, const Map *sizes, int extra)
     if (a->fence || b->fence) {
         pair->space.approximate = true;
     } else if (ndim) {
-        assume_element(pair, a, pair->env_a);
-        assume_element(pair, b, pair->env_b);
+        access_assume_element(&pair->space, a, pair->env_a, pair->element);
+        access_assume_element(&pair->space, b, pair->env_b, pair->element);
     }
 }
 

@@ -22,6 +22,8 @@ Pair pair_new(Context *ctx, const Access *a, const Access *b);
 /* Builds the set of all pairs of iterations in which A and B touch a common element. EXTRA further dimensions follow those of the element.
    The caller frees pair->space. */
 void pair_build(Pair *pair, const Map *sizes, int extra);
+/* Requires the dimensions of SPACE from FIRST on to be those of an element that ACCESS, seen in ENV, touches. */
+void access_assume_element(AffineSpace *space, const Access *access, const AffineEnv *env, int first);
 /* Requires the iterations to agree in the first COUNT common loops. */
 void pair_assume_equal(Pair *pair, AffineSpace *space, int count);
 /* True when A comes before B where all their common loops agree: by position in the program. */

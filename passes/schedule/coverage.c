@@ -4,7 +4,6 @@
 #include "passes/schedule/coverage.h"
 
 #include "ir/print.h"
-#include "ir/walk.h"
 #include "support/strbuf.h"
 
 typedef struct {
@@ -94,95 +93,6 @@ static void drop_dims(AffineSpace *space, int first, int last)
     space->set = isl_set_project_out(space->set, isl_dim_set, (unsigned)first, (unsigned)(last - first));
 }
 
-/* --- Inits, which run also where nothing is reduced over --- */
-
-typedef struct {
-    const Stmt *wanted;
-    bool found;
-} StmtSearch;
-
-static bool search_stmt(Visitor *visitor, const Stmt *stmt)
-{
-    StmtSearch *search = visitor->data;
-    search->found |= stmt == search->wanted;
-    return !search->found;
-}
-
-static bool stmt_holds(const Stmt *stmt, const Stmt *wanted)
-{
-    StmtSearch search = {.wanted = wanted};
-    Visitor visitor = {.stmt = search_stmt, .data = &search};
-    visit_stmt(&visitor, stmt);
-    return search.found;
-}
-
-/* The innermost block around ACCESS, when ACCESS belongs to its init and that does not depend on what is reduced over; else NULL. */
-static const BlockStmt *init_owner(const Access *access)
-{
-    const Frame *frame = access->frame;
-    while (frame && frame->kind != FRAME_BLOCK)
-        frame = frame->outer;
-    const BlockStmt *block = frame ? &frame->stmt->as.block : NULL;
-    if (!block || !block->init || !access->write || !stmt_holds(block->init, access->stmt))
-        return NULL;
-    for (int i = 0; i < block->iter_count; i++)
-        if (block->iters[i].kind != ITER_SPATIAL && stmt_uses_var(block->init, block->iters[i].var))
-            return NULL;
-    return block;
-}
-
-/* The loop over VAR only reduces: it moves reduce axes of BLOCK, and no spatial one. */
-static bool only_reduces(const BlockStmt *block, const Var *var)
-{
-    bool reduces = false;
-    for (int i = 0; i < block->iter_count; i++) {
-        bool used = expr_uses_var(block->bindings[i], var);
-        if (used && block->iters[i].kind == ITER_SPATIAL)
-            return false;
-        reduces |= used;
-    }
-    return reduces;
-}
-
-/* CONDITION mentions loops around FRAME that only reduce (*REDUCING), and others (*OTHERS). */
-static void classify_condition(const BlockStmt *block, const Frame *frame, const Expr *condition, bool *reducing, bool *others)
-{
-    *reducing = *others = false;
-    for (; frame; frame = frame->outer)
-        if (frame->kind == FRAME_LOOP && expr_uses_var(condition, frame->var))
-            *(only_reduces(block, frame->var) ? reducing : others) = true;
-}
-
-/* The loop over VAR appears in a condition together with others that do not only reduce. */
-static bool is_mixed_with_others(const BlockStmt *block, const Frame *innermost, const Var *var)
-{
-    for (const Frame *frame = innermost; frame; frame = frame->outer) {
-        bool reducing, others;
-        if (frame->kind != FRAME_CONDITION || !expr_uses_var(frame->value, var))
-            continue;
-        classify_condition(block, frame, frame->value, &reducing, &others);
-        if (others)
-            return true;
-    }
-    return false;
-}
-
-/* As frame_assume for the init of BLOCK at INNERMOST: loops and conditions that only restrict the reduction do not count. */
-static void assume_init(AffineSpace *space, const BlockStmt *block, const Frame *innermost, const Frame *frame, const AffineEnv *env)
-{
-    if (!frame)
-        return;
-    bool binds = frame->kind == FRAME_LOOP || frame->kind == FRAME_BIND, reducing, others;
-    assume_init(space, block, innermost, frame->outer, binds && env ? env->outer : env);
-    if (frame->kind == FRAME_LOOP && (!only_reduces(block, frame->var) || is_mixed_with_others(block, innermost, frame->var)))
-        affine_assume_range(space, env->outer, env->dim, frame->range);
-    if (frame->kind != FRAME_CONDITION)
-        return;
-    classify_condition(block, frame, frame->value, &reducing, &others);
-    if (!reducing || others)
-        affine_assume(space, env, frame->value, frame->negated);
-}
-
 /* The elements that ACCESS touches, in terms of its first KEPT loops. */
 static AffineSpace accessed_set(const Coverage *coverage, const Access *access, int kept)
 {
@@ -191,11 +101,7 @@ static AffineSpace accessed_set(const Coverage *coverage, const Access *access, 
     frame_loops(ctx, access->frame, &loops);
     AffineSpace space = affine_universe(ctx, loops + coverage->buffer->ndim, &coverage->sizes);
     const AffineEnv *env = frame_env(ctx, access->frame, 0);
-    const BlockStmt *init_of = init_owner(access);
-    if (init_of)
-        assume_init(&space, init_of, access->frame, access->frame, env);
-    else
-        frame_assume(&space, access->frame, env);
+    access_assume(&space, access, env);
     env = element_env(coverage, env, loops);
     if (!access->whole && access->region.buffer == coverage->buffer)
         assume_in_ranges(coverage, &space, env, access->region.ranges);

@@ -15,7 +15,8 @@
                                                                    C[vi] = C[vi] + C_rf[vk1, vi]
    The loop is parallel in the first block. Legal for recognized reductions (sum, product, min, max, and, or, argmin, argmax, two sums side
    by side), whose updates may be regrouped; for sums and products the init must be neutral, since it now takes part several times. Every
-   partial result that is combined must have been started: a T.where may not leave out all updates of one. */
+   partial result that is combined must have been started: where a T.where leaves out all updates of some, as in k0 * 8 + k1 < n with
+   n < 8, those are not combined (T.where(k1 < n) on the second block). */
 #include <string.h>
 
 #include "ir/print.h"
@@ -25,21 +26,7 @@
 #include "passes/schedule/concurrency.h"
 #include "passes/schedule/coverage.h"
 #include "passes/schedule/legality.h"
-#include "passes/schedule/loops.h"
-
-typedef VEC(Iter) IterList;
-typedef VEC(const Expr *) ExprList;
-
-typedef struct {
-    Schedule *sch;
-    const TreeNode *loop, *block, *scope;
-    const TreeNode **loops; /* around the block, outermost first */
-    int loop_count;
-    const Reduction *reduction;
-    int axis;                           /* where the partial results get their new dimension */
-    Buffer *partial[MOST_REDUCED];      /* one for each target */
-    Block *partial_block;
-} Factoring;
+#include "passes/schedule/rfactor_internal.h"
 
 /* --- checks --- */
 
@@ -75,7 +62,7 @@ static bool find_block(Factoring *f)
     return true;
 }
 
-static bool loop_is_used(const BlockStmt *block, const Var *var, IterKind kind)
+bool rfactor_loop_is_used(const BlockStmt *block, const Var *var, IterKind kind)
 {
     for (int i = 0; i < block->iter_count; i++)
         if (block->iters[i].kind == kind && expr_uses_var(block->bindings[i], var))
@@ -91,14 +78,14 @@ static bool check_loop(Factoring *f)
         sched_refuse(f->sch, "loop '%s' must be a plain serial loop", loop->var->name);
         return refuse_at(f, f->loop, "the loop");
     }
-    bool counts = loop_is_used(block, loop->var, ITER_REDUCE) || expr_is_int(loop->extent, 1);
-    if (loop_is_used(block, loop->var, ITER_SPATIAL) || !counts) {
+    bool counts = rfactor_loop_is_used(block, loop->var, ITER_REDUCE) || expr_is_int(loop->extent, 1);
+    if (rfactor_loop_is_used(block, loop->var, ITER_SPATIAL) || !counts) {
         sched_refuse(f->sch, "loop '%s' must be bound to reduce axes of block '%s' only", loop->var->name, block->block->name);
         return refuse_at(f, f->loop, "the loop");
     }
     for (int i = 0; i < f->loop_count; i++) {
         const Var *var = node_loop(f->loops[i])->var;
-        bool spatial = loop_is_used(block, var, ITER_SPATIAL), reduce = loop_is_used(block, var, ITER_REDUCE);
+        bool spatial = rfactor_loop_is_used(block, var, ITER_SPATIAL), reduce = rfactor_loop_is_used(block, var, ITER_REDUCE);
         if (spatial && reduce) {
             sched_refuse(f->sch, "loop '%s' is bound to spatial and reduce axes of block '%s'", var->name, block->block->name);
             return refuse_at(f, f->loops[i], "the loop");
@@ -425,29 +412,6 @@ static const Stmt *combining_body(Factoring *f, const Expr *lane)
     return name_lets(ctx, rewrite_stmt(&rewriter, body));
 }
 
-/* Whether the combination runs without LOOP: what is left of the reduction. */
-static bool loop_is_reduced_before(const Factoring *f, const TreeNode *loop)
-{
-    return loop != f->loop && loop_is_used(node_block(f->block), node_loop(loop)->var, ITER_REDUCE);
-}
-
-/* The parts of the predicate that speak of no reduction loop. A loop of one iteration says what it says. */
-static const Expr *remaining_predicate(Factoring *f, const Expr *predicate)
-{
-    Context *ctx = f->sch->ctx;
-    if (predicate->kind == EXPR_AND)
-        return op_and(ctx, remaining_predicate(f, predicate->args[0]), remaining_predicate(f, predicate->args[1]));
-    for (int i = 0; i < f->loop_count; i++) {
-        const ForStmt *loop = node_loop(f->loops[i]);
-        bool reduced = loop_is_reduced_before(f, f->loops[i]);
-        if (reduced && expr_is_int(loop->extent, 1))
-            predicate = subst_one(ctx, predicate, loop->var, loop->min);
-        else if ((reduced || f->loops[i] == f->loop) && expr_uses_var(predicate, loop->var))
-            return expr_bool(ctx, true);
-    }
-    return analyzer_simplify(analyzer_new(ctx), predicate);
-}
-
 static const Stmt *combining_block(Factoring *f)
 {
     Context *ctx = f->sch->ctx;
@@ -467,7 +431,7 @@ static const Stmt *combining_block(Factoring *f)
     block.body = combining_body(f, lane_var);
     block.reads = partial_regions(f, block.writes, block.write_count, lane_var);
     block.read_count = block.write_count;
-    block.predicate = remaining_predicate(f, block.predicate);
+    block.predicate = rfactor_remaining_predicate(f, block.predicate);
     block.iter_count = iters.count;
     block.iters = iters.data;
     block.bindings = bindings.data;
@@ -476,7 +440,7 @@ static const Stmt *combining_block(Factoring *f)
     Subst renaming = {0};
     for (int i = f->loop_count - 1; i >= 0; i--) {
         ForStmt loop = *node_loop(f->loops[i]);
-        if (loop_is_reduced_before(f, f->loops[i]))
+        if (rfactor_loop_is_reduced_before(f, f->loops[i]))
             continue;
         Var *var = var_clone(ctx, loop.var, loop.var->name);
         subst_var(ctx, &renaming, loop.var, expr_var(ctx, var));

@@ -1,0 +1,31 @@
+/* A reduction block on its way to two: shared by rfactor and its predicates. */
+#ifndef TIRC_PASSES_SCHEDULE_RFACTOR_INTERNAL_H
+#define TIRC_PASSES_SCHEDULE_RFACTOR_INTERNAL_H
+
+#include "passes/analysis/reduction.h"
+#include "passes/schedule/loops.h"
+#include "passes/schedule/schedule.h"
+
+typedef VEC(Iter) IterList;
+typedef VEC(const Expr *) ExprList;
+
+typedef struct {
+    Schedule *sch;
+    const TreeNode *loop, *block, *scope;
+    const TreeNode **loops; /* around the block, outermost first */
+    int loop_count;
+    const Reduction *reduction;
+    int axis;                           /* where the partial results get their new dimension */
+    Buffer *partial[MOST_REDUCED];      /* one for each target */
+    Block *partial_block;
+} Factoring;
+
+/* An axis of KIND of BLOCK is bound to something that VAR, a loop, takes part in. */
+bool rfactor_loop_is_used(const BlockStmt *block, const Var *var, IterKind kind);
+/* Whether the combination runs without LOOP: what is left of the reduction. */
+bool rfactor_loop_is_reduced_before(const Factoring *f, const TreeNode *loop);
+/* What the combination keeps of PREDICATE, the block's: the parts that speak of no reduction loop, and for the others which partial results
+   have any update at all. */
+const Expr *rfactor_remaining_predicate(const Factoring *f, const Expr *predicate);
+
+#endif
