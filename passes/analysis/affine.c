@@ -223,10 +223,8 @@ static isl_pw_aff *affine_arithmetic(const AffineSpace *space, const AffineEnv *
     return dtype_is_index(expr->dtype) ? value : affine_within(space, value, expr->dtype);
 }
 
-static isl_pw_aff *affine_at(const AffineSpace *space, const AffineEnv *env, const Expr *expr, int depth)
+static isl_pw_aff *affine_by_kind(const AffineSpace *space, const AffineEnv *env, const Expr *expr, int depth)
 {
-    if (!space->set || depth > DEEPEST_EXPR || expr->dtype.lanes != 1)
-        return NULL;
     switch ((ExprKind)expr->kind) {
     case EXPR_INT: return dtype_holds(expr->dtype, expr->value.integer) ? constant(space, expr->value.integer) : NULL;
     case EXPR_VAR: return dtype_is_integer(expr->dtype) || expr->dtype.code == DT_BOOL ? affine_var(space, env, expr, depth) : NULL;
@@ -253,6 +251,15 @@ static isl_pw_aff *affine_at(const AffineSpace *space, const AffineEnv *env, con
         return expr->value.op == OP_IF_THEN_ELSE ? affine_choice(space, env, expr, depth) : NULL;
     default: return NULL;
     }
+}
+
+static isl_pw_aff *affine_at(const AffineSpace *space, const AffineEnv *env, const Expr *expr, int depth)
+{
+    if (!space->set || depth > DEEPEST_EXPR || expr->dtype.lanes != 1)
+        return NULL;
+    isl_pw_aff *result = affine_by_kind(space, env, expr, depth);
+    const Expr *term = result ? NULL : affine_term(space, env, expr);
+    return term ? parameter(space, term->value.var) : result;
 }
 
 isl_pw_aff *affine_expr(const AffineSpace *space, const AffineEnv *env, const Expr *expr)

@@ -23,11 +23,23 @@ typedef struct AffineEnv {
     const Expr *value;
 } AffineEnv;
 
+/* Stand-ins for integers that are not affine but have one value in each iteration of the first FIXED loops, such as f // n for a fused loop
+   f: each becomes a parameter. Sets that share them can be compared iteration by iteration of those loops, and no further. */
+typedef struct {
+    const Expr *expr; /* over loop variables and sizes */
+    Var *var;
+} AffineTerm;
+typedef struct {
+    int fixed;
+    VEC(AffineTerm) known;
+} AffineTerms;
+
 typedef struct {
     Context *ctx;
     isl_set *set;    /* owned; NULL after an error or when the quota is exhausted: nothing is known */
     bool approximate; /* something was left out, the set may be too large */
     Map sizes;        /* parameters known to be >= 0: Var -> Var */
+    AffineTerms *terms; /* NULL: what is not affine is left out */
 } AffineSpace;
 
 /* The universe of DIMS dimensions. SIZES: variables (parameters of the space) that are sizes, hence >= 0; may be NULL. */
@@ -36,6 +48,8 @@ void affine_free(AffineSpace *space);
 
 /* EXPR (integer or bool) over the space as an isl expression that the caller owns; NULL when it is not affine. */
 isl_pw_aff *affine_expr(const AffineSpace *space, const AffineEnv *env, const Expr *expr);
+/* The parameter that stands for EXPR, seen from ENV, which is not affine; NULL when the space has none for it. */
+const Expr *affine_term(const AffineSpace *space, const AffineEnv *env, const Expr *expr);
 /* Intersects the space with CONDITION (NEGATED: with its opposite). */
 void affine_assume(AffineSpace *space, const AffineEnv *env, const Expr *condition, bool negated);
 /* Intersects with min <= dimension DIM < min + extent. */

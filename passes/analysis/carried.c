@@ -72,13 +72,15 @@ static void assume_runs(Context *ctx, AffineSpace *space, const Access *access, 
         access_assume(space, access, env);
 }
 
-/* The elements that ACCESS touches in one iteration of its first COUNT loops: a set over those loops and the element. NULL when unknown;
-   *EXACT false when it may be too large. */
-static isl_set *touched_elements(Context *ctx, const Access *access, int count, const Map *sizes, bool *exact)
+/* The elements that ACCESS touches in one iteration of the first loops, which TERMS fixes: a set over those loops and the element. NULL
+   when unknown; *EXACT false when it may be too large. */
+static isl_set *touched_elements(Context *ctx, const Access *access, AffineTerms *terms, const Map *sizes, bool *exact)
 {
+    int count = terms->fixed;
     int loops;
     frame_loops(ctx, access->frame, &loops);
     AffineSpace space = affine_universe(ctx, loops + access->buffer->ndim, sizes);
+    space.terms = terms;
     const AffineEnv *env = frame_env(ctx, access->frame, 0);
     assume_runs(ctx, &space, access, count, env);
     access_assume_element(&space, access, env, loops);
@@ -99,8 +101,9 @@ bool access_covers(Context *ctx, const Access *write, const Access *read, const 
     if (access_covers_box(ctx, write, read, common) || access_covers_point(ctx, write, read, common))
         return true;
     bool exact_write, exact_read;
-    isl_set *written = touched_elements(ctx, write, common, sizes, &exact_write);
-    isl_set *needed = touched_elements(ctx, read, common, sizes, &exact_read);
+    AffineTerms terms = {.fixed = common};
+    isl_set *written = touched_elements(ctx, write, &terms, sizes, &exact_write);
+    isl_set *needed = touched_elements(ctx, read, &terms, sizes, &exact_read);
     isl_bool covers = exact_write && written && needed ? isl_set_is_subset(needed, written) : isl_bool_false;
     isl_set_free(written);
     isl_set_free(needed);
@@ -111,9 +114,10 @@ const char *access_uncovered(Context *ctx, const Access *write, const Access *re
 {
     Pair pair = pair_new(ctx, write, read);
     bool exact_write, exact_read;
-    isl_set *written = touched_elements(ctx, write, pair.common, sizes, &exact_write),
-            *needed = touched_elements(ctx, read, pair.common, sizes, &exact_read);
-    if (!exact_write || !exact_read || !written || !needed || write->buffer->ndim != read->buffer->ndim) {
+    AffineTerms terms = {.fixed = pair.common};
+    isl_set *written = touched_elements(ctx, write, &terms, sizes, &exact_write),
+            *needed = touched_elements(ctx, read, &terms, sizes, &exact_read);
+    if (!exact_write || !exact_read || terms.known.count || !written || !needed || write->buffer->ndim != read->buffer->ndim) {
         isl_set_free(written);
         isl_set_free(needed);
         return NULL;

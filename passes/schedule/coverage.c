@@ -14,6 +14,7 @@ typedef struct {
     Var **elements;        /* stand for the indices of an element */
     const Frame *place;    /* what is around the place */
     const Frame *innermost; /* of a write, for the bindings that the region may mention */
+    AffineTerms *terms;     /* over the loops around the place, for all sets of one question */
 } Coverage;
 
 static bool access_is_below(const Access *access, const Stmt *block)
@@ -100,6 +101,7 @@ static AffineSpace accessed_set(const Coverage *coverage, const Access *access, 
     int loops;
     frame_loops(ctx, access->frame, &loops);
     AffineSpace space = affine_universe(ctx, loops + coverage->buffer->ndim, &coverage->sizes);
+    space.terms = coverage->terms;
     const AffineEnv *env = frame_env(ctx, access->frame, 0);
     access_assume(&space, access, env);
     env = element_env(coverage, env, loops);
@@ -117,6 +119,7 @@ static AffineSpace box_set(const Coverage *coverage, const PlacedBox *box, int k
 {
     Context *ctx = coverage->ctx;
     AffineSpace space = affine_universe(ctx, kept + coverage->buffer->ndim, &coverage->sizes);
+    space.terms = coverage->terms;
     frame_assume(&space, coverage->place, frame_env(ctx, coverage->place, 0));
     /* the region mentions only what is around the place, so the dimensions that this environment has for inner loops do not matter */
     const AffineEnv *env = element_env(coverage, frame_env(ctx, coverage->innermost, 0), kept);
@@ -186,11 +189,13 @@ bool coverage_is_written(Schedule *sch, const PlacedBox *box, const char **why)
     int kept;
     bool exact = true;
     frame_loops(coverage.ctx, coverage.place, &kept);
+    AffineTerms terms = {.fixed = kept};
+    coverage.terms = &terms;
     AffineSpace missing = box_set(&coverage, box, kept);
     for (int i = 0; i < coverage.accesses.count; i++)
         exact &= subtract_written(&coverage, &coverage.accesses.data[i], box->writer, kept, &missing);
     SetVerdict verdict = affine_verdict(&missing);
-    const char *point = verdict == SET_HAS_POINT && exact ? describe_point(&coverage, &missing, kept) : NULL;
+    const char *point = verdict == SET_HAS_POINT && exact && !terms.known.count ? describe_point(&coverage, &missing, kept) : NULL;
     *why = point ? arena_printf(sch->ctx->arena, "%s is not written", point) : "this cannot be shown";
     affine_free(&missing);
     return verdict == SET_EMPTY;
@@ -218,12 +223,14 @@ static bool read_is_served(Coverage *coverage, const TreeNode *writer, const Acc
     int kept;
     bool exact = !read->whole;
     frame_loops(coverage->ctx, coverage->place, &kept);
+    AffineTerms terms = {.fixed = kept};
+    coverage->terms = &terms;
     AffineSpace missing = accessed_set(coverage, read, kept);
     exact &= !missing.approximate;
     for (int i = 0; i < coverage->accesses.count; i++)
         exact &= subtract_written(coverage, &coverage->accesses.data[i], writer, kept, &missing);
     SetVerdict verdict = affine_verdict(&missing);
-    const char *point = verdict == SET_HAS_POINT && exact ? describe_point(coverage, &missing, kept) : NULL;
+    const char *point = verdict == SET_HAS_POINT && exact && !terms.known.count ? describe_point(coverage, &missing, kept) : NULL;
     *why = point ? arena_printf(coverage->ctx->arena, "it reads %s", point) : "this cannot be shown";
     affine_free(&missing);
     return verdict == SET_EMPTY;
