@@ -1,8 +1,10 @@
-/* Axis kinds are claims: what a program says of its blocks by T.axis.spatial and T.axis.reduce is checked. A claim that is certainly false
-   is a warning where the program is only shown or interpreted, and an error where it is compiled. */
+/* What a program says is checked before anything is made of it. Axis kinds are claims: one that is certainly false is a warning where the
+   program is only shown or interpreted, and an error where it is compiled; so is an access that is certainly out of bounds or undeclared,
+   but a schedule that acts on it makes that an error too. */
 #include "driver/driver.h"
 #include "ir/walk.h"
 #include "passes/analysis/dependence.h"
+#include "passes/analysis/faults.h"
 
 typedef struct {
     Driver *driver;
@@ -23,10 +25,19 @@ static bool check_block(Visitor *visitor, const Stmt *stmt)
     return true;
 }
 
+static void check_faults(Driver *driver, const Func *func, bool are_errors)
+{
+    FaultList faults = faults_collect(driver->ctx, func);
+    for (int i = 0; i < faults.count; i++)
+        (are_errors ? diag_error : diag_warning)(driver->ctx, faults.data[i].span, "%s", faults.data[i].text);
+}
+
 bool driver_check_claims(Driver *driver, const Module *module, bool compiles)
 {
     ClaimWalk walk = {.driver = driver, .compiles = compiles};
     for (int i = 0; i < module->func_count; i++) {
+        if (compiles || !driver->options.interpret) /* the interpreter says more of what it finds */
+            check_faults(driver, module->funcs[i], compiles || driver->options.schedules.count);
         walk.claims = dependence_collect_claims(driver->ctx, module->funcs[i]);
         Visitor visitor = {.stmt = check_block, .data = &walk};
         visit_stmt(&visitor, module->funcs[i]->body);

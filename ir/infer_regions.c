@@ -182,7 +182,7 @@ static bool has_fixed_var(const Inference *inference, const Expr *expr)
 
 static void narrow_comparison(Inference *inference, Condition *condition, ExprKind kind, const Expr *a, const Expr *b)
 {
-    if (a->dtype.code != DT_INT || a->dtype.lanes != 1 || kind == EXPR_NE)
+    if (!dtype_is_index(a->dtype) || a->dtype.lanes != 1 || kind == EXPR_NE)
         return;
     if (has_fixed_var(inference, a) || has_fixed_var(inference, b)) {
         condition->useless = true;
@@ -305,12 +305,12 @@ static bool visit_let(Inference *inference, const Stmt *stmt)
 {
     const Var *var = stmt->as.let.var;
     visit_expr(&inference->visitor, stmt->as.let.value);
-    if (var->dtype.code == DT_INT && var->dtype.lanes == 1) {
-        Interval value = interval_of_expr(inference->ctx, &inference->scope, stmt->as.let.value);
-        if (interval_is_known(value) && expr_size(value.min, LARGEST_LET) + expr_size(value.max, LARGEST_LET) >= LARGEST_LET)
-            value = interval_everything();
-        interval_set(inference->ctx, &inference->scope, var, &value);
-    }
+    Interval value = interval_everything();
+    if (dtype_is_integer(var->dtype) && var->dtype.lanes == 1)
+        value = interval_of_expr(inference->ctx, &inference->scope, stmt->as.let.value);
+    if (interval_is_known(value) && expr_size(value.min, LARGEST_LET) + expr_size(value.max, LARGEST_LET) >= LARGEST_LET)
+        value = interval_everything();
+    interval_set(inference->ctx, &inference->scope, var, &value);
     visit_stmt(&inference->visitor, stmt->as.let.body);
     return false;
 }

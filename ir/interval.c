@@ -80,7 +80,8 @@ static Interval floor_remainder(Context *ctx, Interval a, Interval b)
 
 static Interval of_operator(Context *ctx, const Expr *expr, Interval a, Interval b)
 {
-    if (!interval_is_known(a) || !interval_is_known(b))
+    bool wraps = !dtype_is_index(expr->dtype) && expr->kind != EXPR_SELECT;
+    if (wraps || !interval_is_known(a) || !interval_is_known(b))
         return interval_everything();
     switch (expr->kind) {
     case EXPR_ADD: return add(ctx, a, b);
@@ -145,6 +146,10 @@ static Interval of_cast(Evaluation *evaluation, const Expr *cast)
     Interval value = evaluate(evaluation, cast->args[0]);
     if (!interval_is_known(value))
         return value;
+    int64_t low, high;
+    bool fits = expr_const_int(value.min, &low) && expr_const_int(value.max, &high) && dtype_holds(to, low) && dtype_holds(to, high);
+    if (to.bits < from.bits && !fits)
+        return interval_everything();
     return (Interval){op_cast(evaluation->ctx, to, value.min), op_cast(evaluation->ctx, to, value.max)};
 }
 

@@ -395,6 +395,17 @@ SetVerdict affine_verdict(const AffineSpace *space)
     return empty == isl_bool_true ? SET_EMPTY : empty == isl_bool_false ? SET_HAS_POINT : SET_UNKNOWN;
 }
 
+bool affine_runs_into(const AffineSpace *whole, const AffineSpace *part)
+{
+    if (!whole->set || !part->set || affine_verdict(part) != SET_HAS_POINT)
+        return false;
+    isl_set *sizes_whole = isl_set_params(with_sizes(whole)), *sizes_part = isl_set_params(with_sizes(part));
+    bool always = isl_set_is_subset(sizes_whole, sizes_part) == isl_bool_true;
+    isl_set_free(sizes_whole);
+    isl_set_free(sizes_part);
+    return always;
+}
+
 static int64_t coordinate(isl_point *point, enum isl_dim_type type, int position)
 {
     isl_val *value = isl_point_get_coordinate_val(point, type, position);

@@ -64,6 +64,8 @@ AffineSpace affine_copy(const AffineSpace *space);
 typedef enum { SET_EMPTY, SET_HAS_POINT, SET_UNKNOWN } SetVerdict;
 /* Whether the set has a point. SET_UNKNOWN after errors and when the quota is exhausted. */
 SetVerdict affine_verdict(const AffineSpace *space);
+/* Whether PART, a part of WHOLE, has a point for all values of the parameters for which WHOLE has one, and for some. Unknown is false. */
+bool affine_runs_into(const AffineSpace *whole, const AffineSpace *part);
 /* Coordinates of a point: VALUES gets one per dimension. Parameters get small values; *PARAMS lists them as "n = 3, m = 1" (empty: none).
    False when there is none. */
 bool affine_sample(const AffineSpace *space, int64_t *values, const char **params);

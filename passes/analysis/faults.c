@@ -1,0 +1,250 @@
+/* See faults.h. */
+#include "passes/analysis/faults.h"
+
+#include "ir/print.h"
+#include "support/strbuf.h"
+
+typedef struct {
+    Context *ctx;
+    Map sizes;
+    Map seen; /* Var of an iterator whose binding was looked at */
+    FaultList faults;
+} FaultSearch;
+
+/* The iterations in which what is at a frame runs, with further dimensions for the coordinates of a point. */
+typedef struct {
+    AffineSpace space;
+    const AffineEnv *env;
+    const Frame **loops;
+    int loop_count, dims;
+} Site;
+
+static bool is_counted(const Frame *frame)
+{
+    for (; frame; frame = frame->outer)
+        if (frame->kind == FRAME_LOOP && frame->stmt->kind == STMT_WHILE)
+            return false;
+    return true;
+}
+
+static Site site_new(FaultSearch *search, const Frame *frame, int coordinates)
+{
+    Site site = {.env = frame_env(search->ctx, frame, 0)};
+    site.loops = frame_loops(search->ctx, frame, &site.loop_count);
+    site.dims = site.loop_count + coordinates;
+    site.space = affine_universe(search->ctx, site.dims, &search->sizes);
+    frame_assume(&site.space, frame, site.env);
+    return site;
+}
+
+/* Coordinate INDEX of the point is VALUE. */
+static void site_locate(FaultSearch *search, Site *site, int index, const Expr *value)
+{
+    Var *coordinate = var_new(search->ctx, "coordinate", value->dtype, span_none());
+    AffineEnv env = {NULL, coordinate, site->loop_count + index, NULL};
+    affine_assume_compare(&site->space, EXPR_EQ, &env, expr_var(search->ctx, coordinate), site->env, value);
+}
+
+/* The part of SITE in which coordinate INDEX is below LOW, or is HIGH or above. */
+static AffineSpace site_beyond(FaultSearch *search, const Site *site, int index, const Expr *low, const Expr *high)
+{
+    AffineSpace beyond = affine_copy(&site->space);
+    const Expr *bound = low ? low : high;
+    Var *coordinate = var_new(search->ctx, "coordinate", bound->dtype, span_none());
+    AffineEnv env = {NULL, coordinate, site->loop_count + index, NULL};
+    const Expr *value = expr_var(search->ctx, coordinate);
+    if (low)
+        affine_assume_compare(&beyond, EXPR_LT, &env, value, site->env, low);
+    else
+        affine_assume_compare(&beyond, EXPR_LE, site->env, high, &env, value);
+    return beyond;
+}
+
+static const char *numbers_text(Context *ctx, const int64_t *values, int count)
+{
+    StrBuf text = {.arena = ctx->arena};
+    for (int i = 0; i < count; i++)
+        strbuf_printf(&text, "%s%lld", i ? ", " : "", (long long)values[i]);
+    return strbuf_text(&text);
+}
+
+/* " at i = 15, j = 0 (with n = 3)" */
+static const char *iteration_text(Context *ctx, const Site *site, const int64_t *values, const char *params)
+{
+    StrBuf text = {.arena = ctx->arena};
+    for (int i = 0; i < site->loop_count; i++)
+        strbuf_printf(&text, "%s%s = %lld", i ? ", " : " at ", site->loops[i]->var->name, (long long)values[i]);
+    if (*params)
+        strbuf_printf(&text, " (with %s)", params);
+    return strbuf_text(&text);
+}
+
+/* A point of WRONG, a part of SITE (taken), that there is whenever the site runs: its coordinates and the iteration. NULL where there is
+   none. */
+static const char *certain_point(FaultSearch *search, const Site *site, AffineSpace wrong, int64_t **coordinates)
+{
+    const char *params, *where = NULL;
+    int64_t *values = ARENA_ARRAY(search->ctx->arena, int64_t, site->dims);
+    if (!wrong.approximate && affine_runs_into(&site->space, &wrong) && affine_sample(&wrong, values, &params)) {
+        where = iteration_text(search->ctx, site, values, params);
+        *coordinates = values + site->loop_count;
+    }
+    affine_free(&wrong);
+    return where;
+}
+
+static void add_fault(FaultSearch *search, Span span, const char *text)
+{
+    Fault fault = {span, text};
+    vec_push(search->ctx->arena, &search->faults, fault);
+}
+
+/* --- bounds --- */
+
+static bool add_out_of_bounds(FaultSearch *search, const Access *access, const Site *site, AffineSpace wrong)
+{
+    int64_t *element;
+    const Buffer *buffer = access->region.buffer;
+    const char *where = certain_point(search, site, wrong, &element);
+    if (where)
+        add_fault(search, access->span, arena_printf(search->ctx->arena, "%s[%s] is %s%s, out of the bounds of '%s'", buffer->name,
+                                                     numbers_text(search->ctx, element, buffer->ndim), access->write ? "written" : "read",
+                                                     where, buffer->name));
+    return where != NULL;
+}
+
+static bool find_out_of_bounds(FaultSearch *search, const Access *access, const Site *site)
+{
+    const Buffer *buffer = access->region.buffer;
+    for (int d = 0; d < buffer->ndim; d++) {
+        const Expr *zero = expr_int(search->ctx, buffer->shape[d]->dtype, 0);
+        if (add_out_of_bounds(search, access, site, site_beyond(search, site, d, zero, NULL)) ||
+            add_out_of_bounds(search, access, site, site_beyond(search, site, d, NULL, buffer->shape[d])))
+            return true;
+    }
+    return false;
+}
+
+/* --- declared regions --- */
+
+static bool is_around_root(const Frame *frame)
+{
+    for (frame = frame->outer; frame; frame = frame->outer)
+        if (frame->kind == FRAME_BLOCK)
+            return false;
+    return true;
+}
+
+static bool allocates(const BlockStmt *block, const Buffer *buffer)
+{
+    for (int i = 0; i < block->alloc_count; i++)
+        if (block->allocs[i]->data == buffer->data)
+            return true;
+    return false;
+}
+
+/* Takes from SPACE what REGION, of a block at FRAME, holds. False where that cannot be said. */
+static bool subtract_region(const Site *site, AffineSpace *space, const Region *region, const AffineEnv *env)
+{
+    AffineSpace held = affine_copy(space);
+    for (int d = 0; d < region->buffer->ndim; d++)
+        affine_assume_range(&held, env, site->loop_count + d, region->ranges[d]);
+    bool known = !held.approximate && held.set;
+    if (known)
+        space->set = isl_set_subtract(space->set, isl_set_copy(held.set));
+    affine_free(&held);
+    return known;
+}
+
+/* The regions of BLOCK that ACCESS may touch: what an instance writes it may read back. */
+static bool subtract_declared(const Site *site, AffineSpace *space, const Access *access, const BlockStmt *block, const AffineEnv *env)
+{
+    for (int i = 0; i < block->read_count + block->write_count; i++) {
+        const Region *region = i < block->write_count ? &block->writes[i] : &block->reads[i - block->write_count];
+        if (region->buffer->data != access->data || (access->write && i >= block->write_count))
+            continue;
+        if (region->buffer != access->region.buffer || !subtract_region(site, space, region, env))
+            return false;
+    }
+    return true;
+}
+
+/* Declared regions are of the buffers that a block sees: those of views say nothing of an access to the root. */
+static bool find_undeclared(FaultSearch *search, const Access *access, const Site *site)
+{
+    Context *ctx = search->ctx;
+    for (const Frame *frame = access->frame; frame && !is_around_root(frame); frame = frame->outer) {
+        const BlockStmt *block = frame->kind == FRAME_BLOCK ? &frame->stmt->as.block : NULL;
+        if (block && block->match_count)
+            return false;
+        if (!block || allocates(block, access->region.buffer))
+            continue;
+        AffineSpace wrong = affine_copy(&site->space);
+        int64_t *element;
+        const char *where = NULL;
+        if (subtract_declared(site, &wrong, access, block, site->env))
+            where = certain_point(search, site, wrong, &element);
+        else
+            affine_free(&wrong);
+        if (!where)
+            continue;
+        const char *verb = access->write ? "written" : "read", *list = access->write ? "writes" : "reads";
+        add_fault(search, access->span,
+                  arena_printf(ctx->arena, "%s[%s] is %s%s, but not among the declared %s of block '%s'", access->buffer->name,
+                               numbers_text(ctx, element, access->buffer->ndim), verb, where, list, block->block->name));
+        return true;
+    }
+    return false;
+}
+
+/* --- bindings --- */
+
+static void find_misbound(FaultSearch *search, const Frame *frame)
+{
+    Context *ctx = search->ctx;
+    Range domain = frame->range;
+    if (map_has(&search->seen, frame->var) || !is_counted(frame))
+        return;
+    map_set(ctx->arena, &search->seen, frame->var, frame->var);
+    Site site = site_new(search, frame->outer, 1);
+    site_locate(search, &site, 0, frame->value);
+    int64_t *value;
+    const char *where = certain_point(search, &site, site_beyond(search, &site, 0, domain.min, NULL), &value);
+    if (!where)
+        where = certain_point(search, &site, site_beyond(search, &site, 0, NULL, op_add(ctx, domain.min, domain.extent)), &value);
+    if (where)
+        add_fault(search, frame->value->span.file ? frame->value->span : frame->var->span,
+                  arena_printf(ctx->arena, "axis '%s' is bound to %lld%s, outside of its domain", frame->var->name, (long long)*value, where));
+    affine_free(&site.space);
+}
+
+static bool can_be_judged(const Access *access)
+{
+    if (access->whole || access->fence || access->stmt->kind == STMT_EVALUATE || !is_counted(access->frame))
+        return false;
+    for (int d = 0; d < access->region.buffer->ndim; d++)
+        if (!expr_is_int(access->region.ranges[d].extent, 1))
+            return false;
+    return true;
+}
+
+FaultList faults_collect(Context *ctx, const Func *func)
+{
+    FaultSearch search = {.ctx = ctx, .sizes = func_sizes(ctx, func)};
+    AccessList accesses = access_collect(ctx, func);
+    for (int i = 0; i < accesses.count; i++) {
+        const Access *access = &accesses.data[i];
+        for (const Frame *frame = access->frame; frame; frame = frame->outer)
+            if (frame->kind == FRAME_BIND && frame->identity)
+                find_misbound(&search, frame);
+        if (!can_be_judged(access))
+            continue;
+        Site site = site_new(&search, access->frame, access->region.buffer->ndim);
+        for (int d = 0; d < access->region.buffer->ndim; d++)
+            site_locate(&search, &site, d, access->region.ranges[d].min);
+        if (!find_out_of_bounds(&search, access, &site))
+            find_undeclared(&search, access, &site);
+        affine_free(&site.space);
+    }
+    return search.faults;
+}
