@@ -19,10 +19,11 @@ typedef struct {
     int loop_count, dims;
 } Site;
 
+/* The iterations of the loops around FRAME are all known to run; those of a loop without any count for its init only (see access_collect). */
 static bool is_counted(const Frame *frame)
 {
     for (; frame; frame = frame->outer)
-        if (frame->kind == FRAME_LOOP && frame->stmt->kind == STMT_WHILE)
+        if (frame->kind == FRAME_LOOP && (frame->stmt->kind == STMT_WHILE || expr_is_int(frame->stmt->as.loop.extent, 0)))
             return false;
     return true;
 }
