@@ -191,6 +191,7 @@ Range interval_to_range(Context *ctx, Interval interval, Range whole)
         return whole;
     if (is_point(interval) || (linear_difference(ctx, interval.max, interval.min, &width) && width == 0))
         return (Range){interval.min, expr_int(ctx, dtype_scalar(interval.min->dtype), 1)};
-    const Expr *extent = op_sub(ctx, op_add_int(ctx, interval.max, 1), interval.min);
-    return (Range){linear_simplify(ctx, interval.min), linear_simplify(ctx, extent)};
+    const Expr *extent = linear_simplify(ctx, op_sub(ctx, op_add_int(ctx, interval.max, 1), interval.min));
+    bool empty = expr_const_int(extent, &width) && width < 0;
+    return (Range){linear_simplify(ctx, interval.min), empty ? expr_int(ctx, extent->dtype, 0) : extent};
 }

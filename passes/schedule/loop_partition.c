@@ -11,9 +11,11 @@
    The order of instances stays. The blocks around the parts declare what the parts touch. Refused for a loop that a block with an init
    reduces over: each part would start the reduction anew. */
 #include "ir/infer_regions.h"
+#include "ir/linear_sum.h"
 #include "ir/print.h"
 #include "ir/walk.h"
 #include "passes/schedule/loops.h"
+#include "passes/schedule/scope.h"
 
 typedef struct {
     Schedule *sch;
@@ -105,6 +107,34 @@ static void widen_data_regions(Context *ctx, Region *regions, int count)
     }
 }
 
+/* The part of RANGE inside of AROUND, as far as the ends of both can be compared. */
+static Range clipped_range(Context *ctx, Range range, Range around)
+{
+    int64_t difference;
+    const Expr *end = op_add(ctx, range.min, range.extent), *last = op_add(ctx, around.min, around.extent);
+    if (linear_difference(ctx, around.min, range.min, &difference) && difference > 0)
+        range.min = around.min;
+    if (linear_difference(ctx, last, end, &difference) && difference < 0)
+        end = last;
+    const Expr *extent = linear_simplify(ctx, op_sub(ctx, end, range.min));
+    if (expr_const_int(extent, &difference) && difference < 0)
+        extent = expr_int(ctx, extent->dtype, 0);
+    range.extent = extent;
+    return range;
+}
+
+/* No part touches more than the block around the loop declares, although what is inferred may be wider where a condition joins several
+   loops. */
+static void clip_regions(Partition *p, Region *regions, int count, const Region *around, int around_count)
+{
+    Context *ctx = p->sch->ctx;
+    for (int i = 0; i < count; i++) {
+        const Region *outer = regions_find(around, around_count, regions[i].buffer);
+        for (int d = 0; outer && d < regions[i].buffer->ndim; d++)
+            regions[i].ranges[d] = clipped_range(ctx, regions[i].ranges[d], outer->ranges[d]);
+    }
+}
+
 /* An opaque block around BODY that declares what BODY touches. */
 static const Stmt *block_around(Partition *p, const char *name, const Stmt *body)
 {
@@ -118,6 +148,9 @@ static const Stmt *block_around(Partition *p, const char *name, const Stmt *body
     block.write_count = regions.write_count;
     widen_data_regions(ctx, block.reads, block.read_count);
     widen_data_regions(ctx, block.writes, block.write_count);
+    const BlockStmt *scope = node_block(schedule_scope(p->sch, p->loop));
+    clip_regions(p, block.reads, block.read_count, scope->reads, scope->read_count);
+    clip_regions(p, block.writes, block.write_count, scope->writes, scope->write_count);
     return stmt_block(ctx, block, span);
 }
 
