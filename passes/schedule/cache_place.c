@@ -259,9 +259,14 @@ static bool bindings_reach_all(Schedule *sch, const CachePlan *plan)
         if (up->stmt->kind != STMT_FOR && up->stmt->kind != STMT_SEQ)
             return false;
     RegionQuery query = writer_query(sch, plan);
-    IntSet *sets = ARENA_ARRAY(sch->ctx->arena, IntSet, plan->buffer->ndim);
-    return writes_what_it_declares(sch, plan) && repeating_loops_run(sch, plan, &query) &&
-           region_strict_bound(analyzer_new(sch->ctx), &query, sets);
+    Analyzer *an = analyzer_new(sch->ctx);
+    IntSet *sets = ARENA_ARRAY(sch->ctx->arena, IntSet, query.ndim);
+    if (!writes_what_it_declares(sch, plan) || !repeating_loops_run(sch, plan, &query) || !region_strict_bound(an, &query, sets))
+        return false;
+    bool same = true; /* else the region is a larger one, for want of limits */
+    for (int d = 0; d < query.ndim && same; d++)
+        same = int_set_matches_range(an, sets[d], plan->region.ranges[d]);
+    return same;
 }
 
 /* EXPR mentions something that is defined between the anchor's surroundings and the writer. */
