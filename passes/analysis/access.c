@@ -87,6 +87,7 @@ static void add_access(Collector *collector, Region region, bool whole, bool wri
                      .buffer = canonical,
                      .region = region,
                      .write = write,
+                     .viewed = region.buffer != buffer,
                      .order = write,
                      .span = span};
     access.whole = whole || !same_layout(canonical, region.buffer);
@@ -148,9 +149,23 @@ static void collect_choice(Collector *collector, const Expr *expr)
     }
 }
 
+/* The right operand of "and" is evaluated only where the left one holds, that of "or" where it does not. */
+static void collect_right_operand(Collector *collector, const Expr *expr)
+{
+    const Frame *outside = collector->frame;
+    collect_reads(collector, expr->args[0]);
+    push(collector, (Frame){.kind = FRAME_CONDITION, .value = expr->args[0], .negated = expr->kind == EXPR_OR});
+    collect_reads(collector, expr->args[1]);
+    collector->frame = outside;
+}
+
 static bool visit_read(Visitor *visitor, const Expr *expr)
 {
     Collector *collector = visitor->data;
+    if ((expr->kind == EXPR_AND || expr->kind == EXPR_OR) && !expr_is_pure(expr->args[1])) {
+        collect_right_operand(collector, expr);
+        return false;
+    }
     if (expr->kind == EXPR_LOAD)
         add_indexed(collector, expr->value.buffer, expr->args, false, expr->span);
     if (expr_is_call(expr, OP_IF_THEN_ELSE)) {

@@ -34,6 +34,7 @@ typedef struct {
     Region region;
     bool whole;         /* may touch any element: REGION says nothing */
     bool write;
+    bool viewed;        /* the access is made through a match_buffer view of the root buffer */
     Block *group;       /* of an access to the target of a recognized reduction: its block. Accesses of one group commute. Else NULL */
     bool initialized;   /* the group's block has an init, which runs before any update */
     bool asked;         /* the program need not make it: its elements may lie out of bounds */

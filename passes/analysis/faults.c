@@ -1,7 +1,7 @@
 /* See faults.h. */
 #include "passes/analysis/faults.h"
 
-#include "ir/print.h"
+#include "passes/analysis/pair.h"
 #include "support/strbuf.h"
 
 typedef struct {
@@ -100,6 +100,69 @@ static void add_fault(FaultSearch *search, Span span, const char *text)
     vec_push(search->ctx->arena, &search->faults, fault);
 }
 
+/* --- cheap arguments, which decide almost always --- */
+
+static bool lies_in_box(FaultSearch *search, const Access *access, const AffineEnv *env, const Range *ranges)
+{
+    for (int d = 0; d < access->region.buffer->ndim; d++)
+        if (!value_lies_in(search->ctx, access->frame, env, access->region.ranges[d].min, ranges[d]))
+            return false;
+    return true;
+}
+
+static bool is_plainly_in_bounds(FaultSearch *search, const Access *access, const AffineEnv *env)
+{
+    const Buffer *buffer = access->region.buffer;
+    for (int d = 0; d < buffer->ndim; d++) {
+        Range range = {expr_int(search->ctx, buffer->shape[d]->dtype, 0), buffer->shape[d]};
+        if (!value_lies_in(search->ctx, access->frame, env, access->region.ranges[d].min, range))
+            return false;
+    }
+    return true;
+}
+
+/* The block at FRAME says what ACCESS may touch: not the root block, nor one whose own memory it is. Declared regions are of the buffers
+   that a block sees: those of views say nothing of an access to the root. */
+static const BlockStmt *declaring_block(const Frame *frame, const Access *access)
+{
+    if (frame->kind != FRAME_BLOCK || access->viewed)
+        return NULL;
+    const BlockStmt *block = &frame->stmt->as.block;
+    for (int i = 0; i < block->alloc_count; i++)
+        if (block->allocs[i]->data == access->data)
+            return NULL;
+    for (frame = frame->outer; frame && frame->kind != FRAME_BLOCK; frame = frame->outer) {
+    }
+    return frame ? block : NULL;
+}
+
+/* The I-th region of BLOCK, writes first, where ACCESS may touch it; else NULL. What an instance writes it may read back. */
+static const Region *declared_region(const BlockStmt *block, int i, const Access *access)
+{
+    const Region *region = i < block->write_count ? &block->writes[i] : &block->reads[i - block->write_count];
+    return region->buffer->data != access->data || (access->write && i >= block->write_count) ? NULL : region;
+}
+
+static bool block_plainly_declares(FaultSearch *search, const BlockStmt *block, const Access *access, const AffineEnv *env)
+{
+    for (int i = 0; i < block->read_count + block->write_count; i++) {
+        const Region *region = declared_region(block, i, access);
+        if (region && region->buffer == access->region.buffer && lies_in_box(search, access, env, region->ranges))
+            return true;
+    }
+    return false;
+}
+
+static bool is_plainly_declared(FaultSearch *search, const Access *access, const AffineEnv *env)
+{
+    for (const Frame *frame = access->frame; frame; frame = frame->outer) {
+        const BlockStmt *block = declaring_block(frame, access);
+        if (block && !block_plainly_declares(search, block, access, env))
+            return false;
+    }
+    return true;
+}
+
 /* --- bounds --- */
 
 static bool add_out_of_bounds(FaultSearch *search, const Access *access, const Site *site, AffineSpace wrong)
@@ -128,28 +191,12 @@ static bool find_out_of_bounds(FaultSearch *search, const Access *access, const 
 
 /* --- declared regions --- */
 
-static bool is_around_root(const Frame *frame)
-{
-    for (frame = frame->outer; frame; frame = frame->outer)
-        if (frame->kind == FRAME_BLOCK)
-            return false;
-    return true;
-}
-
-static bool allocates(const BlockStmt *block, const Buffer *buffer)
-{
-    for (int i = 0; i < block->alloc_count; i++)
-        if (block->allocs[i]->data == buffer->data)
-            return true;
-    return false;
-}
-
-/* Takes from SPACE what REGION, of a block at FRAME, holds. False where that cannot be said. */
-static bool subtract_region(const Site *site, AffineSpace *space, const Region *region, const AffineEnv *env)
+/* Takes from SPACE what REGION holds. False where that cannot be said. */
+static bool subtract_region(const Site *site, AffineSpace *space, const Region *region)
 {
     AffineSpace held = affine_copy(space);
     for (int d = 0; d < region->buffer->ndim; d++)
-        affine_assume_range(&held, env, site->loop_count + d, region->ranges[d]);
+        affine_assume_range(&held, site->env, site->loop_count + d, region->ranges[d]);
     bool known = !held.approximate && held.set;
     if (known)
         space->set = isl_set_subtract(space->set, isl_set_copy(held.set));
@@ -157,45 +204,35 @@ static bool subtract_region(const Site *site, AffineSpace *space, const Region *
     return known;
 }
 
-/* The regions of BLOCK that ACCESS may touch: what an instance writes it may read back. */
-static bool subtract_declared(const Site *site, AffineSpace *space, const Access *access, const BlockStmt *block, const AffineEnv *env)
+static bool subtract_declared(const Site *site, AffineSpace *space, const Access *access, const BlockStmt *block)
 {
     for (int i = 0; i < block->read_count + block->write_count; i++) {
-        const Region *region = i < block->write_count ? &block->writes[i] : &block->reads[i - block->write_count];
-        if (region->buffer->data != access->data || (access->write && i >= block->write_count))
-            continue;
-        if (region->buffer != access->region.buffer || !subtract_region(site, space, region, env))
+        const Region *region = declared_region(block, i, access);
+        if (region && (region->buffer != access->region.buffer || !subtract_region(site, space, region)))
             return false;
     }
     return true;
 }
 
-/* Declared regions are of the buffers that a block sees: those of views say nothing of an access to the root. */
-static bool find_undeclared(FaultSearch *search, const Access *access, const Site *site)
+static void find_undeclared(FaultSearch *search, const Access *access, const Site *site)
 {
     Context *ctx = search->ctx;
-    for (const Frame *frame = access->frame; frame && !is_around_root(frame); frame = frame->outer) {
-        const BlockStmt *block = frame->kind == FRAME_BLOCK ? &frame->stmt->as.block : NULL;
-        if (block && block->match_count)
-            return false;
-        if (!block || allocates(block, access->region.buffer))
+    for (const Frame *frame = access->frame; frame; frame = frame->outer) {
+        const BlockStmt *block = declaring_block(frame, access);
+        if (!block)
             continue;
         AffineSpace wrong = affine_copy(&site->space);
+        wrong.approximate |= !subtract_declared(site, &wrong, access, block);
         int64_t *element;
-        const char *where = NULL;
-        if (subtract_declared(site, &wrong, access, block, site->env))
-            where = certain_point(search, site, wrong, &element);
-        else
-            affine_free(&wrong);
+        const char *where = certain_point(search, site, wrong, &element), *list = access->write ? "writes" : "reads";
         if (!where)
             continue;
-        const char *verb = access->write ? "written" : "read", *list = access->write ? "writes" : "reads";
         add_fault(search, access->span,
                   arena_printf(ctx->arena, "%s[%s] is %s%s, but not among the declared %s of block '%s'", access->buffer->name,
-                               numbers_text(ctx, element, access->buffer->ndim), verb, where, list, block->block->name));
-        return true;
+                               numbers_text(ctx, element, access->buffer->ndim), access->write ? "written" : "read", where, list,
+                               block->block->name));
+        return;
     }
-    return false;
 }
 
 /* --- bindings --- */
@@ -207,6 +244,8 @@ static void find_misbound(FaultSearch *search, const Frame *frame)
     if (map_has(&search->seen, frame->var) || !is_counted(frame))
         return;
     map_set(ctx->arena, &search->seen, frame->var, frame->var);
+    if (value_lies_in(ctx, frame->outer, frame_env(ctx, frame->outer, 0), frame->value, domain))
+        return;
     Site site = site_new(search, frame->outer, 1);
     site_locate(search, &site, 0, frame->value);
     int64_t *value;
@@ -229,6 +268,20 @@ static bool can_be_judged(const Access *access)
     return true;
 }
 
+static void find_misplaced(FaultSearch *search, const Access *access)
+{
+    const AffineEnv *env = frame_env(search->ctx, access->frame, 0);
+    bool in_bounds = is_plainly_in_bounds(search, access, env);
+    if (in_bounds && is_plainly_declared(search, access, env))
+        return;
+    Site site = site_new(search, access->frame, access->region.buffer->ndim);
+    for (int d = 0; d < access->region.buffer->ndim; d++)
+        site_locate(search, &site, d, access->region.ranges[d].min);
+    if (in_bounds || !find_out_of_bounds(search, access, &site))
+        find_undeclared(search, access, &site);
+    affine_free(&site.space);
+}
+
 FaultList faults_collect(Context *ctx, const Func *func)
 {
     FaultSearch search = {.ctx = ctx, .sizes = func_sizes(ctx, func)};
@@ -238,14 +291,8 @@ FaultList faults_collect(Context *ctx, const Func *func)
         for (const Frame *frame = access->frame; frame; frame = frame->outer)
             if (frame->kind == FRAME_BIND && frame->identity)
                 find_misbound(&search, frame);
-        if (!can_be_judged(access))
-            continue;
-        Site site = site_new(&search, access->frame, access->region.buffer->ndim);
-        for (int d = 0; d < access->region.buffer->ndim; d++)
-            site_locate(&search, &site, d, access->region.ranges[d].min);
-        if (!find_out_of_bounds(&search, access, &site))
-            find_undeclared(&search, access, &site);
-        affine_free(&site.space);
+        if (can_be_judged(access))
+            find_misplaced(&search, access);
     }
     return search.faults;
 }

@@ -91,6 +91,39 @@ static bool add_interval(const Linear *linear, const Frame **loops, int first, i
     return true;
 }
 
+/* LINEAR is one loop variable alone that runs over just [0, extent). */
+static bool runs_over(const Linear *linear, const Frame **loops, int count, const Expr *extent)
+{
+    const Frame *found = NULL;
+    int terms = 0;
+    for (int t = 0; t < linear->count; t++)
+        terms += linear->coeffs[t] != 0;
+    for (int i = 0; i < count; i++)
+        found = coefficient(linear, loops[i]->var) == 1 ? loops[i] : found;
+    return terms == 1 && linear->constant == 0 && found && expr_is_int(found->range.min, 0) && expr_equal(found->range.extent, extent);
+}
+
+bool value_lies_in(Context *ctx, const Frame *frame, const AffineEnv *env, const Expr *value, Range range)
+{
+    int count;
+    int64_t extent, low, high;
+    const Frame **loops = frame_loops(ctx, frame, &count);
+    Linear offset, min;
+    if (!linear_of(env, value, 0, &offset) || !linear_of(env, range.min, 0, &min) || !add_scaled(&offset, &min, -1))
+        return false;
+    if (!expr_const_int(range.extent, &extent))
+        return runs_over(&offset, loops, count, range.extent);
+    for (int t = 0; t < offset.count; t++) {
+        int at = 0;
+        while (at < count && loops[at]->var != offset.vars[t])
+            at++;
+        if (at == count && offset.coeffs[t])
+            return false;
+    }
+    low = high = offset.constant;
+    return add_interval(&offset, loops, 0, count, 1, &low, &high) && low >= 0 && high < extent;
+}
+
 /* Every variable of LINEAR that is no loop of the access, and every agreeing outer loop, must have the same coefficient on both sides. */
 static bool outer_terms_cancel(const Pair *pair, const Linear *a, const Linear *b, int level)
 {

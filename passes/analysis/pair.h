@@ -37,6 +37,8 @@ bool access_names(const Access *access, const Var *var);
 /* A cheap argument that in each iteration of the first COMMON loops, which both share, WRITE touches all elements that READ may touch:
    boxes with linear bounds, nothing conditional about the write. */
 bool access_covers_box(Context *ctx, const Access *write, const Access *read, int common);
+/* A cheap argument that VALUE, under FRAME with its environment ENV, always lies in RANGE. */
+bool value_lies_in(Context *ctx, const Frame *frame, const AffineEnv *env, const Expr *value, Range range);
 /* A cheap argument that different iterations of the common loop number LEVEL (the outer ones agreeing) never touch a common element. */
 bool pair_is_disjoint(const Pair *pair, int level);
 /* The argument for indices that are not linear: those that both accesses share are a one-to-one map of common loops, of which the one at
