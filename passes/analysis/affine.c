@@ -1,6 +1,7 @@
 /* See affine.h. */
-#include "passes/analysis/affine.h"
+#include "passes/analysis/affine_rows.h"
 
+#include <isl/aff.h>
 #include <isl/id.h>
 #include <isl/local_space.h>
 #include <isl/options.h>
@@ -43,10 +44,24 @@ AffineSpace affine_universe(Context *ctx, int dims, const Map *sizes)
     return space;
 }
 
+AffineSpace affine_of_set(Context *ctx, isl_set *set, const Map *sizes)
+{
+    return (AffineSpace){.ctx = ctx, .set = set, .sizes = *sizes};
+}
+
 void affine_free(AffineSpace *space)
 {
     isl_set_free(space->set);
     space->set = NULL;
+    space->rows = NULL;
+}
+
+isl_set *affine_take_set(AffineSpace *space)
+{
+    affine_settle(space);
+    isl_set *set = space->set;
+    space->set = NULL;
+    return set;
 }
 
 AffineSpace affine_copy(const AffineSpace *space)
@@ -203,15 +218,21 @@ static isl_pw_aff *affine_choice(const AffineSpace *space, const AffineEnv *env,
     return isl_pw_aff_cond(isl_set_indicator_function(condition), a, b);
 }
 
+bool affine_cast_keeps_value(const Expr *cast)
+{
+    DType from = cast->args[0]->dtype, to = cast->dtype;
+    if (!dtype_is_integer(to) || !dtype_is_integer(from))
+        return false;
+    return from.code == to.code ? to.bits >= from.bits : from.code == DT_UINT && to.bits > from.bits;
+}
+
 /* A cast that keeps the value: by its types, or since the values are shown to be of the new type. */
 static isl_pw_aff *affine_cast(const AffineSpace *space, const AffineEnv *env, const Expr *expr, int depth)
 {
-    DType from = expr->args[0]->dtype, to = expr->dtype;
-    if (!dtype_is_integer(to) || !dtype_is_integer(from))
+    if (!dtype_is_integer(expr->dtype) || !dtype_is_integer(expr->args[0]->dtype))
         return NULL;
-    bool keeps = from.code == to.code ? to.bits >= from.bits : from.code == DT_UINT && to.bits > from.bits;
     isl_pw_aff *value = affine_at(space, env, expr->args[0], depth + 1);
-    return keeps ? value : affine_within(space, value, to);
+    return affine_cast_keeps_value(expr) ? value : affine_within(space, value, expr->dtype);
 }
 
 /* Arithmetic of indices does not overflow; that of other integers wraps, which is not affine. */
@@ -262,7 +283,8 @@ static isl_pw_aff *affine_at(const AffineSpace *space, const AffineEnv *env, con
     return term ? parameter(space, term->value.var) : result;
 }
 
-isl_pw_aff *affine_expr(const AffineSpace *space, const AffineEnv *env, const Expr *expr)
+/* EXPR (integer or bool) over the space as an isl expression that the caller owns; NULL when it is not affine. */
+static isl_pw_aff *affine_expr(const AffineSpace *space, const AffineEnv *env, const Expr *expr)
 {
     return affine_at(space, env, expr, 0);
 }
@@ -315,13 +337,35 @@ static isl_set *condition_at(const AffineSpace *space, const AffineEnv *env, con
     return comparison(expr->kind, a, b);
 }
 
-/* Intersects with LIMIT (taken); NULL leaves it out. */
+/* Intersects with LIMIT (taken), which was made when all rows were settled; NULL leaves it out. */
 static void restrict_to(AffineSpace *space, isl_set *limit)
 {
     if (limit)
         space->set = isl_set_intersect(space->set, limit);
     else
         space->approximate = true;
+}
+
+static ExprKind opposite(ExprKind kind)
+{
+    switch (kind) {
+    case EXPR_EQ: return EXPR_NE;
+    case EXPR_NE: return EXPR_EQ;
+    case EXPR_LT: return EXPR_GE;
+    case EXPR_LE: return EXPR_GT;
+    case EXPR_GT: return EXPR_LE;
+    default: return EXPR_LT;
+    }
+}
+
+/* Conditions that need no isl expression; false when CONDITION is none. */
+static bool assume_linear(AffineSpace *space, const AffineEnv *env, const Expr *condition, bool negated)
+{
+    if (condition->kind == EXPR_INT && (condition->value.integer != 0) != negated)
+        return true;
+    return expr_is_compare(condition) && dtype_is_integer(condition->args[0]->dtype) &&
+           affine_add_comparison(space, negated ? opposite(condition->kind) : condition->kind, env, condition->args[0], env,
+                                 condition->args[1]);
 }
 
 /* Of a conjunction each side helps alone. */
@@ -338,12 +382,18 @@ void affine_assume(AffineSpace *space, const AffineEnv *env, const Expr *conditi
         affine_assume(space, env, condition->args[1], negated);
         return;
     }
+    if (assume_linear(space, env, condition, negated))
+        return;
+    affine_settle(space);
     isl_set *set = condition_at(space, env, condition, 0);
     restrict_to(space, set && negated ? isl_set_complement(set) : set);
 }
 
 void affine_assume_compare(AffineSpace *space, ExprKind kind, const AffineEnv *env_a, const Expr *a, const AffineEnv *env_b, const Expr *b)
 {
+    if (!space->set || affine_add_comparison(space, kind, env_a, a, env_b, b))
+        return;
+    affine_settle(space);
     isl_pw_aff *left = affine_expr(space, env_a, a);
     isl_pw_aff *right = left ? affine_expr(space, env_b, b) : NULL;
     if (!right)
@@ -351,8 +401,26 @@ void affine_assume_compare(AffineSpace *space, ExprKind kind, const AffineEnv *e
     restrict_to(space, right ? comparison(kind, left, right) : NULL);
 }
 
+/* Where both ends are linear; else false, and nothing is done. */
+static bool assume_linear_range(AffineSpace *space, const AffineEnv *env, int dim, Range range)
+{
+    AffineSum low, high;
+    low.count = high.count = 0;
+    low.constant = 0;
+    high.constant = -1;
+    if (!affine_sum_add(&low, env, range.min, -1) || !affine_sum_add_dim(&low, dim, 1) || !affine_sum_add(&high, env, range.min, 1) ||
+        !affine_sum_add(&high, env, range.extent, 1) || !affine_sum_add_dim(&high, dim, -1))
+        return false;
+    affine_add_row(space, &low, false);
+    affine_add_row(space, &high, false);
+    return true;
+}
+
 void affine_assume_range(AffineSpace *space, const AffineEnv *env, int dim, Range range)
 {
+    if (!space->set || assume_linear_range(space, env, dim, range))
+        return;
+    affine_settle(space);
     isl_pw_aff *min = affine_expr(space, env, range.min);
     isl_pw_aff *extent = affine_expr(space, env, range.extent);
     if (min)
@@ -368,8 +436,17 @@ void affine_assume_range(AffineSpace *space, const AffineEnv *env, int dim, Rang
 
 void affine_assume_dims(AffineSpace *space, ExprKind kind, int a, int b)
 {
-    if (space->set)
+    AffineSum sum = {.constant = -(kind == EXPR_LT)};
+    if (!space->set)
+        return;
+    if (kind != EXPR_EQ && kind != EXPR_LT && kind != EXPR_LE) {
+        affine_settle(space);
         restrict_to(space, comparison(kind, dimension(space, a), dimension(space, b)));
+    } else if (a != b || kind == EXPR_LT) {
+        affine_sum_add_dim(&sum, a, -1);
+        affine_sum_add_dim(&sum, b, 1);
+        affine_add_row(space, &sum, kind == EXPR_EQ);
+    }
 }
 
 /* The set with its sizes at least 0. */
@@ -385,8 +462,9 @@ static isl_set *with_sizes(const AffineSpace *space)
     return set;
 }
 
-SetVerdict affine_verdict(const AffineSpace *space)
+SetVerdict affine_verdict(AffineSpace *space)
 {
+    affine_settle(space);
     if (!space->set)
         return SET_UNKNOWN;
     isl_set *set = with_sizes(space);
@@ -395,14 +473,17 @@ SetVerdict affine_verdict(const AffineSpace *space)
     return empty == isl_bool_true ? SET_EMPTY : empty == isl_bool_false ? SET_HAS_POINT : SET_UNKNOWN;
 }
 
-bool affine_runs_into(const AffineSpace *whole, const AffineSpace *part)
+bool affine_runs_into(const AffineSpace *whole, AffineSpace *part)
 {
     if (!whole->set || !part->set || affine_verdict(part) != SET_HAS_POINT)
         return false;
-    isl_set *sizes_whole = isl_set_params(with_sizes(whole)), *sizes_part = isl_set_params(with_sizes(part));
+    AffineSpace settled = affine_copy(whole);
+    affine_settle(&settled);
+    isl_set *sizes_whole = isl_set_params(with_sizes(&settled)), *sizes_part = isl_set_params(with_sizes(part));
     bool always = isl_set_is_subset(sizes_whole, sizes_part) == isl_bool_true;
     isl_set_free(sizes_whole);
     isl_set_free(sizes_part);
+    affine_free(&settled);
     return always;
 }
 
@@ -414,8 +495,9 @@ static int64_t coordinate(isl_point *point, enum isl_dim_type type, int position
     return number;
 }
 
-bool affine_sample(const AffineSpace *space, int64_t *values, const char **params)
+bool affine_sample(AffineSpace *space, int64_t *values, const char **params)
 {
+    affine_settle(space);
     isl_set *set = space->set ? with_sizes(space) : NULL;
     isl_set *least = set ? isl_set_lexmin(isl_set_copy(set)) : NULL;
     isl_point *point = least && isl_set_is_empty(least) == isl_bool_false ? isl_set_sample_point(isl_set_copy(least)) : NULL;

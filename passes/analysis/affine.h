@@ -37,6 +37,7 @@ typedef struct {
 typedef struct {
     Context *ctx;
     isl_set *set;    /* owned; NULL after an error or when the quota is exhausted: nothing is known */
+    const struct AffineRow *rows; /* linear restrictions that SET does not have yet */
     bool approximate; /* something was left out, the set may be too large */
     Map sizes;        /* parameters known to be >= 0: Var -> Var */
     AffineTerms *terms; /* NULL: what is not affine is left out */
@@ -45,9 +46,13 @@ typedef struct {
 /* The universe of DIMS dimensions. SIZES: variables (parameters of the space) that are sizes, hence >= 0; may be NULL. */
 AffineSpace affine_universe(Context *ctx, int dims, const Map *sizes);
 void affine_free(AffineSpace *space);
+/* A space of SET (taken). */
+AffineSpace affine_of_set(Context *ctx, isl_set *set, const Map *sizes);
+/* The set with all restrictions, owned by the caller; SPACE is freed. NULL when nothing is known. */
+isl_set *affine_take_set(AffineSpace *space);
 
-/* EXPR (integer or bool) over the space as an isl expression that the caller owns; NULL when it is not affine. */
-isl_pw_aff *affine_expr(const AffineSpace *space, const AffineEnv *env, const Expr *expr);
+/* A cast that keeps the value of every integer, by its types. */
+bool affine_cast_keeps_value(const Expr *cast);
 /* The parameter that stands for EXPR, seen from ENV, which is not affine; NULL when the space has none for it. */
 const Expr *affine_term(const AffineSpace *space, const AffineEnv *env, const Expr *expr);
 /* Intersects the space with CONDITION (NEGATED: with its opposite). */
@@ -63,11 +68,11 @@ AffineSpace affine_copy(const AffineSpace *space);
 
 typedef enum { SET_EMPTY, SET_HAS_POINT, SET_UNKNOWN } SetVerdict;
 /* Whether the set has a point. SET_UNKNOWN after errors and when the quota is exhausted. */
-SetVerdict affine_verdict(const AffineSpace *space);
+SetVerdict affine_verdict(AffineSpace *space);
 /* Whether PART, a part of WHOLE, has a point for all values of the parameters for which WHOLE has one, and for some. Unknown is false. */
-bool affine_runs_into(const AffineSpace *whole, const AffineSpace *part);
+bool affine_runs_into(const AffineSpace *whole, AffineSpace *part);
 /* Coordinates of a point: VALUES gets one per dimension. Parameters get small values; *PARAMS lists them as "n = 3, m = 1" (empty: none).
    False when there is none. */
-bool affine_sample(const AffineSpace *space, int64_t *values, const char **params);
+bool affine_sample(AffineSpace *space, int64_t *values, const char **params);
 
 #endif

@@ -89,7 +89,8 @@ static isl_set *touched_elements(Context *ctx, const Access *access, AffineTerms
         Range whole = {expr_int(ctx, access->buffer->shape[i]->dtype, 0), access->buffer->shape[i]};
         affine_assume_range(&space, NULL, loops + i, whole);
     }
-    return space.set ? isl_set_project_out(space.set, isl_dim_set, (unsigned)count, (unsigned)(loops - count)) : NULL;
+    isl_set *set = affine_take_set(&space);
+    return set ? isl_set_project_out(set, isl_dim_set, (unsigned)count, (unsigned)(loops - count)) : NULL;
 }
 
 bool access_covers(Context *ctx, const Access *write, const Access *read, const Map *sizes)
@@ -122,7 +123,7 @@ const char *access_uncovered(Context *ctx, const Access *write, const Access *re
         isl_set_free(needed);
         return NULL;
     }
-    AffineSpace missing = {.ctx = ctx, .set = isl_set_subtract(needed, written), .sizes = *sizes};
+    AffineSpace missing = affine_of_set(ctx, isl_set_subtract(needed, written), sizes);
     int64_t *values = ARENA_ARRAY(ctx->arena, int64_t, pair.common + read->buffer->ndim);
     const char *params;
     StrBuf text = {.arena = ctx->arena};

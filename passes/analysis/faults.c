@@ -199,7 +199,7 @@ static bool subtract_region(const Site *site, AffineSpace *space, const Region *
         affine_assume_range(&held, site->env, site->loop_count + d, region->ranges[d]);
     bool known = !held.approximate && held.set;
     if (known)
-        space->set = isl_set_subtract(space->set, isl_set_copy(held.set));
+        space->set = isl_set_subtract(affine_take_set(space), affine_take_set(&held));
     affine_free(&held);
     return known;
 }

@@ -45,7 +45,7 @@ static bool is_covered(Context *ctx, const AccessList *accesses, const Block *bl
 
 bool dependence_moved_producer(Context *ctx, const Func *before, const Func *after, const Block *block, Conflict *conflict)
 {
-    OrderQuestion question = {before, after, before->body, after->body, is_input_pair, (void *)block};
+    OrderQuestion question = {before, after, before->body, after->body, block, is_input_pair, (void *)block};
     if (order_changes(ctx, &question, conflict))
         return true;
     AccessList accesses = access_collect(ctx, after);
@@ -67,11 +67,6 @@ bool dependence_moved_producer(Context *ctx, const Func *before, const Func *aft
 }
 
 /* --- a consumer --- */
-
-static bool is_of_moved(void *data, const Access *a, const Access *b)
-{
-    return access_in_block(a, data) || access_in_block(b, data);
-}
 
 /* The frame at which BLOCK's own body begins in the program of ACCESSES: that of its block with all bindings. */
 static const Frame *block_frame(const AccessList *accesses, const Block *block, const BlockStmt **stmt)
@@ -137,7 +132,8 @@ static isl_set *instances(Context *ctx, const AccessList *accesses, const Block 
         affine_assume_compare(&space, EXPR_EQ, &value, var, env, var);
     }
     *exact = !space.approximate;
-    return space.set ? isl_set_project_out(space.set, isl_dim_set, (unsigned)kept, (unsigned)(loops - kept)) : NULL;
+    isl_set *set = affine_take_set(&space);
+    return set ? isl_set_project_out(set, isl_dim_set, (unsigned)kept, (unsigned)(loops - kept)) : NULL;
 }
 
 /* A cheap argument that the instances of STMT are its whole domain: each iterator is a loop variable over just that, and nothing else may
@@ -174,7 +170,7 @@ static bool surely_runs_over_domain(Context *ctx, const Frame *frame, const Bloc
    SET. */
 static const char *instance_text(Context *ctx, const BlockStmt *stmt, int kept, isl_set *set, const Map *sizes)
 {
-    AffineSpace space = {.ctx = ctx, .set = set, .sizes = *sizes};
+    AffineSpace space = affine_of_set(ctx, set, sizes);
     int64_t *values = ARENA_ARRAY(ctx->arena, int64_t, kept + stmt->iter_count);
     const char *params;
     StrBuf text = {.arena = ctx->arena};
@@ -223,7 +219,7 @@ static isl_set *all_points(Context *ctx, const Frame *scope, const BlockStmt *st
     for (int i = 0; i < stmt->iter_count; i++)
         if (!spatial || stmt->iters[i].kind == ITER_SPATIAL)
             affine_assume_range(&space, env, kept + i, stmt->iters[i].domain);
-    return space.set;
+    return affine_take_set(&space);
 }
 
 /* SET without the dimensions of the iterators that are not spatial. */
@@ -330,7 +326,7 @@ bool dependence_moved_consumer(Context *ctx, const Func *before, const Func *aft
 {
     if (dependence_loses_instances(ctx, before, after, block, conflict))
         return true;
-    OrderQuestion question = {before, after, before->body, after->body, is_of_moved, (void *)block};
+    OrderQuestion question = {before, after, before->body, after->body, block, NULL, NULL};
     return order_changes(ctx, &question, conflict);
 }
 
@@ -340,17 +336,20 @@ bool dependence_overwrites(Context *ctx, const Func *func, const Block *reader, 
 {
     AccessList accesses = access_collect(ctx, func);
     Map sizes = func_sizes(ctx, func);
-    for (int i = 0; i < accesses.count; i++)
+    for (int i = 0; i < accesses.count; i++) {
+        const Access *read = &accesses.data[i];
+        if (read->write || !access_in_block(read, reader))
+            continue;
         for (int j = 0; j < accesses.count; j++) {
-            const Access *read = &accesses.data[i], *write = &accesses.data[j];
-            if (read->write || (!write->write && !write->fence) || pair_is_harmless(read, write, false) || !access_in_block(read, reader) ||
-                !access_in_block(write, writer))
+            const Access *write = &accesses.data[j];
+            if ((!write->write && !write->fence) || pair_is_harmless(read, write, false) || !access_in_block(write, writer))
                 continue;
             Pair pair = pair_new(ctx, read, write);
             pair_build(&pair, &sizes, 0);
             if (pair_conflicts(&pair, pair.space, conflict))
                 return true;
         }
+    }
     return false;
 }
 

@@ -59,6 +59,7 @@ bool block_runs_completely(Context *ctx, const BlockStmt *block, const Frame *fr
 typedef struct {
     const Func *before, *after;
     const Stmt *old_part, *new_part;
+    const Block *involved; /* one access of each pair lies inside of it; NULL: any */
     bool (*wanted)(void *data, const Access *a, const Access *b); /* NULL: all pairs */
     void *data;
 } OrderQuestion;

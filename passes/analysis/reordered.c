@@ -14,8 +14,10 @@
 typedef struct {
     const Access *old_access, *new_access;
     bool keeps_loops; /* the step left all loops, bindings and conditions around it as they were */
+    bool involved;    /* the question is about pairs with such an access */
 } Image;
 typedef VEC(Image) ImageList;
+typedef VEC(const Image *) ImageRefs;
 
 typedef struct {
     Context *ctx;
@@ -81,15 +83,16 @@ static bool same_loops(const Frame *a, const Frame *b)
 }
 
 /* Pairs up the accesses of both programs; false when some have no image. */
-static bool find_images(OrderCheck *check, const Map *old_blocks, const Map *new_blocks)
+static bool find_images(OrderCheck *check, const Block *involved, const Map *old_blocks, const Map *new_blocks)
 {
     for (int i = 0; i < old_blocks->count; i++) {
         const BlockAccesses *old_list = old_blocks->entries[i].value, *new_list = map_get(new_blocks, old_blocks->entries[i].key);
         if (!new_list || new_list->accesses.count != old_list->accesses.count)
             return false;
         for (int j = 0; j < old_list->accesses.count; j++) {
-            Image image = {old_list->accesses.data[j], new_list->accesses.data[j], false};
+            Image image = {.old_access = old_list->accesses.data[j], .new_access = new_list->accesses.data[j]};
             image.keeps_loops = same_loops(image.old_access->frame, image.new_access->frame);
+            image.involved = !involved || access_in_block(image.old_access, involved);
             if (image.old_access->data != image.new_access->data || image.old_access->write != image.new_access->write)
                 return false;
             vec_push(check->ctx->arena, &check->images, image);
@@ -273,6 +276,45 @@ static bool collect_allocation(Visitor *visitor, const Stmt *stmt)
     return true;
 }
 
+/* The images by their memory: data variable -> ImageRefs, in program order. Only they can touch a common element, but for fences. */
+static Map images_by_data(const OrderCheck *check)
+{
+    Map by_data = {0};
+    Arena *arena = check->ctx->arena;
+    for (int i = 0; i < check->images.count; i++) {
+        const Image *image = &check->images.data[i];
+        ImageRefs *refs = image->old_access->data ? map_get(&by_data, image->old_access->data) : NULL;
+        if (!image->old_access->data)
+            continue;
+        if (!refs)
+            map_set(arena, &by_data, image->old_access->data, refs = ARENA_NEW(arena, ImageRefs));
+        vec_push(arena, refs, image);
+    }
+    return by_data;
+}
+
+/* All images, where one of them is a fence; else none. */
+static ImageRefs images_with_fences(const OrderCheck *check)
+{
+    ImageRefs all = {0};
+    bool fences = false;
+    for (int i = 0; i < check->images.count; i++)
+        fences |= check->images.data[i].old_access->fence;
+    for (int i = 0; fences && i < check->images.count; i++)
+        vec_push(check->ctx->arena, &all, &check->images.data[i]);
+    return all;
+}
+
+static bool pair_loses_order(OrderCheck *check, const OrderQuestion *question, const AccessList *accesses, const Image *a, const Image *b,
+                             Conflict *conflict)
+{
+    const Access *first = a->old_access, *second = b->old_access;
+    if ((!a->involved && !b->involved) || pair_is_harmless(first, second, true) ||
+        (question->wanted && !question->wanted(question->data, first, second)) || keep_order(a, b) || only_own_element(check, first, second))
+        return false;
+    return order_is_lost(check, a, b, conflict) && !is_scratch_of_instance(check, accesses, first, second);
+}
+
 bool order_changes(Context *ctx, const OrderQuestion *question, Conflict *conflict)
 {
     const Func *before = question->before, *after = question->after;
@@ -283,20 +325,19 @@ bool order_changes(Context *ctx, const OrderQuestion *question, Conflict *confli
     AccessList old_accesses = access_collect(ctx, before), new_accesses = access_collect(ctx, after);
     Map old_blocks = group_by_block(ctx, &old_accesses, old_part, old_part == before->body),
         new_blocks = group_by_block(ctx, &new_accesses, new_part, new_part == after->body);
-    if (!find_images(&check, &old_blocks, &new_blocks)) {
+    if (!find_images(&check, question->involved, &old_blocks, &new_blocks)) {
         *conflict = (Conflict){.text = "the blocks of the program changed in this step"};
         return true;
     }
-    for (int i = 0; i < check.images.count; i++)
-        for (int j = 0; j < check.images.count; j++) {
-            const Image *a = &check.images.data[i], *b = &check.images.data[j];
-            if (pair_is_harmless(a->old_access, b->old_access, true) ||
-                (question->wanted && !question->wanted(question->data, a->old_access, b->old_access)) || keep_order(a, b) ||
-                only_own_element(&check, a->old_access, b->old_access))
-                continue;
-            if (order_is_lost(&check, a, b, conflict) && !is_scratch_of_instance(&check, &old_accesses, a->old_access, b->old_access))
+    Map by_data = images_by_data(&check);
+    ImageRefs all = images_with_fences(&check);
+    for (int i = 0; i < check.images.count; i++) {
+        const Image *image = &check.images.data[i];
+        const ImageRefs *others = all.count ? &all : map_get(&by_data, image->old_access->data);
+        for (int j = 0; j < others->count; j++)
+            if (pair_loses_order(&check, question, &old_accesses, image, others->data[j], conflict))
                 return true;
-        }
+    }
     return false;
 }
 
@@ -353,7 +394,7 @@ bool dependence_reordered(Context *ctx, const Func *before, const Stmt *old_part
     Visitor inner = {.stmt = collect_inner_allocations, .data = &own}, all = {.stmt = collect_allocations, .data = &own};
     visit_stmt(&inner, old_part);
     visit_stmt(&all, before->body);
-    OrderQuestion question = {before, after, old_part, new_part, order_matters, &own};
+    OrderQuestion question = {before, after, old_part, new_part, NULL, order_matters, &own};
     while (order_changes(ctx, &question, conflict)) {
         const Var *data = conflict->first ? conflict->first->data : NULL;
         if (!is_scratch(&own, before, data, innermost))

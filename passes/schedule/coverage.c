@@ -91,7 +91,7 @@ static void assume_in_ranges(const Coverage *coverage, AffineSpace *space, const
 /* SPACE without its dimensions from FIRST to LAST. */
 static void drop_dims(AffineSpace *space, int first, int last)
 {
-    space->set = isl_set_project_out(space->set, isl_dim_set, (unsigned)first, (unsigned)(last - first));
+    space->set = isl_set_project_out(affine_take_set(space), isl_dim_set, (unsigned)first, (unsigned)(last - first));
 }
 
 /* The elements that ACCESS touches, in terms of its first KEPT loops. */
@@ -144,7 +144,7 @@ static bool is_certain_store(const Coverage *coverage, const Access *access)
 }
 
 /* "C[3, 0] at i = 1" for a point of SPACE. */
-static const char *describe_point(const Coverage *coverage, const AffineSpace *space, int kept)
+static const char *describe_point(const Coverage *coverage, AffineSpace *space, int kept)
 {
     Context *ctx = coverage->ctx;
     int loops;
@@ -174,7 +174,7 @@ static bool subtract_written(const Coverage *coverage, const Access *access, con
     AffineSpace written = accessed_set(coverage, access, kept);
     bool known = !written.approximate && is_certain_store(coverage, access);
     if (known)
-        missing->set = isl_set_subtract(missing->set, written.set);
+        missing->set = isl_set_subtract(affine_take_set(missing), affine_take_set(&written));
     else
         affine_free(&written);
     return known;
