@@ -10,7 +10,6 @@
 typedef struct Run Run;
 
 /* --- memory --- */
-typedef enum { SCOPE_GLOBAL, SCOPE_SHARED, SCOPE_LOCAL } ScopeClass;
 typedef struct Iteration Iteration;
 
 /* Who read an element, and when. Times count executed statements. */
@@ -221,7 +220,6 @@ EvalPointer eval_load_pointer, eval_var_pointer, eval_select_pointer, eval_let_p
 void eval_unsupported(const EvalNode *node, Thread *thread);
 
 /* --- Memory --- */
-ScopeClass scope_class(Str scope);
 /* New memory, its contents unwritten (and zero). DATA: existing memory instead. Too large an allocation is a finding that ends the run;
    then it is empty. */
 Memory *memory_new(Thread *thread, Str name, uint64_t key, Str scope, DType dtype, int64_t bytes, void *data);

@@ -7,18 +7,6 @@
 /* An allocation larger than this is taken for a mistake. */
 #define LARGEST_MEMORY (INT64_C(1) << 33)
 
-static bool starts_with(const char *text, const char *prefix)
-{
-    return !strncmp(text, prefix, strlen(prefix));
-}
-
-ScopeClass scope_class(Str scope)
-{
-    if (starts_with(scope, "shared") || starts_with(scope, "warp"))
-        return SCOPE_SHARED;
-    return starts_with(scope, "local") || starts_with(scope, "wmma") ? SCOPE_LOCAL : SCOPE_GLOBAL;
-}
-
 /* --- Memories --- */
 static void plane_init(const Memory *memory, Plane *plane, void *data, bool checks)
 {

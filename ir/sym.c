@@ -1,6 +1,8 @@
 /* Making symbols; see sym.h. */
 #include "ir/sym.h"
 
+#include <string.h>
+
 #include "ir/expr.h"
 #include "support/bug.h"
 
@@ -68,4 +70,16 @@ Buffer *buffer_clone_fresh(Context *ctx, const Buffer *buffer, Str name, Str sco
 DType buffer_index_dtype(const Buffer *buffer)
 {
     return buffer->ndim ? dtype_scalar(buffer->shape[0]->dtype) : DTYPE_INT32;
+}
+
+static bool starts_with(const char *text, const char *prefix)
+{
+    return !strncmp(text, prefix, strlen(prefix));
+}
+
+ScopeClass scope_class(Str scope)
+{
+    if (starts_with(scope, "shared") || starts_with(scope, "warp"))
+        return SCOPE_SHARED;
+    return starts_with(scope, "local") || starts_with(scope, "wmma") || starts_with(scope, "m16n8k8") ? SCOPE_LOCAL : SCOPE_GLOBAL;
 }

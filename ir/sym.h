@@ -64,4 +64,9 @@ Buffer *buffer_clone_fresh(Context *ctx, const Buffer *buffer, Str name, Str sco
 /* Type of the index expressions of BUFFER: that of its shape (int32 for 0-d). */
 DType buffer_index_dtype(const Buffer *buffer);
 
+/* Who sees a memory that exists once: everybody; the threads of one block; one thread. */
+typedef enum { SCOPE_GLOBAL, SCOPE_SHARED, SCOPE_LOCAL } ScopeClass;
+/* The class of a storage scope such as "shared.dyn". */
+ScopeClass scope_class(Str scope);
+
 #endif

@@ -1,8 +1,7 @@
 /* May the iterations of one loop run at once? See dependence_carried in dependence.h. */
-#include <string.h>
-
 #include "ir/walk.h"
 #include "passes/analysis/pair.h"
+#include "passes/analysis/race.h"
 #include "support/strbuf.h"
 
 /* The number of the loop over VAR among the loops around ACCESS, or -1. */
@@ -34,13 +33,12 @@ static bool meets_later(Context *ctx, const Access *a, const Access *b, const Ma
 
 /* --- private scratch --- */
 
-/* EXPR, seen from FRAME, depends on the loop over VAR: by itself or through what its variables are bound to. */
-static bool depends_on_loop(const Frame *frame, const Expr *expr, const Var *var)
+bool frame_depends(const Frame *frame, const Expr *expr, const Var *var)
 {
     if (expr_uses_var(expr, var))
         return true;
     for (const Frame *outer = frame; outer; outer = outer->outer)
-        if (outer->kind == FRAME_BIND && expr_uses_var(expr, outer->var) && depends_on_loop(outer->outer, outer->value, var))
+        if (outer->kind == FRAME_BIND && expr_uses_var(expr, outer->var) && frame_depends(outer->outer, outer->value, var))
             return true;
     return false;
 }
@@ -51,7 +49,7 @@ static bool loop_is_reduced(const Access *access, const Var *var)
     for (const Frame *frame = access->frame; frame; frame = frame->outer) {
         const BlockStmt *block = frame->kind == FRAME_BLOCK ? &frame->stmt->as.block : NULL;
         for (int i = 0; block && i < block->iter_count; i++)
-            if (block->iters[i].kind != ITER_SPATIAL && depends_on_loop(frame->outer, block->bindings[i], var))
+            if (block->iters[i].kind != ITER_SPATIAL && frame_depends(frame->outer, block->bindings[i], var))
                 return true;
     }
     return false;
@@ -143,7 +141,7 @@ const char *access_uncovered(Context *ctx, const Access *write, const Access *re
     return strbuf_text(&text);
 }
 
-static bool read_is_covered(Context *ctx, const AccessList *accesses, const Map *sizes, const Access *read, const Var *var)
+bool access_is_filled(Context *ctx, const AccessList *accesses, const Map *sizes, const Access *read, const Var *var)
 {
     if (read->initialized && !loop_is_reduced(read, var))
         return true;
@@ -168,7 +166,7 @@ bool dependence_is_private(Context *ctx, const AccessList *accesses, const Map *
             continue;
         if (!access_loop(access, var) || access->whole)
             return false;
-        if (!access->write && !read_is_covered(ctx, accesses, sizes, access, var))
+        if (!access->write && !access_is_filled(ctx, accesses, sizes, access, var))
             return false;
     }
     return true;
@@ -206,56 +204,12 @@ static void leave_stmt(Visitor *visitor, const Stmt *stmt)
     allocations->inside -= stmt->kind == STMT_FOR && stmt->as.loop.var == allocations->var;
 }
 
-/* --- threads --- */
-
-static bool is_shared(const Access *access)
-{
-    return access->buffer && !strncmp(access->buffer->scope, "shared", 6);
-}
-
-/* True when the stored value and place of a write do not depend on VAR: all iterations write the same. */
-static bool writes_same(const Access *write, const Var *var)
-{
-    const Stmt *stmt = write->stmt;
-    if (stmt->kind != STMT_STORE)
-        return false;
-    /* follow bindings outwards: what the store mentions, what that is bound to, and so on */
-    const Expr *roots[64];
-    int count = 0;
-    roots[count++] = stmt->as.store.value;
-    for (int i = 0; i < stmt->as.store.index_count && count < 64; i++)
-        roots[count++] = stmt->as.store.indices[i];
-    for (const Frame *frame = write->frame; frame; frame = frame->outer) {
-        if (frame->kind == FRAME_CONDITION && count < 64)
-            roots[count++] = frame->value;
-        if (frame->kind != FRAME_BIND)
-            continue;
-        for (int i = 0; i < count; i++)
-            if (expr_uses_var(roots[i], frame->var)) {
-                if (count == 64)
-                    return false;
-                roots[count++] = frame->value;
-                break;
-            }
-    }
-    for (int i = 0; i < count; i++)
-        if (expr_uses_var(roots[i], var))
-            return false;
-    return true;
-}
-
-/* Pairs that threads may run at once although they touch one element: the same value written by all, and a write to shared memory that a
-   barrier separates from the read. */
-static bool threads_allow(const Access *a, const Access *b, const Var *var)
-{
-    if (!is_shared(a) || !is_shared(b))
-        return false;
-    if (a->write && b->write)
-        return a == b && writes_same(a, var);
-    return a->stmt != b->stmt && access_precedes(a, b) != access_precedes(b, a);
-}
-
 /* --- the question --- */
+
+static bool is_in_threads(RunMode mode)
+{
+    return mode == RUN_AS_THREADS || mode == RUN_AS_GIVEN_THREADS;
+}
 
 static bool in_loop(const Access *access, const Var *var)
 {
@@ -281,19 +235,12 @@ static void prefer_update(Context *ctx, const AccessList *accesses, const Map *s
         }
 }
 
-/* True when a buffer in storage SCOPE exists once for each iteration of a loop run in MODE, not once for all. */
-static bool scope_is_private(const char *scope, RunMode mode)
-{
-    bool shared = !strncmp(scope, "shared", 6), global = !strncmp(scope, "global", 6) || !*scope;
-    return mode != RUN_AT_ONCE && !global && (mode == RUN_AS_BLOCKS || !shared);
-}
-
 /* Scratch that each iteration fills before it reads it: parallel iterations and blocks get memory of their own, threads only in scopes that
    say so. */
 static bool is_private_scratch(Context *ctx, const AccessList *accesses, const Map *sizes, const Access *access, const Var *var,
                                RunMode mode)
 {
-    return (mode != RUN_AS_THREADS || scope_is_private(access->buffer->scope, mode)) &&
+    return (!is_in_threads(mode) || scope_class(access->buffer->scope) == SCOPE_LOCAL) &&
            dependence_is_private(ctx, accesses, sizes, access->data, var);
 }
 
@@ -309,6 +256,13 @@ static AccessRefs accesses_inside(Context *ctx, const AccessList *accesses, cons
     return inside;
 }
 
+static ScopeClass scope_of_access(const void *data, const Access *access)
+{
+    const Allocations *allocations = data;
+    ScopeClass scope = access->buffer ? scope_class(access->buffer->scope) : SCOPE_GLOBAL;
+    return scope == SCOPE_GLOBAL && access->data && map_has(&allocations->inner, access->data) ? SCOPE_LOCAL : scope;
+}
+
 bool dependence_carried(Context *ctx, const Func *func, const Var *var, RunMode mode, Conflict *conflict)
 {
     AccessList accesses = access_collect(ctx, func);
@@ -317,18 +271,25 @@ bool dependence_carried(Context *ctx, const Func *func, const Var *var, RunMode 
     Visitor visitor = {.stmt = enter_stmt, .leave_stmt = leave_stmt, .data = &allocations};
     visit_stmt(&visitor, func->body);
     Map private_data = {0}; /* data Var -> allocations (private) or NULL */
+    Race race = {.ctx = ctx,
+                 .accesses = &accesses,
+                 .sizes = &sizes,
+                 .var = var,
+                 .ordered = mode == RUN_AS_THREADS,
+                 .scope = scope_of_access,
+                 .data = &allocations};
     AccessRefs inside = accesses_inside(ctx, &accesses, var);
     for (int i = 0; i < inside.count; i++) {
         const Access *a = inside.data[i];
-        if (a->data && map_has(&allocations.inner, a->data) && !(mode == RUN_AS_THREADS && is_shared(a)))
+        bool own = a->data && map_has(&allocations.inner, a->data);
+        if (own && !(is_in_threads(mode) && scope_of_access(&allocations, a) == SCOPE_SHARED))
             continue;
         for (int j = 0; j < inside.count; j++) {
             const Access *b = inside.data[j];
-            if (!pair_shares_memory(a, b) || pair_is_harmless(a, b, false) ||
-                (mode == RUN_AS_THREADS && threads_allow(a, b, var)))
+            if (!pair_shares_memory(a, b) || pair_is_harmless(a, b, false))
                 continue;
             Conflict found;
-            if (!meets_later(ctx, a, b, &sizes, var, &found))
+            if (!(is_in_threads(mode) ? threads_race(&race, a, b, &found) : meets_later(ctx, a, b, &sizes, var, &found)))
                 continue;
             bool scratch = a->data && map_has(&allocations.data, a->data);
             if (scratch && !map_has(&private_data, a->data))
@@ -340,49 +301,6 @@ bool dependence_carried(Context *ctx, const Func *func, const Var *var, RunMode 
             *conflict = found;
             return true;
         }
-    }
-    return false;
-}
-
-/* --- memory that ends with its threads --- */
-
-static bool all_within(const AccessList *accesses, const Var *data, const Var *var)
-{
-    for (int i = 0; i < accesses->count; i++)
-        if (accesses->data[i].data == data && !in_loop(&accesses->data[i], var))
-            return false;
-    return true;
-}
-
-bool dependence_leaves_scope(Context *ctx, const Func *func, const Var *var, const Var *kernel, RunMode mode, Conflict *conflict)
-{
-    AccessList accesses = access_collect(ctx, func);
-    Map sizes = func_sizes(ctx, func), seen = {0};
-    Allocations allocations = {.ctx = ctx, .var = var};
-    Visitor visitor = {.stmt = enter_stmt, .leave_stmt = leave_stmt, .data = &allocations};
-    visit_stmt(&visitor, func->body);
-    for (int i = 0; i < accesses.count; i++) {
-        const Access *access = &accesses.data[i];
-        if (!access->data || !in_loop(access, var) || !map_has(&allocations.data, access->data) ||
-            map_has(&allocations.inner, access->data) || map_has(&seen, access->data))
-            continue;
-        map_set(ctx->arena, &seen, access->data, (void *)access);
-        const char *scope = access->buffer->scope;
-        bool shared_in_kernel = mode == RUN_AS_THREADS && !strncmp(scope, "shared", 6);
-        if (shared_in_kernel ? all_within(&accesses, access->data, kernel)
-                             : !scope_is_private(scope, mode) || dependence_is_private(ctx, &accesses, &sizes, access->data, var))
-            continue;
-        const char *name = access->buffer->name;
-        const char *text =
-            shared_in_kernel || !all_within(&accesses, access->data, var)
-                ? arena_printf(ctx->arena, "'%s' is in scope \"%s\", which ends with the threads, but it is used outside of them too", name,
-                               scope)
-                : arena_printf(
-                      ctx->arena,
-                      "'%s' is in scope \"%s\", so each thread has its own, and that each one writes all that it reads cannot be shown",
-                      name, scope);
-        *conflict = (Conflict){.first = access, .text = text};
-        return true;
     }
     return false;
 }

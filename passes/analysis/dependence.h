@@ -19,24 +19,19 @@ typedef struct {
 typedef enum {
     RUN_AT_ONCE, /* parallel, vectorized: in any interleaving */
     RUN_AS_BLOCKS, /* bound to blockIdx.*: at once, and nothing waits */
-    RUN_AS_THREADS /* bound to threadIdx.*: at once; a write to shared memory is seen by later statements of the other threads, and threads may write the same
-                      value to one shared element */
+    RUN_AS_THREADS,      /* to be bound to threadIdx.* or vthread: at once, statement by statement; a write to shared memory is seen by
+                            later statements of the other threads, threads may write one value to one shared element, and reduce together */
+    RUN_AS_GIVEN_THREADS /* the same, where the program has always run as threads: the order of its iterations means nothing */
 } RunMode;
 
 /* True when two different iterations of the loop over VAR in FUNC conflict, or may for all that can be shown, when they run in MODE.
    Accesses to scratch buffers that each iteration fills before it reads them are no conflict. */
 bool dependence_carried(Context *ctx, const Func *func, const Var *var, RunMode mode, Conflict *conflict);
 
-/* True when the loop over VAR in FUNC, bound to threads (MODE), uses a buffer whose storage scope gives each thread or block memory of its
-   own while the data crosses from one to another, or leaves the threads: KERNEL is the outermost loop bound to threads around VAR's loop,
-   or VAR. */
-bool dependence_leaves_scope(Context *ctx, const Func *func, const Var *var, const Var *kernel, RunMode mode, Conflict *conflict);
-
-/* FIRST and SECOND are loops (or one loop) of the kernel whose outermost loop is over KERNEL, bound to one thread tag: one index, run in
-   MODE. True when an iteration of FIRST and one of SECOND with another index conflict in memory that lies outside of the threads, or may
-   for all that can be shown, whatever the iterations of the kernel's serial loops around them: nothing makes threads wait for each other
-   there. Shared memory is not looked at: barriers keep its order. */
-bool dependence_crosses_threads(Context *ctx, const Func *func, const Var *kernel, const Var *first, const Var *second, Conflict *conflict);
+/* STMT is the outermost thread-bound loop of a kernel of FUNC. True when two threads or two thread blocks of it conflict, or may for all that
+   can be shown, where each thread runs all that the kernel's loops with its tags do not share out; or when memory whose storage scope gives
+   each thread or block its own is to pass something on between them, between launches, or to the outside. *TAG: of a loop that is at fault. */
+bool dependence_in_kernel(Context *ctx, const Func *func, const Stmt *stmt, Str *tag, Conflict *conflict);
 
 /* True when AFTER runs two accesses in another order than BEFORE that must keep it, or may for all that can be shown. Block instances are
    identified by their block symbol and their iterators' values, so AFTER must hold the same blocks with unchanged bodies, each instance run

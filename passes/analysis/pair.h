@@ -70,6 +70,10 @@ bool access_covers(Context *ctx, const Access *write, const Access *read, const 
 /* "B[4] (at i = 3)": an element that READ certainly reads in an iteration of the loops that both share in which WRITE certainly does not
    write it; NULL when none is found. */
 const char *access_uncovered(Context *ctx, const Access *write, const Access *read, const Map *sizes);
+/* Every element that READ reads in an iteration of the loop over VAR was written before in the same iteration. */
+bool access_is_filled(Context *ctx, const AccessList *accesses, const Map *sizes, const Access *read, const Var *var);
+/* EXPR, seen from FRAME, depends on the loop over VAR: by itself or through what its variables are bound to. */
+bool frame_depends(const Frame *frame, const Expr *expr, const Var *var);
 /* ACCESS lies inside a block with symbol BLOCK. */
 bool access_in_block(const Access *access, const Block *block);
 

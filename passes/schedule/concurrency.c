@@ -17,11 +17,13 @@
 
 enum { MOST_LANES = 1024 };
 
-RunMode concurrency_mode(const ForStmt *loop)
+static RunMode concurrency_mode(const Schedule *sch, const ForStmt *loop)
 {
     if (loop->kind != FOR_THREAD)
         return RUN_AT_ONCE;
-    return !strncmp(loop->thread, "blockIdx", 8) ? RUN_AS_BLOCKS : RUN_AS_THREADS;
+    if (!strncmp(loop->thread, "blockIdx", 8))
+        return RUN_AS_BLOCKS;
+    return schedule_bound_at(sch, loop->var).file ? RUN_AS_THREADS : RUN_AS_GIVEN_THREADS;
 }
 
 static const char *what_helps(const Conflict *conflict)
@@ -37,7 +39,7 @@ static bool check_concurrent_loop(Schedule *sch, const TreeNode *node)
 {
     const ForStmt *loop = node_loop(node);
     Conflict conflict;
-    if (!dependence_carried(sch->ctx, schedule_func(sch), loop->var, concurrency_mode(loop), &conflict))
+    if (!dependence_carried(sch->ctx, schedule_func(sch), loop->var, concurrency_mode(sch, loop), &conflict))
         return true;
     const char *way = loop->kind == FOR_PARALLEL     ? "parallel"
                       : loop->kind == FOR_VECTORIZED ? "vectorized"
@@ -241,9 +243,6 @@ bool primitive_bind(Schedule *sch, const Value *args, Value *result)
     if (!node || !check_thread_name(sch, thread) || !check_loop_starts_at_zero(sch, node) || !check_loop_has_no_jump(sch, node) ||
         !check_outer_threads(sch, node, thread) || !check_init_has_thread(sch, node))
         return false;
-    const Var *var = node_loop(node)->var;
-    if (!set_kind(sch, node, FOR_THREAD, thread))
-        return false;
-    sched_note_bound(sch, var);
-    return true;
+    sched_note_bound(sch, node_loop(node)->var);
+    return set_kind(sch, node, FOR_THREAD, thread);
 }

@@ -9,12 +9,10 @@
    that move or add statements below such loops. */
 bool check_concurrent_loops_around(Schedule *sch, const TreeNode *node);
 
-/* For the end of a schedule: the loops of a kernel with one thread tag have one extent, what crosses from one thread to another does so
-   through shared memory, and memory of threads and blocks (scopes shared, local, ...) is used only where they can see it. In between, a
-   loop may still be bound and a copy still be moved. False after a diagnostic at the call of bind. */
+/* For the end of a schedule: the loops of a kernel with one thread tag have one extent, which is known where it begins; its threads and
+   thread blocks are in no conflict, also by statements that all of them run; and memory of threads and blocks (scopes shared, local, ...)
+   is used only where they can see it. In between, a loop may still be bound and a copy still be moved. False after a diagnostic at the call
+   of bind. */
 bool check_threads(Schedule *sch);
-
-/* How the iterations of LOOP run, which is not serial. */
-RunMode concurrency_mode(const ForStmt *loop);
 
 #endif

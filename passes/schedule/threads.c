@@ -54,41 +54,41 @@ static bool check_same_extent(Schedule *sch, const TreeNode *a, const TreeNode *
     return false;
 }
 
-/* A serial loop of the kernel runs around the loop at NODE. */
-static bool runs_in_serial_loop(Schedule *sch, const TreeNode *kernel, const TreeNode *node)
+/* The loop with TAG around ACCESS, or NULL. */
+static const TreeNode *tag_loop_around(Schedule *sch, const Access *access, Str tag)
 {
-    for (; node != kernel; node = schedule_parent(sch, node))
-        if (node->stmt->kind == STMT_WHILE || (node->stmt->kind == STMT_FOR && node_loop(node)->kind != FOR_THREAD))
-            return true;
-    return false;
+    for (const Frame *frame = access ? access->frame : NULL; frame; frame = frame->outer) {
+        const Stmt *stmt = frame->stmt;
+        bool is_loop = stmt && stmt->kind == STMT_FOR && frame->var == stmt->as.loop.var;
+        const TreeNode *node = is_loop ? schedule_find_loop(sch, frame->var) : NULL;
+        if (node && is_thread_loop(node) && !strcmp(node_loop(node)->thread, tag))
+            return node;
+    }
+    return NULL;
 }
 
-/* What the threads of one tag do in the two loops, or in one loop in several iterations of a serial loop around, does not cross between
-   threads. */
-static bool check_no_crossing(Schedule *sch, const TreeNode *kernel, const TreeNode *a, const TreeNode *b)
+/* The loop with TAG that the conflict is about: around one of the accesses, the second one rather, or else the first one of the kernel. */
+static const TreeNode *loop_at_fault(Schedule *sch, const TreeNode *kernel, Str tag, const Conflict *conflict)
+{
+    const TreeNode *node = tag_loop_around(sch, conflict->second, tag);
+    node = node ? node : tag_loop_around(sch, conflict->first, tag);
+    for (int i = schedule_node_index(sch, kernel); !node; i++)
+        if (is_thread_loop(schedule_node_at(sch, i)) && !strcmp(node_loop(schedule_node_at(sch, i))->thread, tag))
+            node = schedule_node_at(sch, i);
+    return node;
+}
+
+static bool check_kernel(Schedule *sch, const TreeNode *kernel)
 {
     Conflict conflict;
-    const ForStmt *first = node_loop(a), *second = node_loop(b);
-    if (!strncmp(first->thread, "vthread", 7) || (a == b && !runs_in_serial_loop(sch, kernel, a)) ||
-        !dependence_crosses_threads(sch->ctx, schedule_func(sch), node_loop(kernel)->var, first->var, second->var, &conflict))
+    Str tag;
+    if (!dependence_in_kernel(sch->ctx, schedule_func(sch), kernel->stmt, &tag, &conflict))
         return true;
-    refuse_bound(
-        sch, b,
-        "%s, and nothing makes one thread wait for the other there; memory in scope \"shared\" is passed on between the threads of a block",
-        conflict.text);
+    refuse_bound(sch, loop_at_fault(sch, kernel, tag, &conflict), "%s", conflict.text);
     note_access(sch, conflict.first, "first");
     if (conflict.second != conflict.first)
         note_access(sch, conflict.second, "second");
     return false;
-}
-
-static bool check_scopes(Schedule *sch, const TreeNode *kernel, const TreeNode *node)
-{
-    Conflict conflict;
-    const ForStmt *loop = node_loop(node);
-    if (!dependence_leaves_scope(sch->ctx, schedule_func(sch), loop->var, node_loop(kernel)->var, concurrency_mode(loop), &conflict))
-        return true;
-    return refuse_bound(sch, node, "%s; compute_at or reverse_compute_at moves the copy below the loop", conflict.text);
 }
 
 bool check_threads(Schedule *sch)
@@ -99,13 +99,16 @@ bool check_threads(Schedule *sch)
         if (!is_thread_loop(node))
             continue;
         const TreeNode *kernel = kernel_of(sch, node);
-        for (int j = schedule_node_index(sch, kernel); j <= i; j++) {
+        for (int j = schedule_node_index(sch, kernel); j < i; j++) {
             const TreeNode *other = schedule_node_at(sch, j);
             bool same_tag = is_thread_loop(other) && !strcmp(node_loop(other)->thread, node_loop(node)->thread);
-            if (same_tag && (!check_same_extent(sch, other, node) || !check_no_crossing(sch, kernel, other, node)))
+            if (same_tag && !check_same_extent(sch, other, node))
                 return false;
         }
-        if (!check_scopes(sch, kernel, node))
+    }
+    for (int i = 0; i < count; i++) {
+        const TreeNode *node = schedule_node_at(sch, i);
+        if (is_thread_loop(node) && kernel_of(sch, node) == node && !check_kernel(sch, node))
             return false;
     }
     return true;
