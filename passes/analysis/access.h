@@ -59,6 +59,8 @@ const Frame *access_loop(const Access *access, const Var *var);
 /* The innermost frame that both ways share. */
 const Frame *frame_common(const Frame *a, const Frame *b);
 
+/* FRAME lies in the init of the block of BLOCK, a frame around it (FRAME_BLOCK). */
+bool frame_in_init(const Frame *frame, const Frame *block);
 /* The loops from the root to FRAME, outermost first; *COUNT of them. */
 const Frame **frame_loops(Context *ctx, const Frame *frame, int *count);
 /* An environment in which the loops of FRAME are the dimensions from FIRST_DIM on, in the order of frame_loops, and bindings are

@@ -2,24 +2,13 @@
 #include "ir/walk.h"
 #include "passes/analysis/access.h"
 
-typedef struct {
-    const Stmt *wanted;
-    bool found;
-} StmtSearch;
-
-static bool search_stmt(Visitor *visitor, const Stmt *stmt)
+bool frame_in_init(const Frame *frame, const Frame *block)
 {
-    StmtSearch *search = visitor->data;
-    search->found |= stmt == search->wanted;
-    return !search->found;
-}
-
-static bool stmt_holds(const Stmt *stmt, const Stmt *wanted)
-{
-    StmtSearch search = {.wanted = wanted};
-    Visitor visitor = {.stmt = search_stmt, .data = &search};
-    visit_stmt(&visitor, stmt);
-    return search.found;
+    const Frame *part = NULL;
+    for (; frame != block; frame = frame->outer)
+        if (frame->kind == FRAME_POSITION)
+            part = frame; /* the outermost is the init, or the body behind it */
+    return block->stmt->as.block.init && part && part->position == 0;
 }
 
 /* The innermost block around ACCESS, when ACCESS belongs to its init and that does not depend on what is reduced over; else NULL. */
@@ -29,7 +18,7 @@ static const BlockStmt *init_owner(const Access *access)
     while (frame && frame->kind != FRAME_BLOCK)
         frame = frame->outer;
     const BlockStmt *block = frame ? &frame->stmt->as.block : NULL;
-    if (!block || !block->init || !access->write || !stmt_holds(block->init, access->stmt))
+    if (!block || !access->write || !frame_in_init(access->frame, frame))
         return NULL;
     for (int i = 0; i < block->iter_count; i++)
         if (block->iters[i].kind != ITER_SPATIAL && stmt_uses_var(block->init, block->iters[i].var))

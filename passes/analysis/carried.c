@@ -43,13 +43,15 @@ bool frame_depends(const Frame *frame, const Expr *expr, const Var *var)
     return false;
 }
 
-/* The loop over VAR takes part in a reduction around ACCESS: one iteration of it does not hold the init of all that it reads. */
-static bool loop_is_reduced(const Access *access, const Var *var)
+/* The loop over VAR takes part in a reduction around ACCESS: one iteration of it does not hold the init of all that it reads. With INIT: in
+   one to whose init ACCESS belongs, so that only the first iteration holds it. */
+static bool loop_is_reduced(const Access *access, const Var *var, bool init)
 {
     for (const Frame *frame = access->frame; frame; frame = frame->outer) {
         const BlockStmt *block = frame->kind == FRAME_BLOCK ? &frame->stmt->as.block : NULL;
         for (int i = 0; block && i < block->iter_count; i++)
-            if (block->iters[i].kind != ITER_SPATIAL && frame_depends(frame->outer, block->bindings[i], var))
+            if (block->iters[i].kind != ITER_SPATIAL && frame_depends(frame->outer, block->bindings[i], var) &&
+                (!init || frame_in_init(access->frame, frame)))
                 return true;
     }
     return false;
@@ -63,7 +65,7 @@ static void assume_runs(Context *ctx, AffineSpace *space, const Access *access, 
     const Frame **loops = frame_loops(ctx, access->frame, &loop_count);
     bool reduced = false;
     for (int i = 0; i < count; i++)
-        reduced |= loop_is_reduced(access, loops[i]->var);
+        reduced |= loop_is_reduced(access, loops[i]->var, false);
     if (reduced)
         frame_assume(space, access->frame, env);
     else
@@ -143,7 +145,7 @@ const char *access_uncovered(Context *ctx, const Access *write, const Access *re
 
 bool access_is_filled(Context *ctx, const AccessList *accesses, const Map *sizes, const Access *read, const Var *var)
 {
-    if (read->initialized && !loop_is_reduced(read, var))
+    if (read->initialized && !loop_is_reduced(read, var, false))
         return true;
     for (int i = 0; i < accesses->count; i++) {
         const Access *write = &accesses->data[i];
@@ -152,7 +154,7 @@ bool access_is_filled(Context *ctx, const AccessList *accesses, const Map *sizes
         const Frame *common = frame_common(write->frame, read->frame);
         bool inside = common && access_loop(&(Access){.frame = common}, var);
         if (write->write && write->data == read->data && !write->whole && !read->whole && inside && write->stmt != read->stmt &&
-            access_precedes(write, read) && access_covers(ctx, write, read, sizes))
+            access_precedes(write, read) && !loop_is_reduced(write, var, true) && access_covers(ctx, write, read, sizes))
             return true;
     }
     return false;

@@ -19,7 +19,8 @@ typedef struct {
     int loop_count, dims;
 } Site;
 
-/* The iterations of the loops around FRAME are all known to run; those of a loop without any count for its init only (see access_collect). */
+/* The iterations of the loops around FRAME are all known to run; those of a loop without any count for its init only (see
+   access_collect). */
 static bool is_counted(const Frame *frame)
 {
     for (; frame; frame = frame->outer)
@@ -253,8 +254,9 @@ static void find_misbound(FaultSearch *search, const Frame *frame)
     if (!where)
         where = certain_point(search, &site, site_beyond(search, &site, 0, NULL, op_add(ctx, domain.min, domain.extent)), &value);
     if (where)
-        add_fault(search, frame->value->span.file ? frame->value->span : frame->var->span,
-                  arena_printf(ctx->arena, "axis '%s' is bound to %lld%s, outside of its domain", frame->var->name, (long long)*value, where));
+        add_fault(
+            search, frame->value->span.file ? frame->value->span : frame->var->span,
+            arena_printf(ctx->arena, "axis '%s' is bound to %lld%s, outside of its domain", frame->var->name, (long long)*value, where));
     affine_free(&site.space);
 }
 

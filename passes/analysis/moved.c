@@ -94,8 +94,8 @@ static const Frame *scope_frame(const Frame *frame)
     return frame;
 }
 
-/* Restricts SPACE to the iterations of the loops around FRAME in which STMT runs. Where only reduce axes are bound to a loop, an init counts
-   as an instance also when the loop has no iteration. */
+/* Restricts SPACE to the iterations of the loops around FRAME in which STMT runs. Where only reduce axes are bound to a loop, an init
+   counts as an instance also when the loop has no iteration. */
 static void assume_instance(AffineSpace *space, const Frame *frame, const AffineEnv *env, const BlockStmt *stmt)
 {
     if (!frame)
@@ -210,7 +210,8 @@ static bool instances_are_among(Context *ctx, const Func *some_func, const Func 
     return within;
 }
 
-/* All points of the domains of STMT, with SPATIAL those of its spatial iterators only, in the iterations of the loops around SCOPE; KEPT of them. */
+/* All points of the domains of STMT, with SPATIAL those of its spatial iterators only, in the iterations of the loops around SCOPE; KEPT of
+   them. */
 static isl_set *all_points(Context *ctx, const Frame *scope, const BlockStmt *stmt, int kept, const Map *sizes, bool spatial)
 {
     AffineSpace space = affine_universe(ctx, kept + stmt->iter_count, sizes);

@@ -310,7 +310,8 @@ static bool pair_loses_order(OrderCheck *check, const OrderQuestion *question, c
 {
     const Access *first = a->old_access, *second = b->old_access;
     if ((!a->involved && !b->involved) || pair_is_harmless(first, second, true) ||
-        (question->wanted && !question->wanted(question->data, first, second)) || keep_order(a, b) || only_own_element(check, first, second))
+        (question->wanted && !question->wanted(question->data, first, second)) || keep_order(a, b) ||
+        only_own_element(check, first, second))
         return false;
     return order_is_lost(check, a, b, conflict) && !is_scratch_of_instance(check, accesses, first, second);
 }
