@@ -90,9 +90,21 @@ static void find_reduce_loops(InitSite *site)
     }
 }
 
+/* EXPR with the one value of each loop of one iteration: such a loop tells no points apart. */
+static const Expr *without_unit_loops(const InitSite *site, const Expr *expr)
+{
+    Subst values = {0};
+    for (int i = site->outer; i < site->frame_count; i++) {
+        const ForStmt *loop = &site->frames[i].stmt->as.loop;
+        if (site->frames[i].stmt->kind == STMT_FOR && expr_is_int(loop->extent, 1) && loop->min->kind == EXPR_INT)
+            subst_var(site->ctx, &values, loop->var, loop->min);
+    }
+    return values.vars.count ? subst_expr(site->ctx, &values, expr) : expr;
+}
+
 static void add_condition(InitSite *site, const Expr *condition, int inside)
 {
-    conjunction_split(site->ctx, init_site_compose(site, condition, inside), &site->conditions);
+    conjunction_split(site->ctx, without_unit_loops(site, init_site_compose(site, condition, inside)), &site->conditions);
 }
 
 static const Expr *frame_condition(Context *ctx, const Frame *frame)
