@@ -67,6 +67,10 @@ bool dependence_loses_instances(Context *ctx, const Func *before, const Func *af
 /* True when block WRITER writes an element that READER reads in some iteration, or may for all that can be shown, whichever comes first. */
 bool dependence_overwrites(Context *ctx, const Func *func, const Block *reader, const Block *writer, Conflict *conflict);
 
+/* BLOCK has taken over reads that another block did before its first instance, in each iteration of the outermost COMMON loops around it.
+   True when one of its instances, or possibly one, writes what a later one reads. */
+bool dependence_reads_late(Context *ctx, const Func *func, const Block *block, int common, Conflict *conflict);
+
 /* CONSUMER is to run where PRODUCER, which stores one element in each instance, stores the element that CONSUMER reads. True when some
    instance of CONSUMER, or possibly some, has no such place: the loops that both share agreeing, its element is not written. Elements that
    a choice in CONSUMER may leave unread count too. */

@@ -354,6 +354,39 @@ bool dependence_overwrites(Context *ctx, const Func *func, const Block *reader, 
     return false;
 }
 
+/* WRITE comes before READ, the outermost COMMON loops agreeing, and both touch one element. */
+static bool is_read_late(Context *ctx, const Access *write, const Access *read, const Map *sizes, int common, Conflict *conflict)
+{
+    Pair pair = pair_new(ctx, write, read);
+    pair_build(&pair, sizes, 0);
+    pair_assume_equal(&pair, &pair.space, common);
+    bool late = false;
+    for (int level = common; level < pair.common && !late; level++) {
+        AffineSpace later = affine_copy(&pair.space);
+        affine_assume_dims(&later, EXPR_LT, level, pair.count_a + level);
+        late = pair_conflicts(&pair, later, conflict);
+        affine_assume_dims(&pair.space, EXPR_EQ, level, pair.count_a + level);
+    }
+    if (!late && access_precedes(write, read))
+        return pair_conflicts(&pair, pair.space, conflict);
+    affine_free(&pair.space);
+    return late;
+}
+
+bool dependence_reads_late(Context *ctx, const Func *func, const Block *block, int common, Conflict *conflict)
+{
+    AccessList accesses = access_collect(ctx, func);
+    Map sizes = func_sizes(ctx, func);
+    for (int i = 0; i < accesses.count; i++)
+        for (int j = 0; j < accesses.count; j++) {
+            const Access *write = &accesses.data[i], *read = &accesses.data[j];
+            if (write->write && !read->write && !pair_is_harmless(write, read, true) && access_in_block(write, block) &&
+                access_in_block(read, block) && is_read_late(ctx, write, read, &sizes, common, conflict))
+                return true;
+        }
+    return false;
+}
+
 bool dependence_leaves_instances(Context *ctx, const Func *func, const Block *producer, const Block *consumer, Conflict *conflict)
 {
     AccessList accesses = access_collect(ctx, func);

@@ -53,8 +53,9 @@ static void carry_sum(Inverter *inv, const IterSum *sum, const Expr *value)
     Context *ctx = inv->ctx;
     value = op_sub(ctx, value, sum->base);
     if (sum->count == 1) {
-        /* the scale is 1 or -1 in a bijection, its own inverse */
-        carry_split(inv, &sum->args[0], op_mul(ctx, value, sum->args[0].scale));
+        const Expr *scale = sum->args[0].scale;
+        bool own_inverse = expr_is_int(scale, 1) || expr_is_int(scale, -1); /* values between the multiples of another scale have no origin */
+        carry_split(inv, &sum->args[0], own_inverse ? op_mul(ctx, value, scale) : op_floordiv(ctx, value, scale));
         return;
     }
     for (int i = sum->count - 1; i >= 0; i--) {

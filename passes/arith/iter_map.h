@@ -93,7 +93,7 @@ bool iter_map_divide_subspace(Analyzer *an, const IterMapQuery *query, const Var
 Range iter_map_filled_range(Analyzer *an, const DividedBinding *value, const VarRange *iters, int iter_count);
 
 /* The inverse of a bijective map: for each input variable (Var * -> const Expr *, as subst_var takes it) its value in terms of OUTPUTS,
-   one expression per sum. */
+   one expression per sum. Outputs that the map does not reach give some value. */
 Map iter_map_invert(Analyzer *an, const IterMapResult *map, const Expr *const *outputs);
 
 #endif

@@ -43,8 +43,8 @@ static bool check_no_effects(Schedule *sch, const TreeNode *node, const Expr *va
     return false;
 }
 
-/* Nothing that FROM reads is written by a member that runs after FROM first runs and no later than UNTIL: behind FROM in program order up
-   to UNTIL, or in a loop around both. */
+/* Nothing that FROM reads is written by a member that runs after FROM first runs and before UNTIL: behind FROM in program order, or in a
+   loop around both. What UNTIL itself writes is looked at when it holds the reads. */
 static bool check_inputs_unchanged(Schedule *sch, const TreeNode *from, const TreeNode *until)
 {
     int count;
@@ -53,11 +53,11 @@ static bool check_inputs_unchanged(Schedule *sch, const TreeNode *from, const Tr
     for (int i = 0; i < count; i++) {
         const TreeNode *writer = members[i];
         bool between = schedule_node_index(sch, writer) > schedule_node_index(sch, from) &&
-                       schedule_node_index(sch, writer) <= schedule_node_index(sch, until);
+                       schedule_node_index(sch, writer) < schedule_node_index(sch, until);
         bool in_common_loop = false;
         for (const TreeNode *loop = schedule_parent(sch, from); loop && loop->stmt->kind != STMT_BLOCK; loop = schedule_parent(sch, loop))
             in_common_loop |= loop->stmt->kind == STMT_FOR && schedule_is_under(sch, writer, loop) && schedule_is_under(sch, until, loop) &&
-                              writer != from;
+                              writer != from && writer != until;
         Conflict conflict;
         if ((between || in_common_loop) &&
             dependence_overwrites(sch->ctx, schedule_func(sch), block->block, node_block(writer)->block, &conflict)) {
@@ -68,6 +68,24 @@ static bool check_inputs_unchanged(Schedule *sch, const TreeNode *from, const Tr
         }
     }
     return true;
+}
+
+/* How many loops are around both A and B. */
+static int common_loop_count(Schedule *sch, const TreeNode *a, const TreeNode *b)
+{
+    int count = 0;
+    for (const TreeNode *up = schedule_parent(sch, a); up; up = schedule_parent(sch, up))
+        count += (up->stmt->kind == STMT_FOR || up->stmt->kind == STMT_WHILE) && schedule_is_under(sch, b, up);
+    return count;
+}
+
+/* BLOCK, which now reads what a block reads that stood in COMMON loops around both, does not overwrite it before. */
+static bool check_reads_in_time(Schedule *sch, const Block *block, int common)
+{
+    Conflict conflict;
+    if (!dependence_reads_late(sch->ctx, schedule_func(sch), block, common, &conflict))
+        return true;
+    return refuse_conflict(sch, &conflict, "block '%s' would overwrite what it still has to read for the other block", block->name);
 }
 
 /* --- compute_inline --- */
@@ -153,12 +171,15 @@ bool primitive_compute_inline(Schedule *sch, const Value *args, Value *result)
         left[i] = node_loop(loops[around - 1 - i])->var;
     sched_consume(sch, node_block(node)->block);
     const Block **blocks = ARENA_ARRAY(sch->ctx->arena, const Block *, count);
-    for (int i = 0; i < count; i++)
+    int *common = ARENA_ARRAY(sch->ctx->arena, int, count);
+    for (int i = 0; i < count; i++) {
         blocks[i] = node_block(consumers[i])->block;
+        common[i] = common_loop_count(sch, node, consumers[i]);
+    }
     sched_replace(sch, scope->stmt, inline_rebuild_scope(sch, scope, node, buffer, &replace));
     bool ok = check_concurrent_loops_around(sch, remaining_loop(sch, left, around));
     for (int i = 0; i < count && ok; i++)
-        ok = check_concurrent_loops_around(sch, schedule_find_block(sch, blocks[i]));
+        ok = check_reads_in_time(sch, blocks[i], common[i]) && check_concurrent_loops_around(sch, schedule_find_block(sch, blocks[i]));
     return ok;
 }
 
@@ -369,7 +390,8 @@ bool primitive_reverse_compute_inline(Schedule *sch, const Value *args, Value *r
     map_set(sch->ctx->arena, &replace, reverse.producer->stmt, (void *)merged);
     const TreeNode *scope = schedule_scope(sch, reverse.consumer);
     const Block *producer = node_block(reverse.producer)->block;
+    int common = common_loop_count(sch, reverse.producer, reverse.consumer);
     sched_consume(sch, consumer->block);
     sched_replace(sch, scope->stmt, inline_rebuild_scope(sch, scope, reverse.consumer, reverse.buffer, &replace));
-    return check_concurrent_loops_around(sch, schedule_find_block(sch, producer));
+    return check_reads_in_time(sch, producer, common) && check_concurrent_loops_around(sch, schedule_find_block(sch, producer));
 }
