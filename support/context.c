@@ -24,8 +24,25 @@ void context_free(Context *ctx)
     for (size_t i = 0; i < sizeof resources / sizeof *resources; i++)
         if (resources[i]->release)
             resources[i]->release(resources[i]->handle);
+    arena_free(ctx->scratch);
     arena_free(ctx->base_arena);
     free(ctx);
+}
+
+Arena *context_begin_scratch(Context *ctx)
+{
+    Arena *outside = ctx->arena;
+    if (!ctx->scratch)
+        ctx->scratch = arena_new();
+    ctx->arena = ctx->scratch;
+    return outside;
+}
+
+void context_end_scratch(Context *ctx, Arena *outside)
+{
+    if (outside != ctx->scratch)
+        arena_reset(ctx->scratch);
+    ctx->arena = outside;
 }
 
 Str context_intern(Context *ctx, const char *text)

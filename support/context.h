@@ -25,6 +25,7 @@ typedef struct {
 struct Context {
     Arena *arena;      /* where new nodes go; a schedule may swap in an arena of its own for a while */
     Arena *base_arena; /* lives as long as the context: strings, sources, diagnostics */
+    Arena *scratch;    /* of work whose result is no node; NULL before the first */
     Interner *strings;
     SourceMap *sources;
     VEC(Diagnostic) diagnostics;
@@ -36,6 +37,11 @@ struct Context {
 
 Context *context_new(void);
 void context_free(Context *ctx);
+
+/* Between the two, what is made lives only until the end: for work that results in an answer and not in nodes, so that many questions use
+   the same memory. Begin returns what end takes, the arena from before. Calls may nest; then all lives until the outermost end. */
+Arena *context_begin_scratch(Context *ctx);
+void context_end_scratch(Context *ctx, Arena *outside);
 
 /* Interned text that lives as long as the context. */
 Str context_intern(Context *ctx, const char *text);

@@ -21,14 +21,18 @@ static bool pair_shares_memory(const Access *a, const Access *b)
 /* Does A in one iteration of loop LEVEL meet B in a later one? */
 static bool meets_later(Context *ctx, const Access *a, const Access *b, const Map *sizes, const Var *var, Conflict *conflict)
 {
+    Arena *outside = context_begin_scratch(ctx);
     Pair pair = pair_new(ctx, a, b);
     int level = loop_level(&pair, var);
-    if (pair_is_disjoint(&pair, level))
-        return false;
-    pair_build(&pair, sizes, 0);
-    pair_assume_equal(&pair, &pair.space, level);
-    affine_assume_dims(&pair.space, EXPR_LT, level, pair.count_a + level);
-    return pair_conflicts(&pair, pair.space, conflict);
+    bool meets = !pair_is_disjoint(&pair, level);
+    if (meets) {
+        pair_build(&pair, sizes, 0);
+        pair_assume_equal(&pair, &pair.space, level);
+        affine_assume_dims(&pair.space, EXPR_LT, level, pair.count_a + level);
+        meets = pair_conflicts(&pair, pair.space, conflict);
+    }
+    pair_end_scratch(ctx, outside, meets ? conflict : NULL);
+    return meets;
 }
 
 /* --- private scratch --- */
@@ -93,13 +97,14 @@ static isl_set *touched_elements(Context *ctx, const Access *access, AffineTerms
     return set ? isl_set_project_out(set, isl_dim_set, (unsigned)count, (unsigned)(loops - count)) : NULL;
 }
 
-bool access_covers(Context *ctx, const Access *write, const Access *read, const Map *sizes)
+static bool is_covered(Context *ctx, const Access *write, const Access *read, const Map *sizes)
 {
     int count_write, count_read, common = 0;
     const Frame **loops_write = frame_loops(ctx, write->frame, &count_write), **loops_read = frame_loops(ctx, read->frame, &count_read);
     while (common < count_write && common < count_read && loops_write[common] == loops_read[common])
         common++;
-    if (access_covers_box(ctx, write, read, common) || access_covers_point(ctx, write, read, common))
+    if (access_covers_box(ctx, write, read, common) || access_covers_point(ctx, write, read, common) ||
+        access_covers_interval(ctx, write, read, common, sizes))
         return true;
     bool exact_write, exact_read;
     AffineTerms terms = {.fixed = common};
@@ -109,6 +114,14 @@ bool access_covers(Context *ctx, const Access *write, const Access *read, const 
     isl_set_free(written);
     isl_set_free(needed);
     return covers == isl_bool_true;
+}
+
+bool access_covers(Context *ctx, const Access *write, const Access *read, const Map *sizes)
+{
+    Arena *outside = context_begin_scratch(ctx);
+    bool covers = is_covered(ctx, write, read, sizes);
+    context_end_scratch(ctx, outside);
+    return covers;
 }
 
 const char *access_uncovered(Context *ctx, const Access *write, const Access *read, const Map *sizes)

@@ -8,7 +8,6 @@
 #include "passes/analysis/pair.h"
 #include "passes/arith/iter_map.h"
 
-typedef VEC(const Expr *) ExprList;
 
 typedef struct {
     Context *ctx;

@@ -139,3 +139,10 @@ bool pair_conflicts(Pair *pair, AffineSpace space, Conflict *conflict)
     affine_free(&space);
     return verdict != SET_EMPTY;
 }
+
+void pair_end_scratch(Context *ctx, Arena *outside, Conflict *conflict)
+{
+    if (conflict)
+        conflict->text = arena_strndup(outside, conflict->text, strlen(conflict->text));
+    context_end_scratch(ctx, outside);
+}

@@ -30,6 +30,8 @@ void pair_assume_equal(Pair *pair, AffineSpace *space, int count);
 bool access_precedes(const Access *a, const Access *b);
 /* Decides SPACE (freed), a part of the pair's set: true, with CONFLICT filled in, unless it is empty. */
 bool pair_conflicts(Pair *pair, AffineSpace space, Conflict *conflict);
+/* Ends work begun with context_begin_scratch, of which CONFLICT (which may be NULL) is the result. */
+void pair_end_scratch(Context *ctx, Arena *outside, Conflict *conflict);
 /* Both touch one element, named by the same indices. */
 bool access_same_point(const Access *a, const Access *b);
 /* VAR alone is one of the indices of the point that ACCESS touches. */
@@ -51,6 +53,16 @@ bool pair_names_iterations(const Pair *pair, const Expr *const *values, int coun
 /* A cheap argument that in each iteration of the first COMMON loops, which both share, WRITE touches the elements that READ touches: by the
    same indices under the same conditions. */
 bool access_covers_point(Context *ctx, const Access *write, const Access *read, int common);
+
+/* Adds the indices of the element that ACCESS touches to INDICES, in terms of loops and sizes; false when it may touch several. */
+typedef VEC(const Expr *) ExprList;
+bool access_point(Context *ctx, const Access *access, ExprList *indices);
+/* EXPR has the same value wherever its variables have: it reads no memory. */
+bool expr_is_fixed(const Expr *expr);
+/* What must hold at FRAME, in terms of loops and sizes. *ALL false: there are conditions besides those. */
+ExprList access_conditions(Context *ctx, const Frame *frame, bool *all);
+/* The same by intervals: each index of READ, an element, lies between the ends of what an index of WRITE runs over. */
+bool access_covers_interval(Context *ctx, const Access *write, const Access *read, int common, const Map *sizes);
 
 /* A cheap argument that every instance of BLOCK in the domains of its iterators runs; FRAME holds its bindings and predicate. */
 bool block_runs_completely(Context *ctx, const BlockStmt *block, const Frame *frame);

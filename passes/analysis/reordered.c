@@ -309,11 +309,13 @@ static bool pair_loses_order(OrderCheck *check, const OrderQuestion *question, c
                              Conflict *conflict)
 {
     const Access *first = a->old_access, *second = b->old_access;
-    if ((!a->involved && !b->involved) || pair_is_harmless(first, second, true) ||
-        (question->wanted && !question->wanted(question->data, first, second)) || keep_order(a, b) ||
-        only_own_element(check, first, second))
+    if ((!a->involved && !b->involved) || pair_is_harmless(first, second, true) || keep_order(a, b) ||
+        (question->wanted && !question->wanted(question->data, first, second)) || only_own_element(check, first, second))
         return false;
-    return order_is_lost(check, a, b, conflict) && !is_scratch_of_instance(check, accesses, first, second);
+    Arena *outside = context_begin_scratch(check->ctx);
+    bool lost = order_is_lost(check, a, b, conflict);
+    pair_end_scratch(check->ctx, outside, lost ? conflict : NULL);
+    return lost && !is_scratch_of_instance(check, accesses, first, second);
 }
 
 bool order_changes(Context *ctx, const OrderQuestion *question, Conflict *conflict)

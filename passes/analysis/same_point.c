@@ -8,8 +8,6 @@
 #include "passes/analysis/pair.h"
 #include "passes/arith/iter_map.h"
 
-typedef VEC(const Expr *) ExprList;
-
 /* Replaces what bindings and lets around FRAME define by their values, down to loops and sizes. */
 static Subst frame_values(Context *ctx, const Frame *frame)
 {
@@ -21,8 +19,7 @@ static Subst frame_values(Context *ctx, const Frame *frame)
     return values;
 }
 
-/* The element that ACCESS touches, one index for each dimension in terms of loops; false when it may touch several. */
-static bool point_of(Context *ctx, const Access *access, ExprList *indices)
+bool access_point(Context *ctx, const Access *access, ExprList *indices)
 {
     if (access->whole || access->fence || !access->buffer)
         return false;
@@ -45,8 +42,7 @@ static void add_condition(Context *ctx, const Expr *condition, ExprList *conditi
     }
 }
 
-/* What must hold at FRAME, in terms of loops. *ALL false: there are conditions besides those. */
-static ExprList conditions_of(Context *ctx, const Frame *frame, bool *all)
+ExprList access_conditions(Context *ctx, const Frame *frame, bool *all)
 {
     ExprList conditions = {0};
     *all = true;
@@ -101,8 +97,7 @@ static bool find_varying(Visitor *visitor, const Expr *expr)
     return true;
 }
 
-/* EXPR has the same value wherever its variables have: it reads no memory. */
-static bool is_fixed(const Expr *expr)
+bool expr_is_fixed(const Expr *expr)
 {
     bool varies = false;
     Visitor visitor = {.expr = find_varying, .data = &varies};
@@ -149,18 +144,18 @@ static bool other_loops_run(const Match *match)
 bool access_covers_point(Context *ctx, const Access *write, const Access *read, int common)
 {
     ExprList target = {0}, source = {0};
-    if (write->buffer != read->buffer || !point_of(ctx, write, &target) || !point_of(ctx, read, &source))
+    if (write->buffer != read->buffer || !access_point(ctx, write, &target) || !access_point(ctx, read, &source))
         return false;
     Match match = {.ctx = ctx, .common = common};
     match.loops_write = frame_loops(ctx, write->frame, &match.count_write);
     match.loops_read = frame_loops(ctx, read->frame, &match.count_read);
     for (int i = 0; i < target.count; i++)
-        if (!is_fixed(target.data[i]) || !match_expr(&match, target.data[i], source.data[i]))
+        if (!expr_is_fixed(target.data[i]) || !match_expr(&match, target.data[i], source.data[i]))
             return false;
     bool all, irrelevant;
-    ExprList needed = conditions_of(ctx, write->frame, &all), given = conditions_of(ctx, read->frame, &irrelevant);
+    ExprList needed = access_conditions(ctx, write->frame, &all), given = access_conditions(ctx, read->frame, &irrelevant);
     for (int i = 0; i < needed.count; i++)
-        all &= is_fixed(needed.data[i]) && holds_equal(&given, subst_expr(ctx, &match.renaming, needed.data[i]));
+        all &= expr_is_fixed(needed.data[i]) && holds_equal(&given, subst_expr(ctx, &match.renaming, needed.data[i]));
     return all && other_loops_run(&match);
 }
 
@@ -172,7 +167,7 @@ bool block_runs_completely(Context *ctx, const BlockStmt *block, const Frame *fr
     bool all;
     const Frame **loops = frame_loops(ctx, frame, &loop_count);
     Subst values = frame_values(ctx, frame);
-    ExprList bindings = {0}, conditions = conditions_of(ctx, frame, &all);
+    ExprList bindings = {0}, conditions = access_conditions(ctx, frame, &all);
     for (int i = 0; i < block->iter_count; i++)
         vec_push(ctx->arena, &bindings, subst_expr(ctx, &values, expr_var(ctx, block->iters[i].var)));
     const Expr *predicate = expr_bool(ctx, true);

@@ -1,0 +1,153 @@
+/* A cheap argument that a write covers a read: in each dimension the read's index lies between the ends of the interval that the write runs
+   over. Indices may be clamped, as those of stencils are: B[max(i - 1, 0)], B[min(i + 1, n - 1)], and so may be the ends of the interval:
+   min(max(i - 1, 0), min(i + 1, n - 1)) + ax for ax in range(...), which is what compute_at makes of them. */
+#include "ir/walk.h"
+#include "passes/analysis/pair.h"
+#include "passes/arith/analyzer.h"
+
+typedef struct {
+    Context *ctx;
+    const Access *write, *read;
+    const Frame **loops_write, **loops_read;
+    int count_write, count_read, common;
+    Analyzer *an; /* knows the sizes, the loops around the read, and what holds where it runs */
+} Cover;
+
+/* A <= B. A minimum is below what any of its operands is below, and so on. */
+static bool is_at_most(Cover *cover, const Expr *a, const Expr *b)
+{
+    if (a->kind == EXPR_MAX)
+        return is_at_most(cover, a->args[0], b) && is_at_most(cover, a->args[1], b);
+    if (b->kind == EXPR_MIN)
+        return is_at_most(cover, a, b->args[0]) && is_at_most(cover, a, b->args[1]);
+    if (a->kind == EXPR_MIN && (is_at_most(cover, a->args[0], b) || is_at_most(cover, a->args[1], b)))
+        return true;
+    if (b->kind == EXPR_MAX && (is_at_most(cover, a, b->args[0]) || is_at_most(cover, a, b->args[1])))
+        return true;
+    return expr_equal(a, b) || (a->kind != EXPR_MIN && b->kind != EXPR_MAX && analyzer_prove_less_equal(cover->an, a, b));
+}
+
+static bool uses_loops_from(const Frame **loops, int first, int count, const Expr *expr)
+{
+    for (int i = first; i < count; i++)
+        if (expr_uses_var(expr, loops[i]->var))
+            return true;
+    return false;
+}
+
+/* The loop that INDEX is a multiple 1 of, and the rest of INDEX; NULL when INDEX has another form. */
+static const Frame *moving_loop(Cover *cover, const Expr *index, const Expr **base)
+{
+    for (int i = cover->common; i < cover->count_write; i++) {
+        const Frame *loop = cover->loops_write[i];
+        if (expr_is_var(index, loop->var)) {
+            *base = expr_int(cover->ctx, index->dtype, 0);
+            return loop;
+        }
+        for (int side = 0; index->kind == EXPR_ADD && side < 2; side++)
+            if (expr_is_var(index->args[side], loop->var)) {
+                *base = index->args[1 - side];
+                return loop;
+            }
+    }
+    return NULL;
+}
+
+/* VALUE, the read's index in a dimension of extent SHAPE, lies in the interval over which the write's INDEX runs. *MOVING is its loop. */
+static bool holds_index(Cover *cover, const Expr *index, const Expr *value, const Expr *shape, const Frame **moving)
+{
+    Context *ctx = cover->ctx;
+    const Expr *base, *one = expr_int(ctx, index->dtype, 1), *zero = expr_int(ctx, index->dtype, 0);
+    const Frame *loop = *moving = moving_loop(cover, index, &base);
+    if (!loop || !dtype_is_index(index->dtype) || !expr_is_int(loop->range.min, 0) || !dtype_equal(value->dtype, index->dtype) ||
+        uses_loops_from(cover->loops_write, cover->common, cover->count_write, base))
+        return false;
+    const Expr *extent = op_cast(ctx, index->dtype, loop->range.extent);
+    if (!expr_is_fixed(index) || !expr_is_fixed(extent) || uses_loops_from(cover->loops_write, cover->common, cover->count_write, extent))
+        return false;
+    const Expr *last = analyzer_simplify_canonical(cover->an, op_sub(ctx, op_add(ctx, base, extent), one));
+    shape = op_cast(ctx, index->dtype, shape);
+    bool in_bounds = !cover->read->asked; /* then the index is at least 0, and less than the shape */
+    bool begins = (in_bounds && is_at_most(cover, base, zero)) || is_at_most(cover, base, value);
+    return begins && ((in_bounds && is_at_most(cover, op_sub(ctx, shape, one), last)) || is_at_most(cover, value, last));
+}
+
+/* CONDITION, a comparison, as RESULT >= 0; NULL for others. */
+static const Expr *comparison_slack(Context *ctx, const Expr *condition)
+{
+    if (condition->kind < EXPR_LT || !expr_is_compare(condition) || !dtype_is_index(condition->args[0]->dtype))
+        return NULL;
+    bool less = condition->kind == EXPR_LT || condition->kind == EXPR_LE, strict = condition->kind == EXPR_LT || condition->kind == EXPR_GT;
+    const Expr *slack = op_sub(ctx, condition->args[less], condition->args[!less]);
+    return op_sub(ctx, slack, expr_int(ctx, slack->dtype, strict));
+}
+
+/* SLACK >= 0 only says that INDEX, an index of the write in a dimension of extent SHAPE, is within bounds. */
+static bool says_in_bounds(Cover *cover, const Expr *slack, const Expr *index, const Expr *shape)
+{
+    Context *ctx = cover->ctx;
+    const Expr *last = op_sub(ctx, op_cast(ctx, index->dtype, shape), expr_int(ctx, index->dtype, 1));
+    return dtype_equal(slack->dtype, index->dtype) &&
+           (analyzer_prove_equal(cover->an, slack, index) || analyzer_prove_equal(cover->an, slack, op_sub(ctx, last, index)));
+}
+
+/* The write runs wherever its loops do, but for elements out of bounds, of which the read is none. */
+static bool runs_in_bounds(Cover *cover, const ExprList *indices)
+{
+    bool all;
+    ExprList conditions = access_conditions(cover->ctx, cover->write->frame, &all);
+    for (int i = 0; all && i < conditions.count; i++) {
+        bool implied = false;
+        const Expr *slack = comparison_slack(cover->ctx, conditions.data[i]);
+        for (int d = 0; slack && !implied && d < indices->count && !cover->read->asked; d++)
+            implied = says_in_bounds(cover, slack, indices->data[d], cover->write->buffer->shape[d]);
+        all = implied;
+    }
+    return all;
+}
+
+/* Loops of the write that move in no dimension run at least once; those that do move in one alone, and start there from nothing else. */
+static bool loops_fill_box(const Cover *cover, const Frame **moving, int count)
+{
+    for (int i = cover->common; i < cover->count_write; i++) {
+        int uses = 0;
+        int64_t extent;
+        for (int d = 0; d < count; d++)
+            uses += moving[d] == cover->loops_write[i];
+        bool runs = uses || (expr_const_int(cover->loops_write[i]->range.extent, &extent) && extent > 0);
+        if (cover->loops_write[i]->stmt->kind == STMT_WHILE || uses > 1 || !runs)
+            return false;
+    }
+    return true;
+}
+
+static void learn(Cover *cover, const Map *sizes)
+{
+    bool all;
+    cover->an = analyzer_new(cover->ctx);
+    for (int i = 0; i < sizes->count; i++)
+        analyzer_bind_nonnegative(cover->an, sizes->entries[i].key);
+    for (int i = 0; i < cover->count_read; i++)
+        analyzer_bind_range_opaque(cover->an, cover->loops_read[i]->var, cover->loops_read[i]->range);
+    ExprList conditions = access_conditions(cover->ctx, cover->read->frame, &all);
+    for (int i = 0; i < conditions.count; i++)
+        analyzer_assume(cover->an, conditions.data[i]);
+}
+
+bool access_covers_interval(Context *ctx, const Access *write, const Access *read, int common, const Map *sizes)
+{
+    Cover cover = {.ctx = ctx, .write = write, .read = read, .common = common};
+    ExprList targets = {0}, values = {0};
+    if (write->buffer != read->buffer || !access_point(ctx, write, &targets) || !access_point(ctx, read, &values))
+        return false;
+    cover.loops_write = frame_loops(ctx, write->frame, &cover.count_write);
+    cover.loops_read = frame_loops(ctx, read->frame, &cover.count_read);
+    learn(&cover, sizes);
+    if (!runs_in_bounds(&cover, &targets))
+        return false;
+    const Frame **moving = ARENA_ARRAY(ctx->arena, const Frame *, targets.count);
+    for (int d = 0; d < targets.count; d++)
+        if (!holds_index(&cover, targets.data[d], values.data[d], write->buffer->shape[d], &moving[d]))
+            return false;
+    return loops_fill_box(&cover, moving, targets.count);
+}
