@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ir/walk.h"
+#include "passes/analysis/access_flat.h"
 #include "passes/analysis/reduction.h"
 
 /* A view: its data variable and where it lies in the buffer below. */
@@ -21,6 +22,7 @@ typedef struct {
     const Stmt *stmt;
     Map views;     /* data Var -> View */
     Map canonical; /* data Var -> Buffer whose layout indices are compared in */
+    Map flats;     /* data Var -> the flat Buffer of all that have it, where their layouts differ */
 } Collector;
 
 static const Frame *push(Collector *collector, Frame frame)
@@ -78,6 +80,11 @@ static void add_access(Collector *collector, Region region, bool whole, bool wri
     while ((view = map_get(&collector->views, region.buffer->data))) {
         whole |= view->source->buffer->ndim < region.buffer->ndim;
         region = whole ? region_whole(ctx, view->source->buffer) : compose_view(ctx, view->source, region);
+    }
+    Buffer *flat = map_get(&collector->flats, region.buffer->data);
+    if (flat && (whole || !region_flatten(ctx, &region, flat, &region))) {
+        whole = true;
+        region = region_whole(ctx, flat);
     }
     Buffer *canonical = map_get(&collector->canonical, region.buffer->data);
     if (!canonical)
@@ -349,7 +356,7 @@ static AccessCache *access_cache(Context *ctx)
 
 static AccessList collect_func(Context *ctx, const Func *func, int expected)
 {
-    Collector collector = {.ctx = ctx};
+    Collector collector = {.ctx = ctx, .flats = flat_buffers_collect(ctx, func)};
     vec_reserve(ctx->arena, &collector.accesses, expected);
     collect_stmt(&collector, func->body);
     return collector.accesses;

@@ -67,6 +67,10 @@ bool dependence_loses_instances(Context *ctx, const Func *before, const Func *af
 /* True when block WRITER writes an element that READER reads in some iteration, or may for all that can be shown, whichever comes first. */
 bool dependence_overwrites(Context *ctx, const Func *func, const Block *reader, const Block *writer, Conflict *conflict);
 
+/* OTHER writes memory that BLOCK uses, or uses memory that BLOCK writes, whichever elements: that of the data variable EXCEPT does not
+   count. */
+bool dependence_shares_memory(Context *ctx, const Func *func, const Block *block, const Block *other, const Var *except);
+
 /* BLOCK has taken over reads that another block did before its first instance, in each iteration of the outermost COMMON loops around it.
    True when one of its instances, or possibly one, writes what a later one reads. */
 bool dependence_reads_late(Context *ctx, const Func *func, const Block *block, int common, Conflict *conflict);

@@ -354,6 +354,18 @@ bool dependence_overwrites(Context *ctx, const Func *func, const Block *reader, 
     return false;
 }
 
+bool dependence_shares_memory(Context *ctx, const Func *func, const Block *block, const Block *other, const Var *except)
+{
+    AccessList accesses = access_collect(ctx, func);
+    for (int i = 0; i < accesses.count; i++)
+        for (int j = 0; j < accesses.count && access_in_block(&accesses.data[i], block); j++) {
+            const Access *a = &accesses.data[i], *b = &accesses.data[j];
+            if (access_in_block(b, other) && !pair_is_harmless(a, b, false) && (a->fence || b->fence || a->data != except))
+                return true;
+        }
+    return false;
+}
+
 /* WRITE comes before READ, the outermost COMMON loops agreeing, and both touch one element. */
 static bool is_read_late(Context *ctx, const Access *write, const Access *read, const Map *sizes, int common, Conflict *conflict)
 {

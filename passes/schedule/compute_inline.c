@@ -283,7 +283,6 @@ static bool check_nothing_between(Reverse *reverse)
     int count;
     const TreeNode **members = schedule_child_blocks(sch, schedule_scope(sch, reverse->consumer), &count);
     const BlockStmt *consumer = node_block(reverse->consumer);
-    const Buffer *target = reverse->store->as.store.buffer;
     for (int i = 0; i < count; i++) {
         const TreeNode *member = members[i];
         if (member == reverse->producer || member == reverse->consumer)
@@ -294,10 +293,8 @@ static bool check_nothing_between(Reverse *reverse)
              loop = schedule_parent(sch, loop))
             between |=
                 loop->stmt->kind == STMT_FOR && schedule_is_under(sch, member, loop) && schedule_is_under(sch, reverse->consumer, loop);
-        bool touches = between && stmt_uses_buffer(member->stmt, target);
-        for (int r = 0; between && r < consumer->read_count; r++)
-            touches |= regions_find(node_block(member)->writes, node_block(member)->write_count, consumer->reads[r].buffer) != NULL;
-        if (touches) {
+        if (between &&
+            dependence_shares_memory(sch->ctx, schedule_func(sch), consumer->block, node_block(member)->block, reverse->buffer->data)) {
             sched_refuse(sch, "block '%s' runs between '%s' and '%s' and touches what '%s' uses", block_name(member),
                          block_name(reverse->producer), block_name(reverse->consumer), block_name(reverse->consumer));
             sched_note(sch, member->stmt->span, "block '%s' is here", block_name(member));
