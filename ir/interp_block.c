@@ -119,19 +119,28 @@ static void instance_end(Thread *thread, const BlockInfo *block)
 }
 
 /* --- Entering and leaving --- */
+/* ITERATION of several threads: it, or the one of threads that it is inside of, with the indices of TAGS left open. */
+static const Iteration *merged_iteration(Run *run, const Iteration *iteration, uint32_t tags)
+{
+    if (!iteration->execution || iteration->execution->kind == CONCURRENT_BLOCKS)
+        return iteration;
+    Iteration *merged = ARENA_NEW(run->arena, Iteration);
+    *merged = *iteration;
+    if (iteration->execution->kind == CONCURRENT_THREADS)
+        merged->merged_tags |= tags;
+    else
+        merged->parent = merged_iteration(run, iteration->parent, tags);
+    return merged;
+}
+
 /* The instances of a reduction across threads are atomic: what they access, all of those threads access. */
 static void merge_threads(Thread *thread, const BlockInfo *block)
 {
-    const Iteration *inner = thread->iteration;
     if (!block->across_tags || !thread->launch)
         return;
     thread->across |= block->across_tags;
-    if (!thread->run->checks || inner->execution->kind != CONCURRENT_THREADS)
-        return;
-    Iteration *merged = ARENA_NEW(thread->run->arena, Iteration);
-    *merged = *inner;
-    merged->merged_tags |= block->across_tags;
-    thread->iteration = merged;
+    if (thread->run->checks)
+        thread->iteration = merged_iteration(thread->run, thread->iteration, block->across_tags);
 }
 
 static bool block_enter(Thread *thread, const BlockInfo *block)

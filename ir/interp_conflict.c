@@ -40,17 +40,29 @@ static bool iterations_part(const Iteration **a, const Iteration **b)
         *b = (*b)->parent;
     if (*a == *b)
         return false;
+    const Iteration *below_a = *a, *below_b = *b; /* in the threads *A and *B, where these overlap */
     while ((*a)->parent != (*b)->parent) {
+        below_a = *a;
+        below_b = *b;
         *a = (*a)->parent;
         *b = (*b)->parent;
     }
+    if ((*a)->execution != (*b)->execution || !iterations_overlap(*a, *b))
+        return (*a)->execution == (*b)->execution;
+    *a = below_a;
+    *b = below_b;
     return (*a)->execution == (*b)->execution && !iterations_overlap(*a, *b);
 }
 
+/* INNER lies inside OUTER, or in a thread that either stands for. */
 static bool iteration_is_inside(const Iteration *inner, const Iteration *outer)
 {
     while (inner && inner->depth > outer->depth)
         inner = inner->parent;
+    while (inner != outer && inner && outer && inner->execution == outer->execution && iterations_overlap(inner, outer)) {
+        inner = inner->parent;
+        outer = outer->parent;
+    }
     return inner == outer;
 }
 
@@ -127,7 +139,9 @@ static void note_outside_read(Thread *thread, const Access *access, const Memory
 /* A read after loops that wrote the element: their overlapping writes elsewhere in the memory are conflicts now. */
 static void check_finished_loops(Thread *thread, const Access *access, const Memory *memory, const Iteration *writer, const Iteration *end)
 {
-    for (const Iteration *i = writer; i->execution && i->depth >= end->depth && i != end; i = i->parent) {
+    for (const Iteration *i = writer; i->execution && i->depth >= end->depth; i = i->parent) {
+        if (i->depth == end->depth && iteration_is_inside(i, end))
+            return;
         const ScratchUse *use = scratch_find(i->execution, memory);
         if (use && use->overlaps)
             report_overlap(thread, access, memory, use, ", and read after the loop");
@@ -194,12 +208,22 @@ static bool has_read(const Cell *cell, const Iteration *iteration)
     return false;
 }
 
+/* OUTER is the thread block that ITERATION belongs to: as a writer, one that stands for several threads. */
+static bool stands_for_threads(const Iteration *outer, const Iteration *iteration)
+{
+    while (iteration->depth > outer->depth + 1)
+        iteration = iteration->parent;
+    return iteration->parent == outer && iteration->execution->kind == CONCURRENT_THREADS;
+}
+
 /* A write to what another iteration wrote; gives the iteration that counts as the writer from now on. Where this one has read it before,
    that read was looked at already. */
 static const Iteration *write_after_write(Thread *thread, const Access *access, const Element *element, const Cell *cell, bool unchanged)
 {
     const Memory *memory = element->memory;
     const Iteration *before = cell->writer, *now = thread->iteration;
+    if (unchanged && before && stands_for_threads(before, now))
+        return before;
     if (!before || before == now || !iterations_part(&before, &now) || has_read(cell, now))
         return thread->iteration;
     Conflict conflict = {before, now, written, written, ""};

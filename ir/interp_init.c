@@ -120,7 +120,10 @@ static void visit_points(Run *run, Group group, const void *data)
     const InitStep *step = &visit->block->plan.steps[visit->step];
     Visit next = {visit->block, visit->step + 1};
     if (step->skip) {
-        visit_points(run, group, &next);
+        if (step->node->kind == EXEC_THREAD_LOOP && !group.items[0]->launch) /* others of the kernel may follow */
+            exec_launch(run, group, step->node, visit_points, &next);
+        else
+            visit_points(run, group, &next);
         return;
     }
     switch (step->node->kind) {

@@ -232,6 +232,18 @@ static void collect_loop(Collector *collector, const Stmt *stmt)
     collect_stmt(collector, loop->body);
 }
 
+/* BLOCK reduces nothing itself: what is reduced below it is up to the block inside, whose init it may be. */
+static bool only_wraps(const BlockStmt *block)
+{
+    const Stmt *body = block->body;
+    while (body->kind == STMT_FOR)
+        body = body->as.loop.body;
+    for (int i = 0; i < block->iter_count; i++)
+        if (block->iters[i].kind != ITER_SPATIAL)
+            return false;
+    return !block->init && body->kind == STMT_BLOCK;
+}
+
 static void collect_block(Collector *collector, const Stmt *stmt)
 {
     const BlockStmt *block = &stmt->as.block, *outer_block = collector->block;
@@ -254,7 +266,7 @@ static void collect_block(Collector *collector, const Stmt *stmt)
                 arena_copy(collector->ctx->arena, &view, sizeof view));
     }
     collector->block = block;
-    if (!outer_reduction) {
+    if (!outer_reduction && !only_wraps(block)) {
         collector->reduction = reduction_recognize(collector->ctx, block);
         collector->group = block;
     }

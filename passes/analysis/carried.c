@@ -156,9 +156,18 @@ const char *access_uncovered(Context *ctx, const Access *write, const Access *re
     return strbuf_text(&text);
 }
 
+/* The reduction that ACCESS is part of, its init included, lies inside of the loop over VAR. */
+static bool group_is_in_loop(const Access *access, const Var *var)
+{
+    const Frame *frame = access->frame;
+    while (frame->kind != FRAME_BLOCK || frame->stmt->as.block.block != access->group)
+        frame = frame->outer;
+    return access_loop(&(Access){.frame = frame}, var);
+}
+
 bool access_is_filled(Context *ctx, const AccessList *accesses, const Map *sizes, const Access *read, const Var *var)
 {
-    if (read->initialized && !loop_is_reduced(read, var, false))
+    if (read->initialized && !loop_is_reduced(read, var, false) && group_is_in_loop(read, var))
         return true;
     for (int i = 0; i < accesses->count; i++) {
         const Access *write = &accesses->data[i];
@@ -278,6 +287,22 @@ static ScopeClass scope_of_access(const void *data, const Access *access)
     return scope == SCOPE_GLOBAL && access->data && map_has(&allocations->inner, access->data) ? SCOPE_LOCAL : scope;
 }
 
+/* A reduction over a loop of thread blocks has its init before the loop, where no thread block is, even if only one of them updates. */
+static bool blocks_reduce(Context *ctx, const AccessRefs *accesses, const Var *var, Conflict *conflict)
+{
+    for (int i = 0; i < accesses->count; i++) {
+        const Access *access = accesses->data[i];
+        if (!access->write || !access->initialized || !loop_is_reduced(access, var, false) ||
+            expr_is_int(access_loop(access, var)->range.extent, 1))
+            continue;
+        const char *text =
+            arena_printf(ctx->arena, "'%s' is reduced over it, and each thread block would run the init", access->buffer->name);
+        *conflict = (Conflict){.first = access, .second = access, .text = text};
+        return true;
+    }
+    return false;
+}
+
 bool dependence_carried(Context *ctx, const Func *func, const Var *var, RunMode mode, Conflict *conflict)
 {
     AccessList accesses = access_collect(ctx, func);
@@ -316,6 +341,32 @@ bool dependence_carried(Context *ctx, const Func *func, const Var *var, RunMode 
             *conflict = found;
             return true;
         }
+    }
+    return mode == RUN_AS_BLOCKS && blocks_reduce(ctx, &inside, var, conflict);
+}
+
+static bool access_needs_loop(const Access *access, const Var *outer)
+{
+    bool needs = access->whole || (access->stmt->kind == STMT_STORE && frame_depends(access->frame, access->stmt->as.store.value, outer));
+    for (int i = 0; !needs && i < access->buffer->ndim; i++)
+        needs = frame_depends(access->frame, access->region.ranges[i].min, outer) ||
+                frame_depends(access->frame, access->region.ranges[i].extent, outer);
+    return needs;
+}
+
+bool dependence_needs_loop(Context *ctx, const Func *func, const Var *inner, const Var *outer)
+{
+    AccessList accesses = access_collect(ctx, func);
+    for (int i = 0; i < accesses.count; i++) {
+        const Access *access = &accesses.data[i];
+        if (!in_loop(access, inner))
+            continue;
+        if (access_needs_loop(access, outer))
+            return true;
+        for (const Frame *frame = access->frame; frame->var != outer; frame = frame->outer)
+            if ((frame->kind == FRAME_CONDITION && frame_depends(frame->outer, frame->value, outer)) ||
+                (frame->kind == FRAME_LOOP && frame_depends(frame->outer, frame->range.extent, outer)))
+                return true;
     }
     return false;
 }

@@ -28,6 +28,9 @@ typedef enum {
    Accesses to scratch buffers that each iteration fills before it reads them are no conflict. */
 bool dependence_carried(Context *ctx, const Func *func, const Var *var, RunMode mode, Conflict *conflict);
 
+/* What stands below the loop over INNER depends on the iteration of the loop over OUTER around it: what it does, or whether, or where. */
+bool dependence_needs_loop(Context *ctx, const Func *func, const Var *inner, const Var *outer);
+
 /* STMT is the outermost thread-bound loop of a kernel of FUNC. True when two threads or two thread blocks of it conflict, or may for all that
    can be shown, where each thread runs all that the kernel's loops with its tags do not share out; or when memory whose storage scope gives
    each thread or block its own is to pass something on between them, between launches, or to the outside. *TAG: of a loop that is at fault. */

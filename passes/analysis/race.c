@@ -118,64 +118,83 @@ static bool reads_memory(const Frame *frame, const Expr *expr)
 
 /* --- what is the same in all threads --- */
 
-static bool is_uniform(const Race *race, const Frame *frame, const Expr *expr, Map *visited);
+typedef struct {
+    const Race *race;
+    const Frame *frame;
+    Map *visited;    /* memory that is being looked at, or has been */
+    bool loads_too;  /* what is loaded counts; else the caller looks at it */
+    bool uniform;
+} Uniformity;
+
+static bool is_uniform(Uniformity uniformity, const Expr *expr);
+static bool memory_is_uniform(const Race *race, const Var *data, Map *visited);
+
+/* What ACCESS touches is the same in all threads, and so is what it reads there. */
+static bool access_is_uniform(const Race *race, const Access *access, Map *visited)
+{
+    if (access->whole || (!access->write && !memory_is_uniform(race, access->data, visited)))
+        return false;
+    for (int i = 0; i < access->buffer->ndim; i++)
+        if (!is_uniform((Uniformity){race, access->frame, visited, true, true}, access->region.ranges[i].min))
+            return false;
+    return true;
+}
 
 /* The write does the same to the same element in every thread. */
 static bool write_is_uniform(const Race *race, const Access *write, Map *visited)
 {
     if (access_reduced_across(write, race->var))
         return true;
-    if (write->whole || write->stmt->kind != STMT_STORE || !is_uniform(race, write->frame, write->stmt->as.store.value, visited))
+    if (write->stmt->kind != STMT_STORE || !is_uniform((Uniformity){race, write->frame, visited, false, true}, write->stmt->as.store.value))
         return false;
-    for (int i = 0; i < write->buffer->ndim; i++)
-        if (!is_uniform(race, write->frame, write->region.ranges[i].min, visited))
+    for (int i = 0; i < race->accesses->count; i++) /* WRITE itself and what it reads, which may lie behind views */
+        if (race->accesses->data[i].stmt == write->stmt && !access_is_uniform(race, &race->accesses->data[i], visited))
             return false;
-    for (const Frame *frame = write->frame; frame && frame->var != race->var; frame = frame->outer)
-        if ((frame->kind == FRAME_CONDITION && !is_uniform(race, frame->outer, frame->value, visited)) ||
-            (frame->kind == FRAME_LOOP && !is_uniform(race, frame->outer, frame->range.extent, visited)))
-            return false;
-    return true;
-}
-
-/* All threads find the same in the memory of BUFFER: where each has its own, each fills it alike. */
-static bool memory_is_uniform(const Race *race, const Buffer *buffer, Map *visited)
-{
-    if (map_has(visited, buffer->data))
-        return true;
-    map_set(race->ctx->arena, visited, buffer->data, (void *)buffer);
-    for (int i = 0; i < race->accesses->count; i++) {
-        const Access *access = &race->accesses->data[i];
-        if (access->data == buffer->data && access->write && in_loop(access, race->var) &&
-            race->scope(race->data, access) == SCOPE_LOCAL && !write_is_uniform(race, access, visited))
+    for (const Frame *frame = write->frame; frame && frame->var != race->var; frame = frame->outer) {
+        Uniformity around = {race, frame->outer, visited, true, true};
+        if ((frame->kind == FRAME_CONDITION && !is_uniform(around, frame->value)) ||
+            (frame->kind == FRAME_LOOP && !is_uniform(around, frame->range.extent)))
             return false;
     }
     return true;
 }
 
-typedef struct {
-    const Race *race;
-    const Frame *frame;
-    Map *visited;
-    bool uniform;
-} Uniformity;
+/* All threads find the same in the memory DATA: where each has its own, each fills it alike. Not known of what is behind a view. */
+static bool memory_is_uniform(const Race *race, const Var *data, Map *visited)
+{
+    if (map_has(visited, data))
+        return true;
+    map_set(race->ctx->arena, visited, data, (void *)data);
+    bool found = false;
+    for (int i = 0; i < race->accesses->count; i++) {
+        const Access *access = &race->accesses->data[i];
+        found |= access->data == data;
+        if (access->data == data && access->write && in_loop(access, race->var) &&
+            race->scope(race->data, access) == SCOPE_LOCAL && !write_is_uniform(race, access, visited))
+            return false;
+    }
+    return found;
+}
 
-static bool visit_load(Visitor *visitor, const Expr *expr)
+static bool visit_uniform(Visitor *visitor, const Expr *expr)
 {
     Uniformity *uniformity = visitor->data;
-    if (expr->kind == EXPR_LOAD)
-        uniformity->uniform &= memory_is_uniform(uniformity->race, expr->value.buffer, uniformity->visited);
+    if (expr->kind == EXPR_LOAD && uniformity->loads_too)
+        uniformity->uniform &= memory_is_uniform(uniformity->race, expr->value.buffer->data, uniformity->visited);
     if (expr->kind == EXPR_CALL && op_info(expr->value.op)->effect == EFFECT_OPAQUE)
         uniformity->uniform = false;
     const Frame *binding = expr->kind == EXPR_VAR ? binding_of(uniformity->frame, expr->value.var) : NULL;
     if (binding)
-        uniformity->uniform &= is_uniform(uniformity->race, binding->outer, binding->value, uniformity->visited);
+        uniformity->uniform &=
+            is_uniform((Uniformity){uniformity->race, binding->outer, uniformity->visited, true, true}, binding->value);
     return uniformity->uniform;
 }
 
-static bool is_uniform(const Race *race, const Frame *frame, const Expr *expr, Map *visited)
+/* EXPR, seen from a frame, has one value in all threads. */
+static bool is_uniform(Uniformity uniformity, const Expr *expr)
 {
-    Uniformity uniformity = {race, frame, visited, !frame_depends(frame, expr, race->var)};
-    Visitor visitor = {.expr = visit_load, .data = &uniformity};
+    uniformity.uniform = !frame_depends(uniformity.frame, expr, uniformity.race->var);
+    Visitor visitor = {.expr = visit_uniform, .data = &uniformity};
     if (uniformity.uniform)
         visit_expr(&visitor, expr);
     return uniformity.uniform;
@@ -218,13 +237,10 @@ static bool is_written_in_loop(const Race *race, const Var *data)
 static bool visit_value(Visitor *visitor, const Expr *expr)
 {
     SameValue *value = visitor->data;
-    Map visited = {0};
     if (!value->same)
         return false;
-    if (expr->kind == EXPR_LOAD) {
-        value->same = memory_is_uniform(value->race, expr->value.buffer, &visited);
-        value->changing |= is_written_in_loop(value->race, expr->value.buffer->data);
-    }
+    if (expr->kind == EXPR_LOAD)
+        return false; /* see reads_same */
     if (expr->kind == EXPR_CALL && op_info(expr->value.op)->effect == EFFECT_OPAQUE)
         value->same = false;
     if (!value->same)
@@ -259,6 +275,19 @@ static void meeting_build(Meeting *meeting, const Map *sizes)
     meeting->base = meeting->pair.space;
 }
 
+/* ACCESS reads the same elements of the same contents on both sides. */
+static bool reads_same(SameValue *value, const Access *access)
+{
+    Map visited = {0};
+    if (access->whole || !memory_is_uniform(value->race, access->data, &visited))
+        return false;
+    value->changing |= is_written_in_loop(value->race, access->data);
+    for (int i = 0; i < access->buffer->ndim; i++)
+        if (!reads_memory(access->frame, access->region.ranges[i].min) && !is_same(value, access->region.ranges[i].min))
+            return false;
+    return true;
+}
+
 /* A and B, two writes, meet with values that are not the same, or may not be. */
 static bool writes_differ(const Race *race, Meeting *meeting, Conflict *conflict)
 {
@@ -269,6 +298,11 @@ static bool writes_differ(const Race *race, Meeting *meeting, Conflict *conflict
     SameValue value = {race, meeting, true, false, conflict, false};
     Visitor visitor = {.expr = visit_value, .data = &value};
     visit_expr(&visitor, stmt->as.store.value);
+    for (int i = 0; value.same && i < race->accesses->count; i++) {
+        const Access *read = &race->accesses->data[i];
+        if (read->stmt == stmt && !read->write && in_loop(read, race->var))
+            value.same = reads_same(&value, read);
+    }
     for (int i = meeting->level + 1; value.changing && i < pair->common && value.same; i++)
         if (!is_thread_loop(pair->loops_a[i]))
             value.same = is_same(&value, expr_var(race->ctx, pair->loops_a[i]->var));

@@ -92,19 +92,13 @@ static bool is_used_outside(const Kernel *kernel, const Access *access, Conflict
     return false;
 }
 
-/* The block whose init ACCESS is part of, with its frame, or NULL. */
+/* The frame of the block whose init ACCESS is part of, or NULL. */
 static const Frame *init_block(const Access *access)
 {
-    int position = -1;
-    for (const Frame *frame = access->frame; frame; frame = frame->outer) {
-        if (frame->kind == FRAME_POSITION)
-            position = frame->position;
-        if (frame->kind == FRAME_BLOCK && frame->stmt->as.block.init && position == 0)
-            return frame;
-        if (frame->kind == FRAME_BLOCK)
-            position = -1;
-    }
-    return NULL;
+    const Frame *frame = access->frame;
+    while (frame && !(frame->kind == FRAME_BLOCK && frame_in_init(access->frame, frame)))
+        frame = frame->outer;
+    return frame;
 }
 
 static const Frame *kernel_frame(const Kernel *kernel, const Frame *frame)
@@ -191,7 +185,10 @@ static bool flows_from_other(const Kernel *kernel, int index, int t, Conflict *c
     const KernelTag *tag = &kernel->tags.data[t];
     const Access *read = &kernel->accesses.data[index], *original = &kernel->original.data[index];
     const Frame *loop = tag_loop(original->frame, tag);
-    if (loop && access_is_filled(kernel->ctx, &kernel->original, &kernel->sizes, original, loop->var))
+    /* as the loops stand, so that nothing came in between, and in memory of its own by the thread itself */
+    if (loop && access_is_filled(kernel->ctx, &kernel->original, &kernel->sizes, original, loop->var) &&
+        (kernel_scope(kernel, read) == SCOPE_SHARED ||
+         access_is_filled(kernel->ctx, &kernel->accesses, &kernel->sizes, read, tag->var)))
         return false;
     int level = loop_count(kernel, kernel_frame(kernel, original->frame)->outer) + t;
     for (int i = 0; i < kernel->accesses.count; i++) {
@@ -221,6 +218,38 @@ static bool memory_is_left(const Kernel *kernel, int index, Str *tag, Conflict *
     if (left)
         conflict->text = arena_printf(kernel->ctx->arena, "%s, and %s", whose(kernel, access), conflict->text);
     return left;
+}
+
+/* --- threads that are not there --- */
+
+/* ACCESS, as it stands in the program, may run where the extent of TAG is 0, so that there is no thread to run it. */
+static bool may_lack_threads(const Kernel *kernel, const KernelTag *tag, const Access *access)
+{
+    Context *ctx = kernel->ctx;
+    const Expr *extent = tag->loop->extent;
+    int loops;
+    frame_loops(ctx, access->frame, &loops);
+    AffineSpace space = affine_universe(ctx, loops, &kernel->sizes);
+    const AffineEnv *env = frame_env(ctx, access->frame, 0);
+    frame_assume(&space, access->frame, env);
+    affine_assume_compare(&space, EXPR_LE, env, extent, NULL, expr_int(ctx, extent->dtype, 0));
+    bool may = affine_verdict(&space) != SET_EMPTY;
+    affine_free(&space);
+    return may;
+}
+
+static bool lacks_threads(const Kernel *kernel, const KernelTag *tag, Conflict *conflict)
+{
+    int64_t extent;
+    for (int i = 0; i < kernel->original.count && !(expr_const_int(tag->loop->extent, &extent) && extent > 0); i++) {
+        const Access *access = &kernel->original.data[i];
+        if (!access->write || !kernel_holds(kernel, i) || tag_loop(access->frame, tag) || !may_lack_threads(kernel, tag, access))
+            continue;
+        const char *text = "its extent may be 0, and no thread would run what stands beside it";
+        *conflict = (Conflict){.first = access, .second = access, .text = text};
+        return true;
+    }
+    return false;
 }
 
 /* --- the question --- */
@@ -260,6 +289,11 @@ bool dependence_in_kernel(Context *ctx, const Func *func, const Stmt *stmt, Str 
     for (int i = 0; i < kernel.accesses.count; i++) {
         *tag = kernel.tags.data[0].name;
         if (kernel_holds(&kernel, i) && memory_is_left(&kernel, i, tag, conflict))
+            return true;
+    }
+    for (int t = 0; t < kernel.tags.count; t++) {
+        *tag = kernel.tags.data[t].name;
+        if (lacks_threads(&kernel, &kernel.tags.data[t], conflict))
             return true;
     }
     /* T.tvm_storage_sync may be among the fences; binding a loop around one is refused */

@@ -166,18 +166,13 @@ static bool check_thread_name(Schedule *sch, Str thread)
                         near ? "\"?" : "");
 }
 
-/* Scopes that all threads of a block see. */
-static bool is_shared_by_threads(Str scope)
-{
-    return !strncmp(scope, "shared", 6) || !strncmp(scope, "global", 6);
-}
-
 /* What stands below NODE runs for one value of the shared index where it ran for all pairs of values before: each instance must not depend
    on the outer loop, and what it writes must be seen by all threads. */
 static bool check_same_index(Schedule *sch, const TreeNode *node, const TreeNode *outer)
 {
     const Var *var = node_loop(outer)->var;
-    if (stmt_uses_var(node_loop(node)->body, var)) {
+    if (stmt_uses_var(node_loop(node)->body, var) ||
+        dependence_needs_loop(sch->ctx, schedule_func(sch), node_loop(node)->var, var)) {
         sched_refuse(sch, "loops '%s' and '%s' would be one index, but what stands below '%s' uses both", var->name,
                      node_loop(node)->var->name, node_loop(node)->var->name);
         return refuse_at_loop(sch, outer);
@@ -185,7 +180,7 @@ static bool check_same_index(Schedule *sch, const TreeNode *node, const TreeNode
     for (int i = schedule_node_index(sch, node); i < node->end; i++) {
         const TreeNode *below = schedule_node_at(sch, i);
         for (int w = 0; below->stmt->kind == STMT_BLOCK && w < node_block(below)->write_count; w++)
-            if (!is_shared_by_threads(node_block(below)->writes[w].buffer->scope)) {
+            if (scope_class(node_block(below)->writes[w].buffer->scope) == SCOPE_LOCAL) {
                 sched_refuse(sch,
                              "loops '%s' and '%s' would be one index: each thread would fill only its part of '%s', which is not shared",
                              var->name, node_loop(node)->var->name, node_block(below)->writes[w].buffer->name);
@@ -195,22 +190,38 @@ static bool check_same_index(Schedule *sch, const TreeNode *node, const TreeNode
     return true;
 }
 
-static bool check_outer_threads(Schedule *sch, const TreeNode *node, Str thread)
+/* INNER and OUTER, one around the other, may both be bound to THREAD; false after a refusal that names the other one than NODE. */
+static bool check_nested_threads(Schedule *sch, const TreeNode *node, const TreeNode *inner, const TreeNode *outer, Str thread)
 {
-    for (const TreeNode *outer = schedule_parent(sch, node); outer; outer = schedule_parent(sch, outer)) {
-        if (outer->stmt->kind != STMT_FOR || !node_loop(outer)->thread || strcmp(node_loop(outer)->thread, thread))
-            continue;
-        if (!expr_equal(node_loop(outer)->extent, node_loop(node)->extent)) {
-            sched_refuse(sch, "loop '%s' has extent %s, but loop '%s' around it is bound to %s with extent %s", node_loop(node)->var->name,
-                         print_expr(sch->ctx, node_loop(node)->extent), node_loop(outer)->var->name, thread,
-                         print_expr(sch->ctx, node_loop(outer)->extent));
-            return refuse_at_loop(sch, outer);
-        }
-        if (strncmp(thread, "threadIdx", 9)) {
-            sched_refuse(sch, "loop '%s' around it is bound to %s already", node_loop(outer)->var->name, thread);
-            return refuse_at_loop(sch, outer);
-        }
-        return check_same_index(sch, node, outer);
+    const TreeNode *other = node == inner ? outer : inner;
+    const ForStmt *loop = node_loop(node), *bound = node_loop(other);
+    const char *where = other == outer ? "around" : "below";
+    if (!expr_equal(bound->extent, loop->extent))
+        sched_refuse(sch, "loop '%s' has extent %s, but loop '%s' %s it is bound to %s with extent %s", loop->var->name,
+                     print_expr(sch->ctx, loop->extent), bound->var->name, where, thread, print_expr(sch->ctx, bound->extent));
+    else if (strncmp(thread, "threadIdx", 9))
+        sched_refuse(sch, "loop '%s' %s it is bound to %s already", bound->var->name, where, thread);
+    else
+        return check_same_index(sch, inner, outer);
+    return refuse_at_loop(sch, other);
+}
+
+static bool is_bound_to(const TreeNode *node, Str thread)
+{
+    return node->stmt->kind == STMT_FOR && node_loop(node)->thread && !strcmp(node_loop(node)->thread, thread);
+}
+
+static bool check_threads_around_and_below(Schedule *sch, const TreeNode *node, Str thread)
+{
+    const TreeNode *outer = schedule_parent(sch, node);
+    while (outer && !is_bound_to(outer, thread))
+        outer = schedule_parent(sch, outer);
+    if (outer && !check_nested_threads(sch, node, node, outer, thread))
+        return false;
+    for (int i = schedule_node_index(sch, node) + 1; i < node->end; i++) {
+        const TreeNode *inner = schedule_node_at(sch, i);
+        if (is_bound_to(inner, thread) && !check_nested_threads(sch, node, inner, node, thread))
+            return false;
     }
     return true;
 }
@@ -241,7 +252,7 @@ bool primitive_bind(Schedule *sch, const Value *args, Value *result)
     const TreeNode *node = schedule_loop(sch, args[0].as.loop);
     Str thread = args[1].as.text;
     if (!node || !check_thread_name(sch, thread) || !check_loop_starts_at_zero(sch, node) || !check_loop_has_no_jump(sch, node) ||
-        !check_outer_threads(sch, node, thread) || !check_init_has_thread(sch, node))
+        !check_threads_around_and_below(sch, node, thread) || !check_init_has_thread(sch, node))
         return false;
     sched_note_bound(sch, node_loop(node)->var);
     return set_kind(sch, node, FOR_THREAD, thread);
