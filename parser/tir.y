@@ -56,7 +56,7 @@
 
 %type <node> statement simple compound definition
 %type <node> expressions expression or_test and_test not_test comparison bit_or bit_xor bit_and shift sum term factor power primary atom
-%type <node> element subscript subscript_item targets target
+%type <node> element argument subscript subscript_item targets target
 %type <node> optional_value optional_annotation optional_returns optional_message optional_bound
 %type <nodes> statements simple_list suite elements or_chain and_chain assign_chain decorators optional_else target_items subscript_items conditions bases
 %type <args> arguments argument_items
@@ -468,12 +468,17 @@ arguments
     ;
 
 argument_items
-    : element                           { $$ = ast_args_add(parse, NULL, $1); }
+    : argument                          { $$ = ast_args_add(parse, NULL, $1); }
     | NAME '=' expression               { $$ = ast_args_add_keyword(parse, NULL, $1, $3, @$); }
     | POWER expression                  { $$ = ast_args_add_keyword(parse, NULL, NULL, $2, @$); }
-    | argument_items ',' element        { $$ = ast_args_add(parse, $1, $3); }
+    | argument_items ',' argument       { $$ = ast_args_add(parse, $1, $3); }
     | argument_items ',' NAME '=' expression { $$ = ast_args_add_keyword(parse, $1, $3, $5, span_join(@3, @5)); }
     | argument_items ',' POWER expression { $$ = ast_args_add_keyword(parse, $1, NULL, $4, span_join(@3, @4)); }
+    ;
+
+argument
+    : expression
+    | '*' expression                    { $$ = ast_wrap(parse, AST_STARRED, $2, @$); }
     ;
 
 subscript

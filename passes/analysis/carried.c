@@ -106,14 +106,19 @@ static bool is_covered(Context *ctx, const Access *write, const Access *read, co
     if (access_covers_box(ctx, write, read, common) || access_covers_point(ctx, write, read, common) ||
         access_covers_interval(ctx, write, read, common, sizes))
         return true;
-    bool exact_write, exact_read;
     AffineTerms terms = {.fixed = common};
-    isl_set *written = touched_elements(ctx, write, &terms, sizes, &exact_write);
+    bool box_first = access_divides(ctx, write), exact_read;
     isl_set *needed = touched_elements(ctx, read, &terms, sizes, &exact_read);
-    isl_bool covers = exact_write && written && needed ? isl_set_is_subset(needed, written) : isl_bool_false;
-    isl_set_free(written);
+    bool covers = false;
+    for (int try = 0; try < 2 && !covers && needed; try++) {
+        bool exact = true;
+        isl_set *written = (try == 0) == box_first ? access_filled_box(ctx, write, &terms, sizes)
+                                                   : touched_elements(ctx, write, &terms, sizes, &exact);
+        covers = written && exact && isl_set_is_subset(needed, written) == isl_bool_true;
+        isl_set_free(written);
+    }
     isl_set_free(needed);
-    return covers == isl_bool_true;
+    return covers;
 }
 
 bool access_covers(Context *ctx, const Access *write, const Access *read, const Map *sizes)
@@ -328,13 +333,13 @@ bool dependence_carried(Context *ctx, const Func *func, const Var *var, RunMode 
             const Access *b = inside.data[j];
             if (!pair_shares_memory(a, b) || pair_is_harmless(a, b, false))
                 continue;
-            Conflict found;
-            if (!(is_in_threads(mode) ? threads_race(&race, a, b, &found) : meets_later(ctx, a, b, &sizes, var, &found)))
-                continue;
             bool scratch = a->data && map_has(&allocations.data, a->data);
             if (scratch && !map_has(&private_data, a->data))
                 map_set(ctx->arena, &private_data, a->data, is_private_scratch(ctx, &accesses, &sizes, a, var, mode) ? &allocations : NULL);
+            Conflict found;
             if (scratch && map_get(&private_data, a->data))
+                continue;
+            if (!(is_in_threads(mode) ? threads_race(&race, a, b, &found) : meets_later(ctx, a, b, &sizes, var, &found)))
                 continue;
             if (a->group && a->group == b->group && a->write && b->write)
                 prefer_update(ctx, &accesses, &sizes, var, &found);

@@ -137,11 +137,11 @@ static ExprList shared_indices(const Pair *pair)
     return indices;
 }
 
-/* The common loops that INDICES use; -1 when the range of one cannot be expanded. */
-static int used_loops(const Pair *pair, const ExprList *indices, VarRange *ranges)
+/* The common loops from number FIRST on that INDICES use; -1 when the range of one cannot be expanded. */
+static int used_loops(const Pair *pair, const ExprList *indices, int first, VarRange *ranges)
 {
     int count = 0;
-    for (int i = 0; i < pair->common; i++) {
+    for (int i = first; i < pair->common; i++) {
         const Frame *loop = pair->loops_a[i];
         if (!list_uses(indices, loop->var))
             continue;
@@ -188,12 +188,12 @@ static const Expr *known_bounds(const Pair *pair, const VarRange *ranges, int co
     return bounds;
 }
 
-/* INDICES, over common loops, are a one-to-one map of the loops that they use. */
-static bool is_one_to_one(const Pair *pair, const ExprList *indices)
+/* INDICES, over common loops, are a one-to-one map of the loops from number FIRST on that they use, the outer ones agreeing. */
+static bool is_one_to_one(const Pair *pair, const ExprList *indices, int first)
 {
     Context *ctx = pair->ctx;
     VarRange *ranges = ARENA_ARRAY(ctx->arena, VarRange, pair->common);
-    int count = used_loops(pair, indices, ranges);
+    int count = used_loops(pair, indices, first, ranges);
     if (count < 0)
         return false;
     IterMapQuery query = {.bindings = indices->data,
@@ -209,10 +209,39 @@ static bool is_one_to_one(const Pair *pair, const ExprList *indices)
     return query.predicate && iter_map_detect(analyzer_new(ctx), &query, &map);
 }
 
+typedef struct {
+    const Pair *pair;
+    int first; /* the outermost common loop found */
+} DivisionSearch;
+
+static bool search_division(Visitor *visitor, const Expr *expr)
+{
+    DivisionSearch *search = visitor->data;
+    if (expr->kind != EXPR_FLOORDIV && expr->kind != EXPR_FLOORMOD)
+        return true;
+    for (int i = 0; i < search->first; i++)
+        if (expr_uses_var(expr, search->pair->loops_a[i]->var))
+            search->first = i;
+    return true;
+}
+
+/* The loop at LEVEL, or one around it that INDICES divide. */
+static int first_divided(const Pair *pair, const ExprList *indices, int level)
+{
+    DivisionSearch search = {pair, level};
+    Visitor visitor = {.expr = search_division, .data = &search};
+    for (int i = 0; i < indices->count; i++)
+        visit_expr(&visitor, indices->data[i]);
+    return search.first;
+}
+
 bool pair_is_one_to_one(const Pair *pair, int level)
 {
     ExprList indices = shared_indices(pair);
-    return list_uses(&indices, pair->loops_a[level]->var) && is_one_to_one(pair, &indices);
+    if (!list_uses(&indices, pair->loops_a[level]->var))
+        return false;
+    int first = first_divided(pair, &indices, level);
+    return is_one_to_one(pair, &indices, 0) || (first && is_one_to_one(pair, &indices, first));
 }
 
 bool pair_names_iterations(const Pair *pair, const Expr *const *values, int count, int level)
@@ -227,5 +256,5 @@ bool pair_names_iterations(const Pair *pair, const Expr *const *values, int coun
     for (int i = level; i < pair->common; i++)
         if (!list_uses(&indices, pair->loops_a[i]->var))
             return false;
-    return is_one_to_one(pair, &indices);
+    return is_one_to_one(pair, &indices, 0);
 }

@@ -45,7 +45,7 @@ static bool is_covered(Context *ctx, const AccessList *accesses, const Block *bl
 
 bool dependence_moved_producer(Context *ctx, const Func *before, const Func *after, const Block *block, Conflict *conflict)
 {
-    OrderQuestion question = {before, after, before->body, after->body, block, is_input_pair, (void *)block};
+    OrderQuestion question = {before, after, before->body, after->body, block, is_input_pair, (void *)block, block};
     if (order_changes(ctx, &question, conflict))
         return true;
     AccessList accesses = access_collect(ctx, after);
@@ -327,7 +327,7 @@ bool dependence_moved_consumer(Context *ctx, const Func *before, const Func *aft
 {
     if (dependence_loses_instances(ctx, before, after, block, conflict))
         return true;
-    OrderQuestion question = {before, after, before->body, after->body, block, NULL, NULL};
+    OrderQuestion question = {before, after, before->body, after->body, block, NULL, NULL, NULL};
     return order_changes(ctx, &question, conflict);
 }
 

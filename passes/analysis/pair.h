@@ -2,6 +2,7 @@
 #ifndef TIRC_PASSES_ANALYSIS_PAIR_H
 #define TIRC_PASSES_ANALYSIS_PAIR_H
 
+#include "ir/walk.h"
 #include "passes/analysis/dependence.h"
 
 typedef struct {
@@ -63,6 +64,8 @@ bool expr_is_fixed(const Expr *expr);
 ExprList access_conditions(Context *ctx, const Frame *frame, bool *all);
 /* The same by intervals: each index of READ, an element, lies between the ends of what an index of WRITE runs over. */
 bool access_covers_interval(Context *ctx, const Access *write, const Access *read, int common, const Map *sizes);
+/* Replaces what bindings and lets around FRAME define by their values, down to loops and sizes. */
+Subst frame_values(Context *ctx, const Frame *frame);
 
 /* A cheap argument that every instance of BLOCK in the domains of its iterators runs; FRAME holds its bindings and predicate. */
 bool block_runs_completely(Context *ctx, const BlockStmt *block, const Frame *frame);
@@ -74,6 +77,9 @@ typedef struct {
     const Block *involved; /* one access of each pair lies inside of it; NULL: any */
     bool (*wanted)(void *data, const Access *a, const Access *b); /* NULL: all pairs */
     void *data;
+    /* NULL, or the one block that moved, in front of its consumers: in each iteration of the loops around it and them it computes all that
+       they read */
+    const Block *moved;
 } OrderQuestion;
 bool order_changes(Context *ctx, const OrderQuestion *question, Conflict *conflict);
 

@@ -41,12 +41,27 @@ const Block *access_reduced_across(const Access *access, const Var *var)
 typedef struct {
     Pair pair;
     int level;        /* of the threads' loop */
-    AffineSpace base; /* A in one thread and B in a later one touch one element */
+    const Map *sizes;
+    bool built;
+    AffineSpace base; /* A in one thread and B in a later one touch one element; meeting_base */
 } Meeting;
+
+/* Built when it is first needed: cheap arguments may do. */
+static AffineSpace *meeting_base(Meeting *meeting)
+{
+    if (!meeting->built) {
+        pair_build(&meeting->pair, meeting->sizes, 0);
+        pair_assume_equal(&meeting->pair, &meeting->pair.space, meeting->level);
+        affine_assume_dims(&meeting->pair.space, EXPR_LT, meeting->level, meeting->pair.count_a + meeting->level);
+        meeting->base = meeting->pair.space;
+        meeting->built = true;
+    }
+    return &meeting->base;
+}
 
 static bool meets(Meeting *meeting, Conflict *conflict)
 {
-    return pair_conflicts(&meeting->pair, affine_copy(&meeting->base), conflict);
+    return pair_conflicts(&meeting->pair, affine_copy(meeting_base(meeting)), conflict);
 }
 
 static bool comes_before(const Access *first, const Access *second)
@@ -58,7 +73,9 @@ static bool comes_before(const Access *first, const Access *second)
 static bool meets_not_before(Meeting *meeting, bool first_is_a, bool same, Conflict *conflict)
 {
     Pair *pair = &meeting->pair;
-    AffineSpace equal = affine_copy(&meeting->base);
+    if (same && pair->a->stmt != pair->b->stmt)
+        return false;
+    AffineSpace equal = affine_copy(meeting_base(meeting));
     bool found = false;
     for (int i = meeting->level + 1; i < pair->common && !found; i++) {
         if (is_thread_loop(pair->loops_a[i]))
@@ -210,6 +227,36 @@ typedef struct {
     bool found; /* CONFLICT is where the values differ */
 } SameValue;
 
+typedef struct {
+    const Pair *pair;
+    int level;
+    bool named;
+} NameSearch;
+
+static bool search_name(Visitor *visitor, const Expr *expr)
+{
+    NameSearch *search = visitor->data;
+    const Stmt *store = search->pair->a->stmt;
+    if (expr->kind != EXPR_VAR)
+        return search->named;
+    bool is_index = false, varies = false;
+    for (int i = 0; i < store->as.store.index_count; i++)
+        is_index |= expr_equal(store->as.store.indices[i], expr);
+    for (int i = search->level; i < search->pair->count_a && !is_index; i++)
+        varies |= frame_depends(search->pair->a->frame, expr, search->pair->loops_a[i]->var);
+    search->named &= is_index || !varies;
+    return search->named;
+}
+
+/* Both sides are one store, and what varies in EXPR are indices of the element that it writes: where they meet, these agree. */
+static bool is_named_by_element(const Meeting *meeting, const Expr *expr)
+{
+    NameSearch search = {&meeting->pair, meeting->level, meeting->pair.a == meeting->pair.b && meeting->pair.a->stmt->kind == STMT_STORE};
+    Visitor visitor = {.expr = search_name, .data = &search};
+    visit_expr(&visitor, expr);
+    return search.named;
+}
+
 /* EXPR, which reads no memory, has one value on both sides wherever they meet; else the conflict is told. */
 static bool is_same(SameValue *value, const Expr *expr)
 {
@@ -217,9 +264,9 @@ static bool is_same(SameValue *value, const Expr *expr)
     bool varies = false;
     for (int i = value->meeting->level; i < pair->count_a; i++)
         varies |= frame_depends(pair->a->frame, expr, pair->loops_a[i]->var);
-    if (!varies)
+    if (!varies || is_named_by_element(value->meeting, expr))
         return true;
-    AffineSpace different = affine_copy(&value->meeting->base);
+    AffineSpace different = affine_copy(meeting_base(value->meeting));
     affine_assume_compare(&different, EXPR_NE, pair->env_a, expr, pair->env_b, expr);
     return !(value->found = pair_conflicts(pair, different, value->conflict));
 }
@@ -261,18 +308,10 @@ static bool visit_value(Visitor *visitor, const Expr *expr)
 /* The meeting of two iterations at A and B; its base is the caller's to free. */
 static Meeting meeting_new(const Race *race, const Access *a, const Access *b)
 {
-    Meeting meeting = {.pair = pair_new(race->ctx, a, b)};
+    Meeting meeting = {.pair = pair_new(race->ctx, a, b), .sizes = race->sizes};
     while (meeting.pair.loops_a[meeting.level]->var != race->var)
         meeting.level++;
     return meeting;
-}
-
-static void meeting_build(Meeting *meeting, const Map *sizes)
-{
-    pair_build(&meeting->pair, sizes, 0);
-    pair_assume_equal(&meeting->pair, &meeting->pair.space, meeting->level);
-    affine_assume_dims(&meeting->pair.space, EXPR_LT, meeting->level, meeting->pair.count_a + meeting->level);
-    meeting->base = meeting->pair.space;
 }
 
 /* ACCESS reads the same elements of the same contents on both sides. */
@@ -346,7 +385,6 @@ static bool reads_what_all_write(const Race *race, const Access *write, const Ac
         !access_covers(race->ctx, write, read, race->sizes))
         return false;
     Meeting meeting = meeting_new(race, write, write);
-    meeting_build(&meeting, race->sizes);
     Conflict conflict;
     bool differ = writes_differ(race, &meeting, &conflict);
     affine_free(&meeting.base);
@@ -367,7 +405,7 @@ static bool common_memory_conflicts(const Race *race, Meeting *meeting, Conflict
         return meets(meeting, conflict);
     for (int i = 0; i < pair->common; i++)
         if (i != meeting->level && is_thread_loop(pair->loops_a[i]))
-            affine_assume_dims(&meeting->base, EXPR_EQ, i, pair->count_a + i);
+            affine_assume_dims(meeting_base(meeting), EXPR_EQ, i, pair->count_a + i);
     return meets_not_before(meeting, pair->a->write, false, conflict);
 }
 
@@ -384,7 +422,6 @@ bool threads_race(const Race *race, const Access *a, const Access *b, Conflict *
     Meeting meeting = meeting_new(race, a, b);
     if (pair_is_disjoint(&meeting.pair, meeting.level))
         return false;
-    meeting_build(&meeting, race->sizes);
     bool found, waits = is_in_shared(race, a) || across_a || across_b;
     if (!waits)
         found = common_memory_conflicts(race, &meeting, conflict);

@@ -268,6 +268,45 @@ static bool is_scratch_of_instance(OrderCheck *check, const AccessList *accesses
     return map_get(&check->scratch, a->data) != NULL;
 }
 
+/* --- a moved producer --- */
+
+/* The innermost loop around both. */
+static const Var *innermost_common_loop(const Access *a, const Access *b)
+{
+    const Frame *frame = frame_common(a->frame, b->frame);
+    while (frame && frame->kind != FRAME_LOOP)
+        frame = frame->outer;
+    return frame ? frame->var : NULL;
+}
+
+static bool is_private(OrderCheck *check, const AccessList *accesses, const Var *data, const Var *var)
+{
+    return data && map_has(&check->allocated, data) && dependence_is_private(check->ctx, accesses, &check->sizes, data, var);
+}
+
+/* All that MOVED writes is private to the iterations of the loop over VAR. */
+static bool writes_privately(OrderCheck *check, const AccessList *accesses, const Block *moved, const Var *var)
+{
+    for (int i = 0; i < accesses->count; i++) {
+        const Access *access = &accesses->data[i];
+        if (access->write && access_in_block(access, moved) && !is_private(check, accesses, access->data, var))
+            return false;
+    }
+    return true;
+}
+
+/* A and B, one of them in the block MOVED, meet in scratch of one loop's iterations, in which they keep their places; what MOVED computes
+   does not leave an iteration either, so it is computed there from what it was computed from before. */
+static bool meet_in_scratch(OrderCheck *check, const Block *moved, const AccessList *before, const AccessList *after, const Image *a,
+                            const Image *b)
+{
+    const Var *loop = innermost_common_loop(a->old_access, b->old_access);
+    return loop && loop == innermost_common_loop(a->new_access, b->new_access) &&
+           access_precedes(a->old_access, b->old_access) == access_precedes(a->new_access, b->new_access) &&
+           is_private(check, before, a->old_access->data, loop) && is_private(check, after, a->new_access->data, loop) &&
+           writes_privately(check, before, moved, loop);
+}
+
 static bool collect_allocation(Visitor *visitor, const Stmt *stmt)
 {
     OrderCheck *check = visitor->data;
@@ -305,12 +344,13 @@ static ImageRefs images_with_fences(const OrderCheck *check)
     return all;
 }
 
-static bool pair_loses_order(OrderCheck *check, const OrderQuestion *question, const AccessList *accesses, const Image *a, const Image *b,
-                             Conflict *conflict)
+static bool pair_loses_order(OrderCheck *check, const OrderQuestion *question, const AccessList *accesses, const AccessList *after,
+                             const Image *a, const Image *b, Conflict *conflict)
 {
     const Access *first = a->old_access, *second = b->old_access;
     if ((!a->involved && !b->involved) || pair_is_harmless(first, second, true) || keep_order(a, b) ||
-        (question->wanted && !question->wanted(question->data, first, second)) || only_own_element(check, first, second))
+        (question->wanted && !question->wanted(question->data, first, second)) || only_own_element(check, first, second) ||
+        (question->moved && meet_in_scratch(check, question->moved, accesses, after, a, b)))
         return false;
     Arena *outside = context_begin_scratch(check->ctx);
     bool lost = order_is_lost(check, a, b, conflict);
@@ -338,7 +378,7 @@ bool order_changes(Context *ctx, const OrderQuestion *question, Conflict *confli
         const Image *image = &check.images.data[i];
         const ImageRefs *others = all.count ? &all : map_get(&by_data, image->old_access->data);
         for (int j = 0; j < others->count; j++)
-            if (pair_loses_order(&check, question, &old_accesses, image, others->data[j], conflict))
+            if (pair_loses_order(&check, question, &old_accesses, &new_accesses, image, others->data[j], conflict))
                 return true;
     }
     return false;
@@ -397,7 +437,7 @@ bool dependence_reordered(Context *ctx, const Func *before, const Stmt *old_part
     Visitor inner = {.stmt = collect_inner_allocations, .data = &own}, all = {.stmt = collect_allocations, .data = &own};
     visit_stmt(&inner, old_part);
     visit_stmt(&all, before->body);
-    OrderQuestion question = {before, after, old_part, new_part, NULL, order_matters, &own};
+    OrderQuestion question = {before, after, old_part, new_part, NULL, order_matters, &own, NULL};
     while (order_changes(ctx, &question, conflict)) {
         const Var *data = conflict->first ? conflict->first->data : NULL;
         if (!is_scratch(&own, before, data, innermost))

@@ -8,8 +8,7 @@
 #include "passes/analysis/pair.h"
 #include "passes/arith/iter_map.h"
 
-/* Replaces what bindings and lets around FRAME define by their values, down to loops and sizes. */
-static Subst frame_values(Context *ctx, const Frame *frame)
+Subst frame_values(Context *ctx, const Frame *frame)
 {
     if (!frame)
         return (Subst){0};

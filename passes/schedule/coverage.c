@@ -165,13 +165,16 @@ static const char *describe_point(const Coverage *coverage, AffineSpace *space, 
     return strbuf_text(&text);
 }
 
-/* Takes what ACCESS certainly writes, if it is a write of WRITER to the buffer, out of MISSING. False when the write could not be taken
-   into account. */
-static bool subtract_written(const Coverage *coverage, const Access *access, const TreeNode *writer, int kept, AffineSpace *missing)
+/* ACCESS is a write of WRITER to the buffer. */
+static bool is_write_of(const Coverage *coverage, const Access *access, const TreeNode *writer)
 {
-    if (!access->write || access->data != coverage->buffer->data || !access_is_below(access, writer->stmt))
-        return true;
-    AffineSpace written = accessed_set(coverage, access, kept);
+    return access->write && access->data == coverage->buffer->data && access_is_below(access, writer->stmt);
+}
+
+/* Takes what ACCESS certainly writes out of MISSING. False when the write could not be taken into account. */
+static bool subtract_written(const Coverage *coverage, const Access *access, AffineSpace *missing)
+{
+    AffineSpace written = accessed_set(coverage, access, coverage->terms->fixed);
     bool known = !written.approximate && is_certain_store(coverage, access);
     if (known)
         missing->set = isl_set_subtract(affine_take_set(missing), affine_take_set(&written));
@@ -180,25 +183,66 @@ static bool subtract_written(const Coverage *coverage, const Access *access, con
     return known;
 }
 
+/* The same for the boxes that loops over more than affine indices fill. */
+static void subtract_box(const Coverage *coverage, const Access *access, AffineSpace *missing)
+{
+    isl_set *box = is_certain_store(coverage, access) ? access_filled_box(coverage->ctx, access, coverage->terms, &coverage->sizes) : NULL;
+    if (box)
+        missing->set = isl_set_subtract(affine_take_set(missing), box);
+}
+
+/* Some store of WRITER divides loops. */
+static bool writer_divides(const Coverage *coverage, const TreeNode *writer)
+{
+    for (int i = 0; i < coverage->accesses.count; i++)
+        if (is_write_of(coverage, &coverage->accesses.data[i], writer) && access_divides(coverage->ctx, &coverage->accesses.data[i]))
+            return true;
+    return false;
+}
+
+/* The boxes that WRITER fills hold all of MISSING. */
+static bool boxes_hold(const Coverage *coverage, const TreeNode *writer, const AffineSpace *missing)
+{
+    AffineSpace left = affine_copy(missing);
+    for (int i = 0; i < coverage->accesses.count; i++)
+        if (is_write_of(coverage, &coverage->accesses.data[i], writer))
+            subtract_box(coverage, &coverage->accesses.data[i], &left);
+    bool hold = affine_verdict(&left) == SET_EMPTY;
+    affine_free(&left);
+    return hold;
+}
+
+/* The stores below WRITER write all of MISSING (taken). Otherwise *POINT is an element that they do not write, or NULL when none is known. */
+static bool is_all_written(const Coverage *coverage, const TreeNode *writer, AffineSpace missing, const char **point)
+{
+    bool divides = writer_divides(coverage, writer), written = divides && boxes_hold(coverage, writer, &missing);
+    AffineSpace left = affine_copy(&missing);
+    bool exact = !missing.approximate;
+    for (int i = 0; i < coverage->accesses.count && !written; i++)
+        if (is_write_of(coverage, &coverage->accesses.data[i], writer))
+            exact &= subtract_written(coverage, &coverage->accesses.data[i], &left);
+    SetVerdict verdict = written ? SET_EMPTY : affine_verdict(&left);
+    exact &= coverage->terms->known.count == 0;
+    *point = verdict == SET_HAS_POINT && exact ? describe_point(coverage, &left, coverage->terms->fixed) : NULL;
+    written = verdict == SET_EMPTY || (!divides && !*point && boxes_hold(coverage, writer, &missing));
+    affine_free(&left);
+    affine_free(&missing);
+    return written;
+}
+
 bool coverage_is_written(Schedule *sch, const PlacedBox *box, const char **why)
 {
     Coverage coverage = coverage_new(sch, box->region.buffer);
     *why = "nothing is known of what the block writes";
     if (!find_place(sch, &coverage, box))
         return false;
-    int kept;
-    bool exact = true;
-    frame_loops(coverage.ctx, coverage.place, &kept);
-    AffineTerms terms = {.fixed = kept};
+    AffineTerms terms = {0};
+    frame_loops(coverage.ctx, coverage.place, &terms.fixed);
     coverage.terms = &terms;
-    AffineSpace missing = box_set(&coverage, box, kept);
-    for (int i = 0; i < coverage.accesses.count; i++)
-        exact &= subtract_written(&coverage, &coverage.accesses.data[i], box->writer, kept, &missing);
-    SetVerdict verdict = affine_verdict(&missing);
-    const char *point = verdict == SET_HAS_POINT && exact && !terms.known.count ? describe_point(&coverage, &missing, kept) : NULL;
+    const char *point;
+    bool written = is_all_written(&coverage, box->writer, box_set(&coverage, box, terms.fixed), &point);
     *why = point ? arena_printf(sch->ctx->arena, "%s is not written", point) : "this cannot be shown";
-    affine_free(&missing);
-    return verdict == SET_EMPTY;
+    return written;
 }
 
 /* B comes behind A in the innermost sequence that holds both. */
@@ -220,20 +264,15 @@ static bool read_is_served(Coverage *coverage, const TreeNode *writer, const Acc
     if (!write || !comes_behind(write->frame, read->frame))
         return false;
     coverage->place = frame_common(write->frame, read->frame);
-    int kept;
-    bool exact = !read->whole;
-    frame_loops(coverage->ctx, coverage->place, &kept);
-    AffineTerms terms = {.fixed = kept};
+    AffineTerms terms = {0};
+    frame_loops(coverage->ctx, coverage->place, &terms.fixed);
     coverage->terms = &terms;
-    AffineSpace missing = accessed_set(coverage, read, kept);
-    exact &= !missing.approximate;
-    for (int i = 0; i < coverage->accesses.count; i++)
-        exact &= subtract_written(coverage, &coverage->accesses.data[i], writer, kept, &missing);
-    SetVerdict verdict = affine_verdict(&missing);
-    const char *point = verdict == SET_HAS_POINT && exact && !terms.known.count ? describe_point(coverage, &missing, kept) : NULL;
+    AffineSpace missing = accessed_set(coverage, read, terms.fixed);
+    missing.approximate |= read->whole;
+    const char *point;
+    bool served = is_all_written(coverage, writer, missing, &point);
     *why = point ? arena_printf(coverage->ctx->arena, "it reads %s", point) : "this cannot be shown";
-    affine_free(&missing);
-    return verdict == SET_EMPTY;
+    return served;
 }
 
 bool coverage_serves_reads(Schedule *sch, const TreeNode *writer, const Buffer *buffer, const TreeNode *part, const char **why)
