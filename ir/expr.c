@@ -56,7 +56,17 @@ static uint64_t payload_bits(const Expr *e)
     }
 }
 
-/* Completes a node: copies it into the arena and hashes it. */
+static uint64_t own_uses(const Expr *node)
+{
+    switch ((ExprKind)node->kind) {
+    case EXPR_VAR:
+    case EXPR_LET: return symbol_bit(node->value.var->id);
+    case EXPR_LOAD: return symbol_bit(node->value.buffer->id) | symbol_bit(node->value.buffer->data->id);
+    default: return 0;
+    }
+}
+
+/* Completes a node: copies it into the arena, hashes it and notes what it uses. */
 static const Expr *expr_finish(Context *ctx, Expr node, const Expr *const *args, int arg_count)
 {
     node.arg_count = arg_count;
@@ -65,8 +75,10 @@ static const Expr *expr_finish(Context *ctx, Expr node, const Expr *const *args,
     uint64_t hash = hash_mix(node.kind + 1u, payload);
     hash = hash_mix(hash, (uint64_t)node.dtype.code | (uint64_t)node.dtype.bits << 8 | (uint64_t)node.dtype.lanes << 16 |
                               (uint64_t)node.predicated << 40);
+    node.uses = own_uses(&node);
     for (int i = 0; i < arg_count; i++) {
         hash = hash_mix(hash, args[i]->hash);
+        node.uses |= args[i]->uses;
         if (!node.span.file)
             node.span = args[i]->span;
     }
@@ -267,6 +279,8 @@ bool expr_is_pure(const Expr *e)
 
 bool expr_uses_var(const Expr *e, const Var *var)
 {
+    if (!(e->uses & symbol_bit(var->id)))
+        return false;
     if (e->kind == EXPR_VAR)
         return e->value.var == var;
     for (int i = 0; i < e->arg_count; i++)

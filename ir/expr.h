@@ -46,6 +46,7 @@ struct Expr {
     DType dtype;
     int arg_count;
     uint64_t hash; /* structural, equal for equal expressions over the same symbols */
+    uint64_t uses; /* symbol_bit of each variable in it, and of each buffer that it loads from and that one's data */
     Span span;
     const Expr *const *args;
     union {
@@ -61,6 +62,12 @@ struct Expr {
         int split;       /* EXPR_SHUFFLE: how many of the args are vectors */
     } value;
 };
+
+/* A symbol of number ID does not appear where its bit is missing; where it is set, it may. */
+static inline uint64_t symbol_bit(uint32_t id)
+{
+    return UINT64_C(1) << (id & 63);
+}
 
 /* --- Plain constructors: no folding, no conversion. Arguments are used as they are; a type mismatch is a BUG. --- */
 const Expr *expr_int(Context *ctx, DType dtype, int64_t value);

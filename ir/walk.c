@@ -129,6 +129,7 @@ void visit_stmt(Visitor *visitor, const Stmt *stmt)
 typedef struct {
     const Var *var;
     const Buffer *buffer;
+    uint64_t bits; /* one of these is set in an expression that holds a use */
     bool found;
 } Use;
 
@@ -139,7 +140,7 @@ static bool use_in_expr(Visitor *visitor, const Expr *expr)
         use->found |= expr_is_var(expr, use->var);
     else
         use->found |= (expr->kind == EXPR_LOAD && expr->value.buffer == use->buffer) || expr_is_var(expr, use->buffer->data);
-    return !use->found;
+    return !use->found && (expr->uses & use->bits);
 }
 
 static bool use_in_stmt(Visitor *visitor, const Stmt *stmt)
@@ -164,10 +165,10 @@ static bool stmt_has_use(const Stmt *stmt, Use use)
 
 bool stmt_uses_var(const Stmt *stmt, const Var *var)
 {
-    return stmt_has_use(stmt, (Use){.var = var});
+    return stmt_has_use(stmt, (Use){.var = var, .bits = symbol_bit(var->id)});
 }
 
 bool stmt_uses_buffer(const Stmt *stmt, const Buffer *buffer)
 {
-    return stmt_has_use(stmt, (Use){.buffer = buffer});
+    return stmt_has_use(stmt, (Use){.buffer = buffer, .bits = symbol_bit(buffer->id) | symbol_bit(buffer->data->id)});
 }

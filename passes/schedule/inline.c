@@ -121,7 +121,7 @@ static bool search_expr(Visitor *visitor, const Expr *expr)
         search->pointer = expr;
     if (expr_is_call(expr, OP_ADDRESS_OF) && expr->args[0]->kind == EXPR_LOAD && expr->args[0]->value.buffer->data == search->buffer->data)
         search->pointer = expr;
-    return true;
+    return expr->uses & symbol_bit(search->buffer->data->id);
 }
 
 static bool search_stmt(Visitor *visitor, const Stmt *stmt)
