@@ -264,12 +264,21 @@ static void prefer_update(Context *ctx, const AccessList *accesses, const Map *s
         }
 }
 
+static bool is_in_kernel(const Frame *frame)
+{
+    while (frame && !(frame->kind == FRAME_LOOP && frame->stmt->kind == STMT_FOR && frame->stmt->as.loop.kind == FOR_THREAD))
+        frame = frame->outer;
+    return frame;
+}
+
 /* Scratch that each iteration fills before it reads it: parallel iterations and blocks get memory of their own, threads only in scopes that
-   say so. */
+   say so, and iterations inside of a thread none in those that the block shares. */
 static bool is_private_scratch(Context *ctx, const AccessList *accesses, const Map *sizes, const Access *access, const Var *var,
                                RunMode mode)
 {
-    return (!is_in_threads(mode) || scope_class(access->buffer->scope) == SCOPE_LOCAL) &&
+    ScopeClass scope = scope_class(access->buffer->scope);
+    bool shared_by_block = scope == SCOPE_SHARED && mode == RUN_AT_ONCE && is_in_kernel(access_loop(access, var));
+    return !shared_by_block && (!is_in_threads(mode) || scope == SCOPE_LOCAL) &&
            dependence_is_private(ctx, accesses, sizes, access->data, var);
 }
 

@@ -229,6 +229,8 @@ static bool may_lack_threads(const Kernel *kernel, const KernelTag *tag, const A
     const Expr *extent = tag->loop->extent;
     int loops;
     frame_loops(ctx, access->frame, &loops);
+    if (init_block(access)) /* may run where the conditions around the block do not hold */
+        return true;
     AffineSpace space = affine_universe(ctx, loops, &kernel->sizes);
     const AffineEnv *env = frame_env(ctx, access->frame, 0);
     frame_assume(&space, access->frame, env);

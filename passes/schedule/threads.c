@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ir/print.h"
+#include "passes/analysis/dependence.h"
 #include "passes/schedule/concurrency.h"
 #include "passes/schedule/loops.h"
 
@@ -21,7 +22,7 @@ static const TreeNode *kernel_of(Schedule *sch, const TreeNode *node)
     return kernel;
 }
 
-/* An error where the script bound the loop at NODE, with a note at the loop; at the loop where the program bound it. Returns false. */
+/* An error where the script bound the loop at NODE, with a note at the loop; at the loop where the program did. Returns false. */
 __attribute__((format(printf, 3, 4))) static bool refuse_bound(Schedule *sch, const TreeNode *node, const char *format, ...)
 {
     va_list args;
@@ -91,6 +92,32 @@ static bool check_kernel(Schedule *sch, const TreeNode *kernel)
     return false;
 }
 
+/* The loop at NODE, inside of a kernel, still may be parallel or vectorized: it may have become so before the kernel was made. */
+static bool check_loop_in_kernel(Schedule *sch, const TreeNode *node)
+{
+    Conflict conflict;
+    const ForStmt *loop = node_loop(node);
+    if (!dependence_carried(sch->ctx, schedule_func(sch), loop->var, RUN_AT_ONCE, &conflict))
+        return true;
+    diag_error(sch->ctx, node->stmt->span, "when the schedule ends, loop '%s' is %s inside of a kernel, but %s", loop->var->name,
+               loop->kind == FOR_PARALLEL ? "parallel" : "vectorized", conflict.text);
+    note_access(sch, conflict.first, "first");
+    if (conflict.second != conflict.first)
+        note_access(sch, conflict.second, "second");
+    return false;
+}
+
+static bool check_loops_in_kernel(Schedule *sch, const TreeNode *kernel)
+{
+    for (int i = schedule_node_index(sch, kernel); i < kernel->end; i++) {
+        const TreeNode *node = schedule_node_at(sch, i);
+        bool at_once = node->stmt->kind == STMT_FOR && (node_loop(node)->kind == FOR_PARALLEL || node_loop(node)->kind == FOR_VECTORIZED);
+        if (at_once && !check_loop_in_kernel(sch, node))
+            return false;
+    }
+    return true;
+}
+
 bool check_threads(Schedule *sch)
 {
     int count = schedule_node_count(sch);
@@ -108,7 +135,7 @@ bool check_threads(Schedule *sch)
     }
     for (int i = 0; i < count; i++) {
         const TreeNode *node = schedule_node_at(sch, i);
-        if (is_thread_loop(node) && kernel_of(sch, node) == node && !check_kernel(sch, node))
+        if (is_thread_loop(node) && kernel_of(sch, node) == node && (!check_kernel(sch, node) || !check_loops_in_kernel(sch, node)))
             return false;
     }
     return true;
