@@ -158,12 +158,20 @@ static bool runs_over_domain(const Frame *frame, const BlockStmt *stmt)
     return bound == stmt->iter_count;
 }
 
+/* Some loop around FRAME has no iteration, whatever its frame says for the sake of an init (see access_collect). */
+static bool has_empty_loop(const Frame *frame)
+{
+    while (frame && !(frame->kind == FRAME_LOOP && frame->stmt->kind == STMT_FOR && expr_is_int(frame->stmt->as.loop.extent, 0)))
+        frame = frame->outer;
+    return frame != NULL;
+}
+
 /* Cheap arguments that in each iteration of the loops around its scope STMT runs for all of its domain. */
 static bool surely_runs_over_domain(Context *ctx, const Frame *frame, const BlockStmt *stmt)
 {
     int kept;
     frame_loops(ctx, scope_frame(frame), &kept);
-    return runs_over_domain(frame, stmt) || (!kept && block_runs_completely(ctx, stmt, frame));
+    return runs_over_domain(frame, stmt) || (!kept && !has_empty_loop(frame) && block_runs_completely(ctx, stmt, frame));
 }
 
 /* "vi = 3, vj = 0" for a point of SET, whose dimensions are KEPT loops and then the iterators of STMT; NULL when none is found. Takes
