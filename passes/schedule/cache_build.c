@@ -42,8 +42,11 @@ static void redirect_region(Rewriter *rewriter, Region *region)
         return;
     region->buffer = redirection->plan->cache;
     region->ranges = arena_copy(rewriter->ctx->arena, region->ranges, sizeof *region->ranges * (size_t)region->buffer->ndim);
-    for (int d = 0; d < region->buffer->ndim; d++)
-        region->ranges[d].min = shifted(redirection, region->ranges[d].min, d);
+    for (int d = 0; d < region->buffer->ndim; d++) {
+        Range *range = &region->ranges[d];
+        range->min = shifted(redirection, range->min, d);
+        range->extent = op_cast(rewriter->ctx, range->min->dtype, range->extent); /* the shift may be of a wider type */
+    }
 }
 
 static const Stmt *redirect_block(Rewriter *rewriter, const Stmt *stmt)
