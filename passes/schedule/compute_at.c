@@ -161,6 +161,40 @@ static bool check_updates_once(Move *move)
     return false;
 }
 
+/* The reduce axis of BLOCK, bound to the loop over VAR, that may have no value; NULL: there is none. */
+static const Iter *maybe_empty_axis(const BlockStmt *block, const Var *var)
+{
+    int64_t extent;
+    for (int i = 0; i < block->iter_count; i++)
+        if (block->iters[i].kind != ITER_SPATIAL && expr_uses_var(block->bindings[i], var) &&
+            !(expr_const_int(block->iters[i].domain.extent, &extent) && extent > 0))
+            return &block->iters[i];
+    return NULL;
+}
+
+/* An init runs for each spatial point also where nothing is reduced over: a loop that the producers run over both has no iteration then. */
+static bool check_init_is_kept(Move *move)
+{
+    Schedule *sch = move->sch;
+    const TreeNode *node = schedule_find_block(sch, node_block(move->block)->block);
+    const BlockStmt *block = node_block(node);
+    int count;
+    const TreeNode **loops = schedule_loops_around(sch, node, &count);
+    for (int i = 0; move->reverse && block->init && i < count; i++) {
+        const Var *var = node_loop(loops[i])->var;
+        const Iter *empty = maybe_empty_axis(block, var);
+        if (!empty || !block_binds_axis(block, true, var))
+            continue;
+        sched_refuse(sch,
+                     "loop '%s' would run over spatial axes of block '%s' and over reduce axis '%s', which may have no value: the init would "
+                     "then not run; decompose_reduction takes it off",
+                     var->name, block->block->name, empty->var->name);
+        sched_note(sch, move->block->stmt->span, "block '%s' is here", block->block->name);
+        return false;
+    }
+    return true;
+}
+
 static bool run_move(Move *move)
 {
     Schedule *sch = move->sch;
@@ -180,7 +214,7 @@ static bool run_move(Move *move)
     move->block = &block;
     move->loop = &loop;
     sched_replace(sch, scope_stmt, rebuilt);
-    return check_moved(move, before, schedule_func(sch)) && check_updates_once(move) &&
+    return check_moved(move, before, schedule_func(sch)) && check_updates_once(move) && check_init_is_kept(move) &&
            check_concurrent_loops_around(sch, schedule_find_block(sch, node_block(move->block)->block));
 }
 
