@@ -166,9 +166,21 @@ static void collect_right_operand(Collector *collector, const Expr *expr)
     collector->frame = outside;
 }
 
+/* A jump concerns the innermost loop. */
+static void note_jump(Collector *collector)
+{
+    const Frame *frame = collector->frame;
+    while (frame && frame->kind != FRAME_LOOP)
+        frame = frame->outer;
+    if (frame)
+        ((Frame *)frame)->unsure = true; /* still being built */
+}
+
 static bool visit_read(Visitor *visitor, const Expr *expr)
 {
     Collector *collector = visitor->data;
+    if (expr_is_call(expr, OP_BREAK_LOOP) || expr_is_call(expr, OP_CONTINUE_LOOP))
+        note_jump(collector);
     if ((expr->kind == EXPR_AND || expr->kind == EXPR_OR) && !expr_is_pure(expr->args[1])) {
         collect_right_operand(collector, expr);
         return false;
@@ -296,7 +308,7 @@ static void collect_while(Collector *collector, const Stmt *stmt)
     /* The iterations have no variable: one of an unbounded range stands for them. */
     Var *var = var_new(collector->ctx, context_intern(collector->ctx, "iteration"), DTYPE_INT64, stmt->span);
     Range range = {expr_int(collector->ctx, DTYPE_INT64, 0), expr_int(collector->ctx, DTYPE_INT64, INT64_MAX / 4)};
-    push(collector, (Frame){.kind = FRAME_LOOP, .var = var, .range = range, .stmt = stmt});
+    push(collector, (Frame){.kind = FRAME_LOOP, .var = var, .range = range, .stmt = stmt, .unsure = true});
     collect_reads(collector, stmt->as.while_loop.condition);
     collect_stmt(collector, stmt->as.while_loop.body);
 }

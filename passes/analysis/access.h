@@ -23,6 +23,8 @@ typedef struct Frame {
     bool negated;
     int position;
     const Stmt *stmt; /* FRAME_LOOP, FRAME_BLOCK: the statement */
+    /* FRAME_LOOP: which of its iterations run whole is not known before: a while loop, or one whose body leaves or continues it */
+    bool unsure;
     /* FRAME_LOOP inside a block, FRAME_BIND of a block's iterator: part of what names the instance when the loops around blocks change */
     bool identity;
 } Frame;

@@ -49,7 +49,7 @@ static bool find_loops(Filling *filling)
         int64_t extent;
         if (i < filling->kept)
             continue;
-        if (loops[i]->stmt->kind == STMT_WHILE || uses_inner(filling, range.min) || uses_inner(filling, range.extent))
+        if (loops[i]->unsure || uses_inner(filling, range.min) || uses_inner(filling, range.extent))
             return false;
         if (used)
             filling->inner[filling->inner_count++] = (VarRange){loops[i]->var, range};

@@ -103,6 +103,9 @@ static bool is_covered(Context *ctx, const Access *write, const Access *read, co
     const Frame **loops_write = frame_loops(ctx, write->frame, &count_write), **loops_read = frame_loops(ctx, read->frame, &count_read);
     while (common < count_write && common < count_read && loops_write[common] == loops_read[common])
         common++;
+    for (int i = common; i < count_write; i++)
+        if (loops_write[i]->unsure)
+            return false;
     if (access_covers_box(ctx, write, read, common) || access_covers_point(ctx, write, read, common) ||
         access_covers_interval(ctx, write, read, common, sizes))
         return true;

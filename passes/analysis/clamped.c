@@ -115,7 +115,7 @@ static bool loops_fill_box(const Cover *cover, const Frame **moving, int count)
         for (int d = 0; d < count; d++)
             uses += moving[d] == cover->loops_write[i];
         bool runs = uses || (expr_const_int(cover->loops_write[i]->range.extent, &extent) && extent > 0);
-        if (cover->loops_write[i]->stmt->kind == STMT_WHILE || uses > 1 || !runs)
+        if (cover->loops_write[i]->unsure || uses > 1 || !runs)
             return false;
     }
     return true;

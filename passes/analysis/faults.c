@@ -24,7 +24,7 @@ typedef struct {
 static bool is_counted(const Frame *frame)
 {
     for (; frame; frame = frame->outer)
-        if (frame->kind == FRAME_LOOP && (frame->stmt->kind == STMT_WHILE || expr_is_int(frame->stmt->as.loop.extent, 0)))
+        if (frame->kind == FRAME_LOOP && (frame->unsure || expr_is_int(frame->stmt->as.loop.extent, 0)))
             return false;
     return true;
 }

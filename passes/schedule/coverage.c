@@ -138,7 +138,7 @@ static bool is_certain_store(const Coverage *coverage, const Access *access)
     if (stmt->kind != STMT_STORE || stmt->as.store.mask || stmt->as.store.value->dtype.lanes != 1)
         return false;
     for (const Frame *frame = access->frame; frame != coverage->place; frame = frame->outer)
-        if (!frame || (frame->kind == FRAME_LOOP && frame->stmt->kind == STMT_WHILE))
+        if (!frame || frame->unsure)
             return false;
     return true;
 }
