@@ -121,6 +121,14 @@ static FrameList identity_frames(Context *ctx, const Frame *frame)
     return list;
 }
 
+static bool is_root(const Frame *frame)
+{
+    for (frame = frame->outer; frame; frame = frame->outer)
+        if (frame->kind == FRAME_BLOCK)
+            return false;
+    return true;
+}
+
 static const AffineEnv *env_at(const AffineEnv *env, const Var *var)
 {
     while (env && env->var != var)
@@ -196,6 +204,16 @@ static bool meet_in_one_iteration(const Pair *pair)
     return true;
 }
 
+/* Why instances of what ACCESS belongs to cannot be found again in other loops. */
+static const char *unnamed_text(Context *ctx, const Access *access)
+{
+    for (const Frame *frame = access->frame; frame; frame = frame->outer)
+        if (frame->kind == FRAME_BLOCK && frame->stmt->as.block.block == access->block && !is_root(frame))
+            return arena_printf(ctx->arena, "block '%s' has no axes that tell its runs in different iterations apart",
+                                access->block->name);
+    return "statements outside of blocks cannot be followed through this step";
+}
+
 /* The old order of A before B is lost for some instances. */
 static bool order_is_lost(OrderCheck *check, const Image *a, const Image *b, Conflict *conflict)
 {
@@ -212,13 +230,11 @@ static bool order_is_lost(OrderCheck *check, const Image *a, const Image *b, Con
                     *env_b = frame_env(check->ctx, b->new_access->frame, pair.first_new_b);
     frame_assume(space, a->new_access->frame, env_a);
     frame_assume(space, b->new_access->frame, env_b);
-    bool comparable = assume_same_instance(check, space, a->old_access->frame, old_pair->env_a, a->new_access->frame, env_a) &&
-                      assume_same_instance(check, space, b->old_access->frame, old_pair->env_b, b->new_access->frame, env_b);
-    bool lost = false;
-    if (!comparable) {
-        *conflict = (Conflict){a->old_access, b->old_access, false, "statements outside of blocks cannot be followed through this step"};
-        lost = true;
-    }
+    bool known_a = assume_same_instance(check, space, a->old_access->frame, old_pair->env_a, a->new_access->frame, env_a);
+    bool known_b = assume_same_instance(check, space, b->old_access->frame, old_pair->env_b, b->new_access->frame, env_b);
+    bool lost = !known_a || !known_b;
+    if (lost)
+        *conflict = (Conflict){a->old_access, b->old_access, false, unnamed_text(check->ctx, known_a ? b->old_access : a->old_access)};
     for (int level = 0; level <= old_pair->common && !lost; level++)
         if (level < old_pair->common || access_precedes(old_pair->a, old_pair->b))
             lost = loses_order(&pair, space, level, conflict);

@@ -207,8 +207,6 @@ static bool run_move(Move *move)
     if (!check_finished(move) || !check_claims(move))
         return false;
     const Stmt *scope_stmt = scope->stmt, *rebuilt = move_rebuild_scope(move, scope, move_build_nest(move, an, domains));
-    if (!rebuilt)
-        return false;
     const Func *before = schedule_func(sch);
     const TreeNode block = *move->block, loop = *move->loop;
     move->block = &block;

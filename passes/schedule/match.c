@@ -161,6 +161,8 @@ static bool match_expr(Matcher *matcher, const Expr *program, const Expr *descri
     case EXPR_STRING: same = !strcmp(program->value.text, description->value.text); break;
     case EXPR_CALL: same = program->value.op == description->value.op; break;
     case EXPR_LOAD:
+        if (program->predicated || description->predicated)
+            return differ_exprs(matcher, program, description);
         return match_access(matcher, program->value.buffer, program->args, description->value.buffer, description->args, program->span,
                             description->span);
     case EXPR_LET:
@@ -238,6 +240,8 @@ static bool match_block(Matcher *matcher, const Stmt *program, const Stmt *descr
 
 static bool match_store(Matcher *matcher, const Stmt *program, const Stmt *description)
 {
+    if (program->as.store.mask || description->as.store.mask)
+        return differ(matcher, program->span, description->span, "a store under a mask cannot be matched");
     return match_access(matcher, program->as.store.buffer, program->as.store.indices, description->as.store.buffer,
                         description->as.store.indices, program->span, description->span) &&
            match_expr(matcher, program->as.store.value, description->as.store.value);

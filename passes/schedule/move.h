@@ -38,8 +38,7 @@ bool move_keeps_meaning(Move *move, const Var *var);
 /* What the block's predicate says of its instances beyond their domains, for the bindings of MOVED, which is the block with new ones.
    Conjuncts that cannot be said in terms of iterators and of loops around the target loop are left out. */
 const Expr *move_bound_predicate(Move *move, const BlockStmt *moved);
-/* Takes the block out of its place, with the loops that held nothing else, and puts NEST at the position below the loop. NULL after a
-   refusal. */
+/* Takes the block out of its place, with the loops that held nothing else, and puts NEST at the position below the loop. */
 const Stmt *move_rebuild_scope(Move *move, const TreeNode *scope, const Stmt *nest);
 
 /* The statements that a loop's body runs one after the other; a single statement is a list of one. */

@@ -2,6 +2,7 @@
 #include "ir/walk.h"
 #include "passes/schedule/move.h"
 #include "passes/schedule/scope.h"
+#include "support/bug.h"
 
 int body_items(const Stmt *body, const Stmt *const **items)
 {
@@ -54,9 +55,7 @@ bool move_find_position(Move *move)
     int after = -1, before = body_items(node_loop(move->loop)->body, &items);
     const char *name = node_block(move->block)->block->name, *loop = node_loop(move->loop)->var->name;
     position_limits(move, &after, &before);
-    if (after >= before)
-        return sched_refuse(move->sch, "block '%s' has no place below loop '%s': what it needs is computed there after what needs it", name,
-                            loop);
+    CHECK(after < before); /* all of the loop stands before the block, or behind it: it holds no producers or no consumers */
     if (move->index == -1)
         move->position = before;
     else if (move->index == -2)
@@ -115,10 +114,7 @@ const Stmt *move_rebuild_scope(Move *move, const TreeNode *scope, const Stmt *ne
     for (const TreeNode *parent = schedule_parent(sch, removed); parent->stmt->kind == STMT_FOR || parent->stmt->kind == STMT_LET;
          parent = schedule_parent(sch, parent))
         removed = parent;
-    if (schedule_parent(sch, removed) == scope) {
-        sched_refuse(sch, "block '%s' is all that its scope holds", node_block(move->block)->block->name);
-        return NULL;
-    }
+    CHECK(schedule_parent(sch, removed) != scope); /* the scope holds the target loop besides */
     Rebuild rebuild = {move, scope->stmt, removed->stmt, move->loop->stmt, nest};
     Rewriter rewriter = {.ctx = sch->ctx, .expr = keep_expr, .stmt = rebuild_stmt, .data = &rebuild};
     return rewrite_stmt(&rewriter, scope->stmt);
