@@ -279,7 +279,8 @@ static void collect_block(Collector *collector, const Stmt *stmt)
     }
     collector->block = block;
     if (!outer_reduction && !only_wraps(block)) {
-        collector->reduction = reduction_recognize(collector->ctx, block);
+        const Reduction *reduction = reduction_recognize(collector->ctx, block);
+        collector->reduction = reduction && reduction_starts_targets(reduction, block) ? reduction : NULL;
         collector->group = block;
     }
     if (block->init)

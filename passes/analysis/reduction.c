@@ -195,6 +195,30 @@ bool reduction_owns(const Reduction *reduction, const Buffer *buffer)
     return false;
 }
 
+/* STORE, of an init, sets the element that the update combines into. */
+static bool starts_target(const Reduction *reduction, const Stmt *store)
+{
+    for (int t = 0; store->kind == STMT_STORE && t < reduction->target_count; t++) {
+        bool same = reduction->targets[t] == store->as.store.buffer;
+        for (int i = 0; same && i < reduction->index_counts[t]; i++)
+            same = expr_equal(reduction->indices[t][i], store->as.store.indices[i]);
+        if (same)
+            return true;
+    }
+    return false;
+}
+
+bool reduction_starts_targets(const Reduction *reduction, const BlockStmt *block)
+{
+    const Stmt *init = block->init;
+    if (!init || block->body->kind == STMT_FOR || block->body->kind == STMT_BLOCK)
+        return true;
+    for (int i = 0; init->kind == STMT_SEQ && i < init->as.seq.count; i++)
+        if (!starts_target(reduction, init->as.seq.items[i]))
+            return false;
+    return init->kind == STMT_SEQ || starts_target(reduction, init);
+}
+
 static const Expr *extreme_of(Context *ctx, DType type, bool greatest)
 {
     if (dtype_is_float(type))

@@ -23,6 +23,9 @@ typedef struct {
 const Reduction *reduction_recognize(Context *ctx, const BlockStmt *block);
 /* True when BUFFER is a target of REDUCTION. */
 bool reduction_owns(const Reduction *reduction, const Buffer *buffer);
+/* False when BLOCK, whose body is REDUCTION, has an init that sets anything but the elements that the update combines into: then updates do
+   not commute. Where the body is a nest the init is one of its own, which is not looked at. */
+bool reduction_starts_targets(const Reduction *reduction, const BlockStmt *block);
 /* The neutral element of KIND for values of TYPE: combining it in changes nothing. For argmin and argmax: that of the value. */
 const Expr *reduction_identity(Context *ctx, ReduceKind kind, DType type);
 /* "sum", "min", ... */

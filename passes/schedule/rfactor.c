@@ -115,7 +115,7 @@ static bool init_stores(const Factoring *f, const Stmt **stores)
         if (!stores[t])
             return false;
     }
-    return true;
+    return reduction_starts_targets(f->reduction, node_block(f->block));
 }
 
 static bool check_reduction(Factoring *f)
