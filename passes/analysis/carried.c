@@ -61,6 +61,15 @@ static bool loop_is_reduced(const Access *access, const Var *var, bool init)
     return false;
 }
 
+/* The same for the loop over VAR or one around it: an init before that one is not in each iteration of the loop over VAR either. */
+static bool is_reduced_around(const Access *access, const Var *var, bool init)
+{
+    for (const Frame *loop = access_loop(access, var); loop; loop = loop->outer)
+        if (loop->kind == FRAME_LOOP && loop_is_reduced(access, loop->var, init))
+            return true;
+    return false;
+}
+
 /* Restricts SPACE to the iterations of the first COUNT loops of ACCESS in which it runs. The init of a reduction over one of them does not
    run in each. */
 static void assume_runs(Context *ctx, AffineSpace *space, const Access *access, int count, const AffineEnv *env)
@@ -175,7 +184,7 @@ static bool group_is_in_loop(const Access *access, const Var *var)
 
 bool access_is_filled(Context *ctx, const AccessList *accesses, const Map *sizes, const Access *read, const Var *var)
 {
-    if (read->initialized && !loop_is_reduced(read, var, false) && group_is_in_loop(read, var))
+    if (read->initialized && !is_reduced_around(read, var, false) && group_is_in_loop(read, var))
         return true;
     for (int i = 0; i < accesses->count; i++) {
         const Access *write = &accesses->data[i];
@@ -184,7 +193,7 @@ bool access_is_filled(Context *ctx, const AccessList *accesses, const Map *sizes
         const Frame *common = frame_common(write->frame, read->frame);
         bool inside = common && access_loop(&(Access){.frame = common}, var);
         if (write->write && write->data == read->data && !write->whole && !read->whole && inside && write->stmt != read->stmt &&
-            access_precedes(write, read) && !loop_is_reduced(write, var, true) && access_covers(ctx, write, read, sizes))
+            access_precedes(write, read) && !is_reduced_around(write, var, true) && access_covers(ctx, write, read, sizes))
             return true;
     }
     return false;

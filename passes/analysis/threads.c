@@ -229,15 +229,25 @@ static bool may_lack_threads(const Kernel *kernel, const KernelTag *tag, const A
     const Expr *extent = tag->loop->extent;
     int loops;
     frame_loops(ctx, access->frame, &loops);
-    if (init_block(access)) /* may run where the conditions around the block do not hold */
-        return true;
     AffineSpace space = affine_universe(ctx, loops, &kernel->sizes);
     const AffineEnv *env = frame_env(ctx, access->frame, 0);
-    frame_assume(&space, access->frame, env);
+    if (!init_block(access)) /* which may run where the conditions around the block do not hold */
+        frame_assume(&space, access->frame, env);
     affine_assume_compare(&space, EXPR_LE, env, extent, NULL, expr_int(ctx, extent->dtype, 0));
     bool may = affine_verdict(&space) != SET_EMPTY;
     affine_free(&space);
     return may;
+}
+
+/* ACCESS runs whatever the extent of the loops with TAG is: beside them, or in the init of what is reduced over one of them. */
+static bool needs_thread(const Access *access, const KernelTag *tag)
+{
+    const Frame *loop = tag_loop(access->frame, tag), *init = init_block(access);
+    const BlockStmt *block = init ? &init->stmt->as.block : NULL;
+    for (int i = 0; loop && block && i < block->iter_count; i++)
+        if (block->iters[i].kind != ITER_SPATIAL && frame_depends(init->outer, block->bindings[i], loop->var))
+            return true;
+    return !loop;
 }
 
 static bool lacks_threads(const Kernel *kernel, const KernelTag *tag, Conflict *conflict)
@@ -245,9 +255,9 @@ static bool lacks_threads(const Kernel *kernel, const KernelTag *tag, Conflict *
     int64_t extent;
     for (int i = 0; i < kernel->original.count && !(expr_const_int(tag->loop->extent, &extent) && extent > 0); i++) {
         const Access *access = &kernel->original.data[i];
-        if (!access->write || !kernel_holds(kernel, i) || tag_loop(access->frame, tag) || !may_lack_threads(kernel, tag, access))
+        if (!access->write || !kernel_holds(kernel, i) || !needs_thread(access, tag) || !may_lack_threads(kernel, tag, access))
             continue;
-        const char *text = "its extent may be 0, and no thread would run what stands beside it";
+        const char *text = "its extent may be 0, and no thread would run what does not depend on it";
         *conflict = (Conflict){.first = access, .second = access, .text = text};
         return true;
     }
