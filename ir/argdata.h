@@ -65,7 +65,8 @@ typedef struct {
 } ArgMismatch;
 /* As the length: values must be the same to the bit (but NaN equals NaN). */
 enum { ARGDATA_EXACT = -1 };
-/* Compares all written parameters of the same function; false with the first mismatch. NaN equals NaN, an infinity itself. */
+/* Compares all written parameters of the same function, as exactly as the least exact float type that it stores allows; false with the first
+   mismatch. NaN equals NaN, an infinity itself. */
 bool argdata_compare(const ArgData *expected, const ArgData *actual, int64_t length, ArgMismatch *mismatch);
 
 /* Prints the sizes, then for each parameter its name, dtype and shape, its first elements and a hash of all of them. The same values give

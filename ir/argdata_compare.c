@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ir/argdata_internal.h"
+#include "ir/walk.h"
 #include "support/strbuf.h"
 
 /* --- Comparison --- */
@@ -93,6 +94,25 @@ static void compare_item(const Comparison *comparison)
     } while (argdata_next(comparison->expected->shape, buffer->ndim, at));
 }
 
+/* The least exact float type so far, or one that the function stores on the way, to which results may be rounded in between. */
+static bool find_coarser_store(Visitor *visitor, const Stmt *stmt)
+{
+    DType *coarsest = visitor->data;
+    DType stored = stmt->kind == STMT_STORE ? dtype_scalar(stmt->as.store.buffer->dtype) : *coarsest;
+    if (dtype_is_float(stored) && epsilon(stored) > epsilon(*coarsest))
+        *coarsest = stored;
+    return true;
+}
+
+static double bound_for(const ArgItem *item, const Func *func, int64_t length)
+{
+    DType coarsest = dtype_scalar(item->param->buffer->dtype);
+    Visitor visitor = {.stmt = find_coarser_store, .data = &coarsest};
+    if (dtype_is_float(coarsest))
+        visit_stmt(&visitor, func->body);
+    return argdata_bound(coarsest, length);
+}
+
 bool argdata_compare(const ArgData *expected, const ArgData *actual, int64_t length, ArgMismatch *mismatch)
 {
     *mismatch = (ArgMismatch){0};
@@ -101,8 +121,8 @@ bool argdata_compare(const ArgData *expected, const ArgData *actual, int64_t len
         if (!item->output)
             continue;
         bool exact = length == ARGDATA_EXACT;
-        Comparison comparison = {expected, item,    &actual->items[i], exact ? 0 : argdata_bound(item->param->buffer->dtype, length),
-                                 exact,    mismatch};
+        double bound = exact ? 0 : bound_for(item, expected->func, length);
+        Comparison comparison = {expected, item, &actual->items[i], bound, exact, mismatch};
         compare_item(&comparison);
     }
     return mismatch->count == 0;

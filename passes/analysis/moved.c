@@ -393,14 +393,14 @@ static bool is_read_late(Context *ctx, const Access *write, const Access *read, 
     return late;
 }
 
-bool dependence_reads_late(Context *ctx, const Func *func, const Block *block, int common, Conflict *conflict)
+bool dependence_reads_late(Context *ctx, const Func *func, const Block *block, const Block *writer, int common, Conflict *conflict)
 {
     AccessList accesses = access_collect(ctx, func);
     Map sizes = func_sizes(ctx, func);
     for (int i = 0; i < accesses.count; i++)
         for (int j = 0; j < accesses.count; j++) {
             const Access *write = &accesses.data[i], *read = &accesses.data[j];
-            if (write->write && !read->write && !pair_is_harmless(write, read, true) && access_in_block(write, block) &&
+            if (write->write && !read->write && !pair_is_harmless(write, read, true) && access_in_block(write, writer) &&
                 access_in_block(read, block) && is_read_late(ctx, write, read, &sizes, common, conflict))
                 return true;
         }

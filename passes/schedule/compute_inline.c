@@ -79,13 +79,38 @@ static int common_loop_count(Schedule *sch, const TreeNode *a, const TreeNode *b
     return count;
 }
 
-/* BLOCK, which now reads what a block reads that stood in COMMON loops around both, does not overwrite it before. */
-static bool check_reads_in_time(Schedule *sch, const Block *block, int common)
+/* READER takes over the reads of a block that stood in COMMON loops around both. WRITER, itself or a member of a loop around it that came
+   behind that block, must not overwrite what is still to be read. */
+typedef struct {
+    const Block *reader, *writer;
+    int common;
+} TakenReads;
+typedef VEC(TakenReads) TakenReadsList;
+
+/* Adds who may overwrite what FROM reads and UNTIL is to read instead. */
+static void find_taken_reads(Schedule *sch, const TreeNode *from, const TreeNode *until, TakenReadsList *list)
+{
+    int count, common = common_loop_count(sch, from, until);
+    const TreeNode **members = schedule_child_blocks(sch, schedule_scope(sch, from), &count);
+    Conflict conflict;
+    for (int i = 0; i < count; i++) {
+        const TreeNode *writer = members[i];
+        bool behind = schedule_node_index(sch, writer) > schedule_node_index(sch, from) && common_loop_count(sch, writer, until) > common;
+        if (writer == until ||
+            (behind && dependence_overwrites(sch->ctx, schedule_func(sch), node_block(from)->block, node_block(writer)->block, &conflict)))
+            vec_push(sch->ctx->arena, list, ((TakenReads){node_block(until)->block, node_block(writer)->block, common}));
+    }
+}
+
+static bool check_reads_in_time(Schedule *sch, const TakenReads *taken)
 {
     Conflict conflict;
-    if (!dependence_reads_late(sch->ctx, schedule_func(sch), block, common, &conflict))
+    if (!dependence_reads_late(sch->ctx, schedule_func(sch), taken->reader, taken->writer, taken->common, &conflict))
         return true;
-    return refuse_conflict(sch, &conflict, "block '%s' would overwrite what it still has to read for the other block", block->name);
+    const char *reader =
+        taken->reader == taken->writer ? "it" : arena_printf(sch->ctx->arena, "block '%s'", taken->reader->name);
+    return refuse_conflict(sch, &conflict, "block '%s' would overwrite what %s still has to read for the other block",
+                           taken->writer->name, reader);
 }
 
 /* --- compute_inline --- */
@@ -171,15 +196,17 @@ bool primitive_compute_inline(Schedule *sch, const Value *args, Value *result)
         left[i] = node_loop(loops[around - 1 - i])->var;
     sched_consume(sch, node_block(node)->block);
     const Block **blocks = ARENA_ARRAY(sch->ctx->arena, const Block *, count);
-    int *common = ARENA_ARRAY(sch->ctx->arena, int, count);
+    TakenReadsList taken = {0};
     for (int i = 0; i < count; i++) {
         blocks[i] = node_block(consumers[i])->block;
-        common[i] = common_loop_count(sch, node, consumers[i]);
+        find_taken_reads(sch, node, consumers[i], &taken);
     }
     sched_replace(sch, scope->stmt, inline_rebuild_scope(sch, scope, node, buffer, &replace));
     bool ok = check_concurrent_loops_around(sch, remaining_loop(sch, left, around));
+    for (int i = 0; i < taken.count && ok; i++)
+        ok = check_reads_in_time(sch, &taken.data[i]);
     for (int i = 0; i < count && ok; i++)
-        ok = check_reads_in_time(sch, blocks[i], common[i]) && check_concurrent_loops_around(sch, schedule_find_block(sch, blocks[i]));
+        ok = check_concurrent_loops_around(sch, schedule_find_block(sch, blocks[i]));
     return ok;
 }
 
@@ -387,8 +414,8 @@ bool primitive_reverse_compute_inline(Schedule *sch, const Value *args, Value *r
     map_set(sch->ctx->arena, &replace, reverse.producer->stmt, (void *)merged);
     const TreeNode *scope = schedule_scope(sch, reverse.consumer);
     const Block *producer = node_block(reverse.producer)->block;
-    int common = common_loop_count(sch, reverse.producer, reverse.consumer);
+    const TakenReads taken = {producer, producer, common_loop_count(sch, reverse.producer, reverse.consumer)};
     sched_consume(sch, consumer->block);
     sched_replace(sch, scope->stmt, inline_rebuild_scope(sch, scope, reverse.consumer, reverse.buffer, &replace));
-    return check_reads_in_time(sch, producer, common) && check_concurrent_loops_around(sch, schedule_find_block(sch, producer));
+    return check_reads_in_time(sch, &taken) && check_concurrent_loops_around(sch, schedule_find_block(sch, producer));
 }
