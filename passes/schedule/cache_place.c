@@ -141,10 +141,7 @@ static const TreeNode **writer_loops_below(Schedule *sch, const CachePlan *plan,
 static RegionQuery writer_query(Schedule *sch, const CachePlan *plan)
 {
     const BlockStmt *block = node_block(plan->writer);
-    Subst bindings = {0};
-    for (int i = 0; i < block->iter_count; i++)
-        subst_var(sch->ctx, &bindings, block->iters[i].var, block->bindings[i]);
-    Region written = subst_region(sch->ctx, &bindings, *regions_find(block->writes, block->write_count, plan->buffer));
+    Region written = loops_bound_region(sch, plan->writer, *regions_find(block->writes, block->write_count, plan->buffer));
     int loop_count;
     const TreeNode **loops = writer_loops_below(sch, plan, around_anchor(sch, plan), &loop_count);
     return (RegionQuery){written.ranges, plan->buffer->ndim, loops_ranges(sch, loops, loop_count), loop_count, block->predicate};

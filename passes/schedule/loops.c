@@ -258,3 +258,27 @@ const Stmt *loops_serial(Context *ctx, Var *var, const Expr *extent, const Stmt 
 {
     return stmt_for_serial(ctx, var, NULL, op_cast(ctx, var->dtype, extent), body, span);
 }
+
+Region loops_bound_region(Schedule *sch, const TreeNode *node, Region region)
+{
+    Context *ctx = sch->ctx;
+    const BlockStmt *block = node_block(node);
+    Region whole = region_whole(ctx, region.buffer);
+    Subst bindings = {0};
+    for (int i = 0; i < block->iter_count; i++)
+        subst_var(ctx, &bindings, block->iters[i].var, block->bindings[i]);
+    region = subst_region(ctx, &bindings, region);
+    for (const TreeNode *up = schedule_parent(sch, node); up && up->stmt->kind != STMT_BLOCK; up = schedule_parent(sch, up)) {
+        if (up->stmt->kind != STMT_LET)
+            continue;
+        Subst value = {0};
+        const Var *var = up->stmt->as.let.var;
+        subst_var(ctx, &value, var, up->stmt->as.let.value);
+        region.ranges = arena_copy(ctx->arena, region.ranges, sizeof *region.ranges * (size_t)region.buffer->ndim);
+        for (int d = 0; d < region.buffer->ndim && !expr_is_pure(up->stmt->as.let.value); d++)
+            if (expr_uses_var(region.ranges[d].min, var) || expr_uses_var(region.ranges[d].extent, var))
+                region.ranges[d] = whole.ranges[d];
+        region = subst_region(ctx, &value, region);
+    }
+    return region;
+}

@@ -11,6 +11,9 @@ VarRange *loops_ranges_around(Schedule *sch, const TreeNode *node, int *count);
 VarRange *loops_ranges_outside(Schedule *sch, const TreeNode *node, int *count);
 /* The domains of the COUNT loops. */
 VarRange *loops_ranges(Schedule *sch, const TreeNode *const *loops, int count);
+/* REGION of the block at NODE in terms of the loops around it, with the block's bindings put in, and the values of the lets of its scope
+   around it; where such a value reads memory, the whole dimension. */
+Region loops_bound_region(Schedule *sch, const TreeNode *node, Region region);
 /* An analyzer that knows all that holds at NODE: the domains of all loops and block iterators around it, the predicates of the blocks, and
    sizes as >= 0. For proofs; not for expressions that are to be printed. */
 Analyzer *loops_context(Schedule *sch, const TreeNode *node);

@@ -6,6 +6,7 @@
 
 #include "ir/walk.h"
 #include "passes/arith/iter_map.h"
+#include "passes/schedule/loops.h"
 #include "passes/schedule/move.h"
 #include "passes/schedule/scope.h"
 
@@ -49,14 +50,6 @@ static RangeList relaxed_loops(Move *move, const TreeNode *partner, const Buffer
     return list;
 }
 
-static Region bind_region(Context *ctx, const BlockStmt *block, Region region)
-{
-    Subst subst = {0};
-    for (int i = 0; i < block->iter_count; i++)
-        subst_var(ctx, &subst, block->iters[i].var, block->bindings[i]);
-    return subst_region(ctx, &subst, region);
-}
-
 /* The union of what the partners touch of BUFFER in one iteration of the loop; false when none touches it. */
 static bool partner_region(Move *move, Analyzer *an, const Buffer *buffer, IntSet *out)
 {
@@ -71,7 +64,7 @@ static bool partner_region(Move *move, Analyzer *an, const Buffer *buffer, IntSe
         for (int r = 0; r < count; r++) {
             if (regions[r].buffer != buffer)
                 continue;
-            Region bound = bind_region(ctx, partner, regions[r]);
+            Region bound = loops_bound_region(move->sch, move->partners[p], regions[r]);
             Domain domain = domain_from_ranges(ctx, loops.data, loops.count);
             for (int d = 0; d < buffer->ndim; d++)
                 one[d] = int_set_eval_range(an, bound.ranges[d], &domain);
