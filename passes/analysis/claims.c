@@ -56,12 +56,27 @@ static bool write_same_value(const ClaimCheck *check, const Access *a, const Acc
     return a->write && b->write && a->stmt == b->stmt && !uses_iterator(check, a->stmt->as.store.value);
 }
 
+/* The loops around the block that holds the one checked: a claim is one about the instances in one run of that block. */
+static int loops_outside_scope(const ClaimCheck *check, const Access *access)
+{
+    const Frame *frame = access->frame;
+    while (frame && !(frame->kind == FRAME_BLOCK && &frame->stmt->as.block == check->block))
+        frame = frame->outer;
+    frame = frame ? frame->outer : NULL;
+    while (frame && frame->kind != FRAME_BLOCK)
+        frame = frame->outer;
+    int count;
+    frame_loops(check->ctx, frame, &count);
+    return count;
+}
+
 /* Looks for instances that agree in the iterators before FIRST-differing ones and differ in one of kind SPATIAL (else reduce; the spatial
    ones then agree). */
 static void check_pair(ClaimCheck *check, const Access *a, const Access *b, bool spatial)
 {
     Pair pair = pair_new(check->ctx, a, b);
     pair_build(&pair, check->sizes, 0);
+    pair_assume_equal(&pair, &pair.space, loops_outside_scope(check, a));
     AffineSpace *agreed = &pair.space;
     const BlockStmt *block = check->block;
     for (int i = 0; !spatial && i < block->iter_count; i++)

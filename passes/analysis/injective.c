@@ -137,6 +137,22 @@ static ExprList shared_indices(const Pair *pair)
     return indices;
 }
 
+/* x // n and x % n together are as good as x: the two become one. */
+static void join_quotients(ExprList *indices)
+{
+    for (int i = 0; i < indices->count; i++)
+        for (int j = 0; j < indices->count; j++) {
+            const Expr *quotient = indices->data[i], *rest = indices->data[j];
+            if (quotient->kind != EXPR_FLOORDIV || rest->kind != EXPR_FLOORMOD || !expr_equal(quotient->args[0], rest->args[0]) ||
+                !expr_equal(quotient->args[1], rest->args[1]))
+                continue;
+            indices->data[i] = quotient->args[0];
+            indices->data[j] = indices->data[--indices->count];
+            i = -1; /* the joined one may be part of another */
+            break;
+        }
+}
+
 /* The common loops from number FIRST on that INDICES use; -1 when the range of one cannot be expanded. */
 static int used_loops(const Pair *pair, const ExprList *indices, int first, VarRange *ranges)
 {
@@ -241,6 +257,7 @@ bool pair_is_one_to_one(const Pair *pair, int level)
     if (!list_uses(&indices, pair->loops_a[level]->var))
         return false;
     int first = first_divided(pair, &indices, level);
+    join_quotients(&indices);
     return is_one_to_one(pair, &indices, 0) || (first && is_one_to_one(pair, &indices, first));
 }
 

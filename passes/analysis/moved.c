@@ -167,11 +167,11 @@ static bool has_empty_loop(const Frame *frame)
 }
 
 /* Cheap arguments that in each iteration of the loops around its scope STMT runs for all of its domain. */
-static bool surely_runs_over_domain(Context *ctx, const Frame *frame, const BlockStmt *stmt)
+static bool surely_runs_over_domain(Context *ctx, const Frame *frame, const BlockStmt *stmt, const Map *sizes)
 {
     int kept;
     frame_loops(ctx, scope_frame(frame), &kept);
-    return runs_over_domain(frame, stmt) || (!kept && !has_empty_loop(frame) && block_runs_completely(ctx, stmt, frame));
+    return runs_over_domain(frame, stmt) || (!kept && !has_empty_loop(frame) && block_runs_completely(ctx, stmt, frame, sizes));
 }
 
 /* "vi = 3, vj = 0" for a point of SET, whose dimensions are KEPT loops and then the iterators of STMT; NULL when none is found. Takes
@@ -198,9 +198,9 @@ static bool instances_are_among(Context *ctx, const Func *some_func, const Func 
     const BlockStmt *stmt = NULL;
     const Frame *frame = block_frame(&all, block, &stmt);
     *witness = NULL;
-    if (frame && surely_runs_over_domain(ctx, frame, stmt))
-        return true;
     Map sizes = func_sizes(ctx, some_func);
+    if (frame && surely_runs_over_domain(ctx, frame, stmt, &sizes))
+        return true;
     bool exact_some = false, exact_all = false;
     isl_set *some_set = instances(ctx, &some, block, &sizes, &exact_some), *all_set = instances(ctx, &all, block, &sizes, &exact_all);
     isl_set *lacking = some_set && all_set && exact_all ? isl_set_subtract(some_set, all_set) : NULL;
@@ -262,7 +262,7 @@ static bool runs_for_all(Context *ctx, const Func *func, const Block *block, boo
     const Frame *frame = block_frame(&accesses, block, &stmt);
     if (!frame)
         return false;
-    if ((!spatial || others_have_values(stmt)) && surely_runs_over_domain(ctx, frame, stmt))
+    if ((!spatial || others_have_values(stmt)) && surely_runs_over_domain(ctx, frame, stmt, &sizes))
         return true;
     bool exact;
     isl_set *run = instances(ctx, &accesses, block, &sizes, &exact);

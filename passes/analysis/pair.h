@@ -67,8 +67,9 @@ bool access_covers_interval(Context *ctx, const Access *write, const Access *rea
 /* Replaces what bindings and lets around FRAME define by their values, down to loops and sizes. */
 Subst frame_values(Context *ctx, const Frame *frame);
 
-/* A cheap argument that every instance of BLOCK in the domains of its iterators runs; FRAME holds its bindings and predicate. */
-bool block_runs_completely(Context *ctx, const BlockStmt *block, const Frame *frame);
+/* A cheap argument that every instance of BLOCK in the domains of its iterators runs; FRAME holds its bindings and predicate. SIZES: variables
+   known to be >= 0. */
+bool block_runs_completely(Context *ctx, const BlockStmt *block, const Frame *frame, const Map *sizes);
 
 /* Which pairs of accesses must keep their order from BEFORE to AFTER; see dependence_reordered. */
 typedef struct {

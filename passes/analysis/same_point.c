@@ -160,18 +160,90 @@ bool access_covers_point(Context *ctx, const Access *write, const Access *read, 
 
 /* --- blocks that run completely --- */
 
-bool block_runs_completely(Context *ctx, const BlockStmt *block, const Frame *frame)
+typedef struct {
+    Analyzer *an; /* knows the loops */
+    const Map *sizes;
+} Digits;
+
+/* x // (n * k) is x // k // n, and x % (n * k) is x // k % n * k + x % k: what was fused by constants is told from what sizes divide. */
+static const Expr *split_digits(Rewriter *rewriter, const Expr *expr)
+{
+    const Digits *digits = rewriter->data;
+    Context *ctx = rewriter->ctx;
+    expr = rewrite_expr_children(rewriter, expr);
+    const Expr *divisor = expr->kind == EXPR_FLOORDIV || expr->kind == EXPR_FLOORMOD ? expr->args[1] : NULL;
+    int64_t factor;
+    if (!divisor || divisor->kind != EXPR_MUL || !expr_const_int(divisor->args[1], &factor) || factor <= 0 ||
+        divisor->args[0]->kind != EXPR_VAR || !map_has(digits->sizes, divisor->args[0]->value.var))
+        return expr;
+    const Expr *size = divisor->args[0], *constant = divisor->args[1];
+    const Expr *high = analyzer_simplify(digits->an, op_floordiv(ctx, expr->args[0], constant));
+    if (expr->kind == EXPR_FLOORDIV)
+        return op_floordiv(ctx, high, size);
+    const Expr *low = analyzer_simplify(digits->an, op_floormod(ctx, expr->args[0], constant));
+    return op_add(ctx, op_mul(ctx, op_floormod(ctx, high, size), constant), low);
+}
+
+static const Expr *in_digits(Context *ctx, Analyzer *an, const Map *sizes, const Expr *expr)
+{
+    Digits digits = {an, sizes};
+    Rewriter rewriter = {.ctx = ctx, .expr = split_digits, .data = &digits};
+    return analyzer_simplify(an, rewrite_expr(&rewriter, expr));
+}
+
+/* CONDITION as one on what a size divides: x // n < m is x < m * n. */
+static const Expr *undivided(Context *ctx, const Expr *condition, const Map *sizes)
+{
+    const Expr *quotient = condition->kind == EXPR_LT ? condition->args[0] : NULL;
+    if (!quotient || quotient->kind != EXPR_FLOORDIV || quotient->args[1]->kind != EXPR_VAR || !map_has(sizes, quotient->args[1]->value.var))
+        return condition;
+    return op_compare(ctx, EXPR_LT, quotient->args[0], op_mul(ctx, condition->args[1], quotient->args[1]));
+}
+
+typedef struct {
+    const VarRange *iters;
+    int count;
+    bool found;
+} FreeSearch;
+
+static bool search_free(Visitor *visitor, const Expr *expr)
+{
+    FreeSearch *search = visitor->data;
+    bool known = expr->kind != EXPR_VAR;
+    for (int i = 0; i < search->count; i++)
+        known |= expr_is_var(expr, search->iters[i].var);
+    search->found |= !known;
+    return !search->found;
+}
+
+/* Some of ITERS may be empty, or PREDICATE may leave nothing: then what no binding uses may keep all instances from running. */
+static bool may_be_empty(const VarRange *iters, int count, const Expr *predicate)
+{
+    FreeSearch search = {iters, count, false};
+    Visitor visitor = {.expr = search_free, .data = &search};
+    visit_expr(&visitor, predicate);
+    for (int i = 0; i < count; i++) {
+        int64_t extent;
+        search.found |= !expr_const_int(iters[i].range.extent, &extent) || extent <= 0;
+    }
+    return search.found;
+}
+
+bool block_runs_completely(Context *ctx, const BlockStmt *block, const Frame *frame, const Map *sizes)
 {
     int loop_count, count = 0;
     bool all;
     const Frame **loops = frame_loops(ctx, frame, &loop_count);
     Subst values = frame_values(ctx, frame);
+    Analyzer *an = analyzer_new(ctx);
+    for (int i = 0; i < loop_count; i++)
+        analyzer_bind_range_opaque(an, loops[i]->var, loops[i]->range);
     ExprList bindings = {0}, conditions = access_conditions(ctx, frame, &all);
     for (int i = 0; i < block->iter_count; i++)
-        vec_push(ctx->arena, &bindings, subst_expr(ctx, &values, expr_var(ctx, block->iters[i].var)));
+        vec_push(ctx->arena, &bindings, in_digits(ctx, an, sizes, subst_expr(ctx, &values, expr_var(ctx, block->iters[i].var))));
     const Expr *predicate = expr_bool(ctx, true);
     for (int i = 0; i < conditions.count; i++)
-        predicate = op_and(ctx, predicate, conditions.data[i]);
+        predicate = op_and(ctx, predicate, undivided(ctx, in_digits(ctx, an, sizes, conditions.data[i]), sizes));
     VarRange *iters = ARENA_ARRAY(ctx->arena, VarRange, loop_count);
     const Var **inner = ARENA_ARRAY(ctx->arena, const Var *, loop_count);
     for (int i = 0; i < loop_count; i++) {
@@ -183,8 +255,8 @@ bool block_runs_completely(Context *ctx, const BlockStmt *block, const Frame *fr
             return false; /* it may keep some from running */
         }
     }
-    Analyzer *an = analyzer_new(ctx);
-    IterMapQuery query = {bindings.data, bindings.count, iters, count, predicate, ITER_MAP_SURJECTIVE, false};
+    IterMapLevel level = may_be_empty(iters, count, predicate) ? ITER_MAP_BIJECTIVE : ITER_MAP_SURJECTIVE;
+    IterMapQuery query = {bindings.data, bindings.count, iters, count, predicate, level, false};
     SubspaceDivision division;
     if (!all || !iter_map_divide_subspace(an, &query, inner, count, &division))
         return false;

@@ -84,14 +84,15 @@ static bool conditions_are_spatial(Schedule *sch, const TreeNode *node)
 }
 
 /* The bindings reach a box under the predicate; or each instance once, some of each spatial point: the point gets its init wherever the
-   predicate stands; or of some spatial points all instances, and of the others none: then the init follows the predicate. */
-static bool check_reduction_domain(Schedule *sch, const TreeNode *node)
+   predicate stands; or of some spatial points all instances, and of the others none: then the init follows the predicate. Of an INTERMEDIATE
+   result a point without an update need not have its init. */
+static bool check_reduction_domain(Schedule *sch, const TreeNode *node, bool intermediate)
 {
     IterMapResult map, whole;
     if (detect_bindings(sch, node, NULL, true, &map))
         return true;
     if (detect_bindings(sch, node, NULL, false, &whole) &&
-        (conditions_are_spatial(sch, node) || dependence_serves_all_points(sch->ctx, schedule_func(sch), node_block(node)->block)))
+        (intermediate || conditions_are_spatial(sch, node) || dependence_serves_all_points(sch->ctx, schedule_func(sch), node_block(node)->block)))
         return true;
     return refuse_not_affine(sch, node, &map);
 }
@@ -250,13 +251,23 @@ bool check_reduces_in_scope(Schedule *sch, const TreeNode *node)
     return true;
 }
 
-bool check_reduction_block(Schedule *sch, const TreeNode *node)
+static bool check_reduction(Schedule *sch, const TreeNode *node, bool intermediate)
 {
     if (!node_block(node)->init) {
         sched_refuse(sch, "block '%s' has no init, so it is no reduction that could be decomposed", node_block(node)->block->name);
         note_block(sch, node);
         return false;
     }
-    return check_reduction_domain(sch, node) && check_block_axes(sch, node, NULL) && check_block_is_only_writer(sch, node) &&
+    return check_reduction_domain(sch, node, intermediate) && check_block_axes(sch, node, NULL) && check_block_is_only_writer(sch, node) &&
            check_outputs_not_reduced(sch, node) && check_reduces_in_scope(sch, node);
+}
+
+bool check_reduction_block(Schedule *sch, const TreeNode *node)
+{
+    return check_reduction(sch, node, false);
+}
+
+bool check_intermediate_reduction_block(Schedule *sch, const TreeNode *node)
+{
+    return check_reduction(sch, node, true);
 }

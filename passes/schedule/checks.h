@@ -25,5 +25,7 @@ bool check_reduces_in_scope(Schedule *sch, const TreeNode *block);
 /* Reduction: it has an init, affine bindings of spatial and reduce axes whose predicate leaves a box or some update for each spatial point,
    is the only writer of its outputs, and no reduce axis indexes them. */
 bool check_reduction_block(Schedule *sch, const TreeNode *block);
+/* The same for a block whose outputs only other blocks of the scope read: the predicate may leave some spatial points without any update. */
+bool check_intermediate_reduction_block(Schedule *sch, const TreeNode *block);
 
 #endif

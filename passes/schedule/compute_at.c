@@ -88,7 +88,9 @@ static bool check_movable(Move *move)
     for (int w = 0; !move->reverse && w < block->write_count; w++)
         if (!inline_check_intermediate(move->sch, move->block, block->writes[w].buffer))
             return false;
-    return block->init ? check_reduction_block(move->sch, move->block) : check_complete_block(move->sch, move->block);
+    if (!block->init)
+        return check_complete_block(move->sch, move->block);
+    return move->reverse ? check_reduction_block(move->sch, move->block) : check_intermediate_reduction_block(move->sch, move->block);
 }
 
 /* The loops around the target loop, itself included, and sizes. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ir/walk.h"
+#include "passes/analysis/access.h"
 #include "passes/arith/iter_map.h"
 #include "passes/schedule/loops.h"
 #include "passes/schedule/move.h"
@@ -291,10 +292,28 @@ static IntSet map_values(Move *move, Analyzer *an, const Expr *value)
     return (IntSet){filled.min, analyzer_simplify(an, op_add_int(ctx, op_add(ctx, filled.min, filled.extent), -1)), false};
 }
 
-/* GUARD and CONDITION where CONDITION is not certain. */
-static const Expr *guarded(Analyzer *an, const Expr *guard, const Expr *condition)
+/* CONDITION holds since no size is negative: 0 <= f // n. A remainder is less than its divisor. */
+static bool holds_for_sizes(Move *move, Analyzer *an, const Expr *condition)
 {
-    if (analyzer_prove_symbolic(an, condition))
+    Context *ctx = move->sch->ctx;
+    Map sizes = func_sizes(ctx, schedule_func(move->sch));
+    AnalyzerScope scope = analyzer_enter(an);
+    for (int i = 0; i < sizes.count; i++) {
+        const Expr *size = expr_var(ctx, sizes.entries[i].value);
+        analyzer_assume(an, op_compare(ctx, EXPR_LE, expr_int(ctx, size->dtype, 0), size));
+    }
+    const Expr *value = condition->args[0], *limit = analyzer_simplify(an, condition->args[1]);
+    bool holds = analyzer_prove(an, condition);
+    if (condition->kind == EXPR_LT && value->kind == EXPR_FLOORMOD)
+        holds |= expr_equal(value->args[1], limit) && analyzer_bound(an, limit).min >= 0;
+    analyzer_leave(an, scope);
+    return holds;
+}
+
+/* GUARD and CONDITION where CONDITION is not certain. */
+static const Expr *guarded(Move *move, Analyzer *an, const Expr *guard, const Expr *condition)
+{
+    if (analyzer_prove_symbolic(an, condition) || (expr_is_compare(condition) && holds_for_sizes(move, an, condition)))
         return guard;
     return op_and(analyzer_context(an), guard, condition);
 }
@@ -309,9 +328,9 @@ static const Expr *guard_iter(Move *move, Analyzer *an, const Expr *guard, const
     if ((below || above) && info->domain.min == info->domain.max)
         reached = map_values(move, an, value);
     if (below && !certainly(an, EXPR_GE, reached.min, bound.min))
-        guard = guarded(an, guard, op_compare(ctx, EXPR_GE, value, bound.min));
+        guard = guarded(move, an, guard, op_compare(ctx, EXPR_GE, value, bound.min));
     if (above && !certainly(an, EXPR_LE, reached.max, bound.max))
-        guard = guarded(an, guard, op_compare(ctx, EXPR_LT, value, op_add_int(ctx, bound.max, 1)));
+        guard = guarded(move, an, guard, op_compare(ctx, EXPR_LT, value, op_add_int(ctx, bound.max, 1)));
     return guard;
 }
 
