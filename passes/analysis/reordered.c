@@ -154,6 +154,22 @@ static bool assume_same_instance(OrderCheck *check, AffineSpace *space, const Fr
     return true;
 }
 
+/* The loops around PART that the step left where they were: IMAGE lies in them before and after. */
+static int loops_around(OrderCheck *check, const Stmt *part, const Image *image)
+{
+    const Frame *frame = image->old_access->frame;
+    while (frame && frame->stmt != part)
+        frame = frame->outer;
+    int count, old_count, new_count;
+    frame_loops(check->ctx, frame ? frame->outer : NULL, &count);
+    const Frame **old_loops = frame_loops(check->ctx, image->old_access->frame, &old_count),
+                **new_loops = frame_loops(check->ctx, image->new_access->frame, &new_count);
+    for (int i = 0; i < count; i++)
+        if (i >= new_count || old_loops[i]->var != new_loops[i]->var)
+            return 0;
+    return count;
+}
+
 /* --- order --- */
 
 /* SPACE restricted to "the first LEVEL common loops agree, and in the next one X runs before Y", where X's dimensions start at FIRST_X and
@@ -215,7 +231,7 @@ static const char *unnamed_text(Context *ctx, const Access *access)
 }
 
 /* The old order of A before B is lost for some instances. */
-static bool order_is_lost(OrderCheck *check, const Image *a, const Image *b, Conflict *conflict)
+static bool order_is_lost(OrderCheck *check, const Stmt *part, const Image *a, const Image *b, Conflict *conflict)
 {
     ImagePair pair = {pair_new(check->ctx, a->old_access, b->old_access), pair_new(check->ctx, a->new_access, b->new_access), 0, 0};
     Pair *old_pair = &pair.old_pair;
@@ -230,6 +246,10 @@ static bool order_is_lost(OrderCheck *check, const Image *a, const Image *b, Con
                     *env_b = frame_env(check->ctx, b->new_access->frame, pair.first_new_b);
     frame_assume(space, a->new_access->frame, env_a);
     frame_assume(space, b->new_access->frame, env_b);
+    for (int i = loops_around(check, part, a); i-- > 0;) /* an instance that they run again runs in the same iterations */
+        affine_assume_dims(space, EXPR_EQ, i, pair.first_new_a + i);
+    for (int i = loops_around(check, part, b); i-- > 0;)
+        affine_assume_dims(space, EXPR_EQ, old_pair->count_a + i, pair.first_new_b + i);
     bool known_a = assume_same_instance(check, space, a->old_access->frame, old_pair->env_a, a->new_access->frame, env_a);
     bool known_b = assume_same_instance(check, space, b->old_access->frame, old_pair->env_b, b->new_access->frame, env_b);
     bool lost = !known_a || !known_b;
@@ -369,7 +389,7 @@ static bool pair_loses_order(OrderCheck *check, const OrderQuestion *question, c
         (question->moved && meet_in_scratch(check, question->moved, accesses, after, a, b)))
         return false;
     Arena *outside = context_begin_scratch(check->ctx);
-    bool lost = order_is_lost(check, a, b, conflict);
+    bool lost = order_is_lost(check, question->old_part, a, b, conflict);
     pair_end_scratch(check->ctx, outside, lost ? conflict : NULL);
     return lost && !is_scratch_of_instance(check, accesses, first, second);
 }
