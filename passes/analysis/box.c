@@ -1,12 +1,12 @@
-/* The box that a write fills while the loops around its block run, where no affine set describes it: loops over boxes of symbolic extent that
-   were fused and split again.
+/* The box that a write fills while the loops around its block run, where no affine set describes it: loops over boxes of symbolic extent
+   that were fused and split again.
 
      for f_0, f_1 in T.grid((4 * m + 31) // 32, 32):     # fills B[i * 4:i * 4 + 4, 0:m], as far as i * 4 + ... < n
          T.where(f_0 * 32 + f_1 < 4 * m and i * 4 + (f_0 * 32 + f_1) // m < n)
          B[i * 4 + (f_0 * 32 + f_1) // m, (f_0 * 32 + f_1) % m] = ...
 
-   The indices must be a one-to-one map of the loops inside, or at least a surjective one where those certainly run; a condition either narrows
-   the loops, which the map understands, or speaks of one index. */
+   The indices must be a one-to-one map of the loops inside, or at least a surjective one where those certainly run; a condition either
+   narrows the loops, which the map understands, or speaks of one index. */
 #include "ir/walk.h"
 #include "passes/analysis/pair.h"
 #include "passes/arith/iter_map.h"
@@ -127,8 +127,8 @@ static bool find_box(Filling *filling, Range *box)
     return true;
 }
 
-/* Restricts SPACE, whose dimensions from FIRST on are indices of an element, to the elements that WRITE touches in one iteration of its first
-   KEPT loops (the first dimensions). False when they are not shown to be a box. */
+/* Restricts SPACE, whose dimensions from FIRST on are indices of an element, to the elements that WRITE touches in one iteration of its
+   first KEPT loops (the first dimensions). False when they are not shown to be a box. */
 static bool assume_box(AffineSpace *space, const Access *write, int kept, int first)
 {
     Context *ctx = space->ctx;

@@ -195,7 +195,8 @@ static const Expr *in_digits(Context *ctx, Analyzer *an, const Map *sizes, const
 static const Expr *undivided(Context *ctx, const Expr *condition, const Map *sizes)
 {
     const Expr *quotient = condition->kind == EXPR_LT ? condition->args[0] : NULL;
-    if (!quotient || quotient->kind != EXPR_FLOORDIV || quotient->args[1]->kind != EXPR_VAR || !map_has(sizes, quotient->args[1]->value.var))
+    if (!quotient || quotient->kind != EXPR_FLOORDIV || quotient->args[1]->kind != EXPR_VAR ||
+        !map_has(sizes, quotient->args[1]->value.var))
         return condition;
     return op_compare(ctx, EXPR_LT, quotient->args[0], op_mul(ctx, condition->args[1], quotient->args[1]));
 }

@@ -84,15 +84,16 @@ static bool conditions_are_spatial(Schedule *sch, const TreeNode *node)
 }
 
 /* The bindings reach a box under the predicate; or each instance once, some of each spatial point: the point gets its init wherever the
-   predicate stands; or of some spatial points all instances, and of the others none: then the init follows the predicate. Of an INTERMEDIATE
-   result a point without an update need not have its init. */
+   predicate stands; or of some spatial points all instances, and of the others none: then the init follows the predicate. Of an
+   INTERMEDIATE result a point without an update need not have its init. */
 static bool check_reduction_domain(Schedule *sch, const TreeNode *node, bool intermediate)
 {
     IterMapResult map, whole;
     if (detect_bindings(sch, node, NULL, true, &map))
         return true;
     if (detect_bindings(sch, node, NULL, false, &whole) &&
-        (intermediate || conditions_are_spatial(sch, node) || dependence_serves_all_points(sch->ctx, schedule_func(sch), node_block(node)->block)))
+        (intermediate || conditions_are_spatial(sch, node) ||
+         dependence_serves_all_points(sch->ctx, schedule_func(sch), node_block(node)->block)))
         return true;
     return refuse_not_affine(sch, node, &map);
 }

@@ -212,7 +212,8 @@ static bool boxes_hold(const Coverage *coverage, const TreeNode *writer, const A
     return hold;
 }
 
-/* The stores below WRITER write all of MISSING (taken). Otherwise *POINT is an element that they do not write, or NULL when none is known. */
+/* The stores below WRITER write all of MISSING (taken). Otherwise *POINT is an element that they do not write, or NULL when none is
+   known. */
 static bool is_all_written(const Coverage *coverage, const TreeNode *writer, AffineSpace missing, const char **point)
 {
     bool divides = writer_divides(coverage, writer), written = divides && boxes_hold(coverage, writer, &missing);
