@@ -16,6 +16,7 @@
 
 #include "passes/arith/int_set.h"
 #include "passes/schedule/blockize_internal.h"
+#include "passes/schedule/checks.h"
 #include "passes/schedule/legality.h"
 #include "passes/schedule/loops.h"
 #include "passes/schedule/scope.h"
@@ -425,7 +426,7 @@ Block *blockize_loop(Schedule *sch, const TreeNode *loop, bool preserve_unit_ite
     Context *ctx = sch->ctx;
     Blockizing b = {.sch = sch, .an = analyzer_new(ctx), .preserve_unit_iters = preserve_unit_iters};
     const TreeNode *block_node = only_block_below(sch, loop, &b.loops, &b.loop_count);
-    if (!block_node)
+    if (!block_node || !check_reduces_over_loops(sch, block_node))
         return NULL;
     b.block_stmt = block_node->stmt;
     int outside_count;

@@ -235,6 +235,20 @@ static bool check_outputs_not_reduced(Schedule *sch, const TreeNode *node)
     return false;
 }
 
+bool check_reduces_over_loops(Schedule *sch, const TreeNode *node)
+{
+    const BlockStmt *block = node_block(node);
+    for (const TreeNode *up = schedule_parent(sch, node); block->init && up && up->stmt->kind != STMT_BLOCK; up = schedule_parent(sch, up))
+        for (int i = 0; up->stmt->kind == STMT_LET && i < block->iter_count; i++)
+            if (block->iters[i].kind != ITER_SPATIAL && expr_uses_var(block->bindings[i], up->stmt->as.let.var)) {
+                sched_refuse(sch, "reduce axis '%s' of block '%s' is bound by way of the let '%s', which hides the loops that it runs over",
+                             block->iters[i].var->name, block->block->name, up->stmt->as.let.var->name);
+                sched_note(sch, up->stmt->span, "the let is here");
+                return false;
+            }
+    return true;
+}
+
 bool check_reduces_in_scope(Schedule *sch, const TreeNode *node)
 {
     const BlockStmt *block = node_block(node);
@@ -260,7 +274,7 @@ static bool check_reduction(Schedule *sch, const TreeNode *node, bool intermedia
         return false;
     }
     return check_reduction_domain(sch, node, intermediate) && check_block_axes(sch, node, NULL) && check_block_is_only_writer(sch, node) &&
-           check_outputs_not_reduced(sch, node) && check_reduces_in_scope(sch, node);
+           check_outputs_not_reduced(sch, node) && check_reduces_over_loops(sch, node) && check_reduces_in_scope(sch, node);
 }
 
 bool check_reduction_block(Schedule *sch, const TreeNode *node)

@@ -19,6 +19,8 @@ bool check_block_has_scope(Schedule *sch, const TreeNode *block);
 
 /* Complete: only spatial axes, the only writer of its outputs, and it reads none of them. */
 bool check_complete_block(Schedule *sch, const TreeNode *block);
+/* A block with an init has its reduce axes bound to loops themselves, not to lets, behind which the loops are not seen. */
+bool check_reduces_over_loops(Schedule *sch, const TreeNode *block);
 /* The reduce axes of BLOCK run over loops inside of its scope only. A scope without axes lets bindings mention loops outside of it: each of
    its runs holds just a part of a reduction over those. */
 bool check_reduces_in_scope(Schedule *sch, const TreeNode *block);

@@ -14,6 +14,7 @@
 #include "ir/linear_sum.h"
 #include "ir/print.h"
 #include "ir/walk.h"
+#include "passes/schedule/checks.h"
 #include "passes/schedule/loops.h"
 #include "passes/schedule/scope.h"
 
@@ -62,6 +63,8 @@ static bool check_no_reduction(Partition *p)
     for (int i = schedule_node_index(p->sch, p->loop); i < p->loop->end; i++) {
         const TreeNode *node = schedule_node_at(p->sch, i);
         const BlockStmt *block = node->stmt->kind == STMT_BLOCK ? node_block(node) : NULL;
+        if (block && !check_reduces_over_loops(p->sch, node))
+            return false;
         for (int k = 0; block && block->init && k < block->iter_count; k++)
             if (block->iters[k].kind != ITER_SPATIAL && expr_uses_var(block->bindings[k], var)) {
                 sched_refuse(
