@@ -64,9 +64,11 @@ static void write_buffers(StrBuf *text, int count, const char *size)
 static void write_block(StrBuf *text, int number, int indent, const char *size, bool reduced, const char *body)
 {
     const char *third = reduced ? ", " : "";
-    strbuf_printf(text, "%*sfor i, j%s%s in T.grid(%s, %s%s%s):\n", indent, "", third, reduced ? "k" : "", size, size, third, reduced ? size : "");
+    strbuf_printf(text, "%*sfor i, j%s%s in T.grid(%s, %s%s%s):\n", indent, "", third, reduced ? "k" : "", size, size, third,
+                  reduced ? size : "");
     strbuf_printf(text, "%*swith T.block('b%d'):\n", indent + 4, "", number);
-    strbuf_printf(text, "%*svi, vj%s = T.axis.remap('%s', [i, j%s])\n", indent + 8, "", reduced ? ", vk" : "", reduced ? "SSR" : "SS", reduced ? ", k" : "");
+    strbuf_printf(text, "%*svi, vj%s = T.axis.remap('%s', [i, j%s])\n", indent + 8, "", reduced ? ", vk" : "", reduced ? "SSR" : "SS",
+                  reduced ? ", k" : "");
     if (reduced)
         strbuf_printf(text, "%*swith T.init():\n%*sB%d[vi, vj] = T.float32(0)\n", indent + 8, "", indent + 12, "", number);
     strbuf_printf(text, "%*s%s\n", indent + 8, "", body);
@@ -82,9 +84,11 @@ static void write_chain(StrBuf *text, int count, const char *size)
         if (i % 4 == 2)
             snprintf(body, sizeof body, "B%d[vi, vj] = B%d[vi, vj] + B%d[vi, vk] * W[vk, vj]", i, i, i - 1);
         else if (i % 4 == 0)
-            snprintf(body, sizeof body, "B%d[vi, vj] = B%d[vi, vj] + T.if_then_else(vi > 0, B%d[vi - 1, vj], T.float32(0))", i, i - 1, i - 1);
+            snprintf(body, sizeof body, "B%d[vi, vj] = B%d[vi, vj] + T.if_then_else(vi > 0, B%d[vi - 1, vj], T.float32(0))", i, i - 1,
+                     i - 1);
         else
-            snprintf(body, sizeof body, "B%d[vi, vj] = %s[vi, vj] + T.float32(1)", i, i == 1 ? "A" : arena_printf(text->arena, "B%d", i - 1));
+            snprintf(body, sizeof body, "B%d[vi, vj] = %s[vi, vj] + T.float32(1)", i,
+                     i == 1 ? "A" : arena_printf(text->arena, "B%d", i - 1));
         write_block(text, i, 4, size, i % 4 == 2, body);
     }
 }
@@ -121,8 +125,8 @@ static void write_stencil(StrBuf *text, int count, const char *size)
     for (int i = 1; i <= count; i++) {
         int p = i - 1;
         snprintf(body, sizeof body,
-                 "B%d[vi, vj] = B%d[vi, vj] + B%d[T.max(vi - 1, 0), vj] + B%d[T.min(vi + 1, %s - 1), vj] + T.if_then_else(vj > 0, B%d[vi, vj - 1], "
-                 "B%d[vi, vj]) + T.if_then_else(vj < %s - 1, B%d[vi, vj + 1], B%d[vi, vj])",
+                 "B%d[vi, vj] = B%d[vi, vj] + B%d[T.max(vi - 1, 0), vj] + B%d[T.min(vi + 1, %s - 1), vj] + "
+                 "T.if_then_else(vj > 0, B%d[vi, vj - 1], B%d[vi, vj]) + T.if_then_else(vj < %s - 1, B%d[vi, vj + 1], B%d[vi, vj])",
                  i, p, p, p, size, p, p, size, p, p);
         write_block(text, i, 4, size, false, body);
     }
@@ -134,8 +138,9 @@ static void write_reductions(StrBuf *text, int count, const char *size)
     write_parameters(text, size, "AW");
     write_buffers(text, count, size);
     for (int i = 1; i <= count; i++) {
-        snprintf(body, sizeof body, i % 2 ? "B%d[vi, vj] = B%d[vi, vj] + B%d[vi, vk] * W[vk, vj]" : "B%d[vi, vj] = T.max(B%d[vi, vj], B%d[vk, vj])",
-                 i, i, i - 1);
+        snprintf(body, sizeof body,
+                 i % 2 ? "B%d[vi, vj] = B%d[vi, vj] + B%d[vi, vk] * W[vk, vj]" : "B%d[vi, vj] = T.max(B%d[vi, vj], B%d[vk, vj])", i, i,
+                 i - 1);
         write_block(text, i, 4, size, true, body);
     }
 }
@@ -164,7 +169,8 @@ static const char intrinsic[] = "\n@T.prim_func\n"
                                 "                B[i, j] = A[i, j] + T.float32(1)\n\n"
                                 "tvm.tir.TensorIntrin.register('add16', add16_description, add16_implementation)\n";
 
-static const char tile[] = "l = sch.get_loops('b@')\ni, ii = sch.split(l[0], [None, 16])\nj, ji = sch.split(l[1], [None, 16])\nsch.reorder(i, j, ii, ji)";
+static const char tile[] =
+    "l = sch.get_loops('b@')\ni, ii = sch.split(l[0], [None, 16])\nj, ji = sch.split(l[1], [None, 16])\nsch.reorder(i, j, ii, ji)";
 static const char tile_unevenly[] =
     "l = sch.get_loops('b@')\ni, ii = sch.split(l[0], [None, 12])\nj, ji = sch.split(l[1], [None, 20])\nsch.reorder(i, j, ii, ji)";
 

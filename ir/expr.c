@@ -277,6 +277,18 @@ bool expr_is_pure(const Expr *e)
     return true;
 }
 
+ExprKind expr_opposite_compare(ExprKind kind)
+{
+    switch (kind) {
+    case EXPR_EQ: return EXPR_NE;
+    case EXPR_NE: return EXPR_EQ;
+    case EXPR_LT: return EXPR_GE;
+    case EXPR_LE: return EXPR_GT;
+    case EXPR_GT: return EXPR_LE;
+    default: return EXPR_LT;
+    }
+}
+
 bool expr_uses_var(const Expr *e, const Var *var)
 {
     if (!(e->uses & symbol_bit(var->id)))

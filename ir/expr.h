@@ -138,6 +138,8 @@ static inline bool expr_const_int(const Expr *e, int64_t *value)
 bool expr_equal(const Expr *a, const Expr *b);
 /* True when evaluating EXPR has no effect and does not depend on memory: no loads, no READ or OPAQUE calls. */
 bool expr_is_pure(const Expr *e);
+/* The kind of the comparison of integers that holds where one of KIND does not. */
+ExprKind expr_opposite_compare(ExprKind kind);
 /* True when EXPR mentions VAR. */
 bool expr_uses_var(const Expr *e, const Var *var);
 

@@ -195,18 +195,6 @@ static void narrow_comparison(Inference *inference, Condition *condition, ExprKi
         narrow_at_least(inference, condition, b, a, strict);
 }
 
-static ExprKind opposite(ExprKind kind)
-{
-    switch (kind) {
-    case EXPR_EQ: return EXPR_NE;
-    case EXPR_NE: return EXPR_EQ;
-    case EXPR_LT: return EXPR_GE;
-    case EXPR_LE: return EXPR_GT;
-    case EXPR_GT: return EXPR_LE;
-    default: return EXPR_LT;
-    }
-}
-
 /* Narrows the loop variables to where EXPR is HOLDS. */
 static void narrow(Inference *inference, Condition *condition, const Expr *expr, bool holds)
 {
@@ -218,7 +206,7 @@ static void narrow(Inference *inference, Condition *condition, const Expr *expr,
         for (int i = 0; i < 2; i++)
             narrow(inference, condition, expr->args[i], holds);
     else if (expr_is_compare(expr))
-        narrow_comparison(inference, condition, holds ? (ExprKind)expr->kind : opposite((ExprKind)expr->kind), expr->args[0],
+        narrow_comparison(inference, condition, holds ? (ExprKind)expr->kind : expr_opposite_compare((ExprKind)expr->kind), expr->args[0],
                           expr->args[1]);
 }
 

@@ -357,25 +357,13 @@ static void restrict_to(AffineSpace *space, isl_set *limit)
         space->approximate = true;
 }
 
-static ExprKind opposite(ExprKind kind)
-{
-    switch (kind) {
-    case EXPR_EQ: return EXPR_NE;
-    case EXPR_NE: return EXPR_EQ;
-    case EXPR_LT: return EXPR_GE;
-    case EXPR_LE: return EXPR_GT;
-    case EXPR_GT: return EXPR_LE;
-    default: return EXPR_LT;
-    }
-}
-
 /* Conditions that need no isl expression; false when CONDITION is none. */
 static bool assume_linear(AffineSpace *space, const AffineEnv *env, const Expr *condition, bool negated)
 {
     if (condition->kind == EXPR_INT && (condition->value.integer != 0) != negated)
         return true;
     return expr_is_compare(condition) && dtype_is_integer(condition->args[0]->dtype) &&
-           affine_add_comparison(space, negated ? opposite(condition->kind) : condition->kind, env, condition->args[0], env,
+           affine_add_comparison(space, negated ? expr_opposite_compare(condition->kind) : condition->kind, env, condition->args[0], env,
                                  condition->args[1]);
 }
 

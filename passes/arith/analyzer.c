@@ -213,18 +213,6 @@ void analyzer_assume(Analyzer *an, const Expr *condition)
     an->epoch = after;
 }
 
-static ExprKind negated_comparison(ExprKind kind)
-{
-    switch (kind) {
-    case EXPR_EQ: return EXPR_NE;
-    case EXPR_NE: return EXPR_EQ;
-    case EXPR_LT: return EXPR_GE;
-    case EXPR_LE: return EXPR_GT;
-    case EXPR_GT: return EXPR_LE;
-    default: return EXPR_LT;
-    }
-}
-
 const Expr *negate_condition(Context *ctx, const Expr *condition)
 {
     if (condition->kind == EXPR_INT)
@@ -236,7 +224,7 @@ const Expr *negate_condition(Context *ctx, const Expr *condition)
                            negate_condition(ctx, condition->args[1]));
     bool total_order = expr_is_compare(condition) && !dtype_is_float(condition->args[0]->dtype);
     if (total_order)
-        return expr_binary(ctx, negated_comparison(condition->kind), condition->args[0], condition->args[1]);
+        return expr_binary(ctx, expr_opposite_compare(condition->kind), condition->args[0], condition->args[1]);
     return expr_not(ctx, condition);
 }
 
