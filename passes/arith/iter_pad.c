@@ -163,10 +163,11 @@ static IterSplit pad_split(IterRewriter *r, IterSplit split, const Expr *base, c
 
 /* --- Division --- */
 
-/* Takes the scale of *SPLIT out of a division by *DIVISOR, where it divides the divisor and the base. */
+/* Takes the scale of *SPLIT out of a division by *DIVISOR, where it divides the divisor and the base. Of a negative one, as in (7 - j) // 4,
+   a negative divisor would remain, by which digits do not divide. */
 static bool cancel_scale(IterRewriter *r, IterSplit *split, const Expr **base, const Expr **divisor)
 {
-    if (!iter_prove_divisible(r->an, *divisor, split->scale) ||
+    if (analyzer_bound(r->an, split->scale).max < 0 || !iter_prove_divisible(r->an, *divisor, split->scale) ||
         !(expr_is_int(*base, 0) || iter_prove_divisible(r->an, *base, split->scale)))
         return false;
     if (!expr_is_int(*base, 0))

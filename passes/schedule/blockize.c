@@ -377,12 +377,24 @@ static bool inner_parts_start_with_loops(Blockizing *b)
     return true;
 }
 
+/* A condition that never holds leaves less than nothing. */
+static bool has_negative_extent(const IterList *iters)
+{
+    int64_t extent;
+    for (int i = 0; i < iters->count; i++)
+        if (expr_const_int(iters->data[i].domain.extent, &extent) && extent < 0)
+            return true;
+    return false;
+}
+
 bool blockize_prepare(Blockizing *b, const VarRange *outside, int outside_count)
 {
     if (!divide(b, outside, outside_count) || !inner_parts_start_with_loops(b))
         return false;
     for (int i = 0; i < b->block_stmt->as.block.iter_count; i++)
         derive_iter(b, i);
+    if (has_negative_extent(&b->outer_iters) || has_negative_extent(&b->inner_iters))
+        return false;
     bind_iters(b->an, &b->outer_iters);
     bind_iters(b->an, &b->inner_iters);
     blockize_substitute_regions(b);

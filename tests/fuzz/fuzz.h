@@ -29,6 +29,7 @@ typedef struct {
     ArgData *inputs[MOST_SETS], *expected[MOST_SETS]; /* expected: after the unscheduled program ran */
     int64_t length;      /* how many float values go into a result */
     bool reduces_floats, reordered; /* reordered: an accepted step may have changed the order of a float reduction */
+    bool truncates_floats; /* to integers, which has no bound: a sum that rounds to another float may become another integer */
     int opt_level;       /* that the result is compiled at: by the seed, low ones more often since they take less time */
     const char *failure; /* what is wrong, or NULL */
     int failed_set;      /* at which sizes */
