@@ -3,6 +3,7 @@
 #include "ir/walk.h"
 #include "passes/schedule/cache.h"
 #include "passes/schedule/loops.h"
+#include "passes/schedule/scope.h"
 
 /* --- Turning to the cache --- */
 
@@ -136,6 +137,30 @@ static const Expr *copy_guard(Schedule *sch, const CachePlan *plan, Var *const *
     return guard;
 }
 
+/* What the blocks around the scope declare of the buffer holds all that is needed of it. Where the region is not shown to lie inside of
+   that, a guard keeps the copy there. */
+static const Expr *guard_by_declared(Schedule *sch, const CachePlan *plan, bool copies_in, Var *const *loops, const Expr *guard)
+{
+    Context *ctx = sch->ctx;
+    Analyzer *an = loops_context(sch, plan->anchor);
+    for (const TreeNode *node = schedule_parent(sch, plan->scope); node; node = schedule_parent(sch, node)) {
+        const BlockStmt *block = node->stmt->kind == STMT_BLOCK ? node_block(node) : NULL;
+        const Region *declared = !block ? NULL
+                                        : regions_find(copies_in ? block->reads : block->writes,
+                                                       copies_in ? block->read_count : block->write_count, plan->buffer);
+        for (int d = 0; declared && d < plan->buffer->ndim; d++) {
+            Range range = plan->region.ranges[d], around = declared->ranges[d];
+            const Expr *index = op_add(ctx, range.min, expr_var(ctx, loops[d])), *end = op_add(ctx, around.min, around.extent);
+            /* the ends of the buffer are guarded already */
+            if (!expr_is_int(around.min, 0) && !analyzer_prove_less_equal(an, around.min, range.min))
+                guard = op_and(ctx, guard, op_compare(ctx, EXPR_LE, around.min, index));
+            if (!expr_equal(end, plan->buffer->shape[d]) && !analyzer_prove_less_equal(an, op_add(ctx, range.min, range.extent), end))
+                guard = op_and(ctx, guard, op_compare(ctx, EXPR_LT, index, end));
+        }
+    }
+    return guard;
+}
+
 /* Where the place of the region is read from memory (B[A[i]]), the copy reads that too. */
 static void declare_index_reads(Context *ctx, const CachePlan *plan, BlockStmt *copy)
 {
@@ -162,7 +187,7 @@ static const Stmt *make_copy(Schedule *sch, const CachePlan *plan, bool copies_i
     CopyIndices indices = make_axes(sch, plan, &copy, loops);
     Region buffer_region = region_point(ctx, plan->buffer, indices.buffer_indices),
            cache_region = region_point(ctx, plan->cache, indices.cache_indices);
-    copy.predicate = copy_guard(sch, plan, loops);
+    copy.predicate = guard_by_declared(sch, plan, copies_in, loops, copy_guard(sch, plan, loops));
     copy.reads = arena_copy(ctx->arena, copies_in ? &buffer_region : &cache_region, sizeof(Region));
     copy.writes = arena_copy(ctx->arena, copies_in ? &cache_region : &buffer_region, sizeof(Region));
     copy.read_count = copy.write_count = 1;
