@@ -62,6 +62,9 @@ const TreeNode *cache_shared_loop(Schedule *sch, const CachePlan *plan, const Tr
 /* The users can be redirected: they do not reach the buffer through views of another scope, or pointers where indices shift. */
 bool check_users_can_redirect(Schedule *sch, const CachePlan *plan);
 
+/* EXPR mentions a loop around the scope, which only the scope's block, having no axes, lets through: blocks in it must not mention it. */
+bool cache_uses_loop_around_scope(Schedule *sch, const CachePlan *plan, const Expr *expr);
+
 /* Edits the program; the symbol of the block that copies. */
 Block *cache_apply(Schedule *sch, CachePlan *plan, bool copies_in);
 

@@ -151,6 +151,8 @@ static const Expr *guard_by_declared(Schedule *sch, const CachePlan *plan, bool 
         for (int d = 0; declared && d < plan->buffer->ndim; d++) {
             Range range = plan->region.ranges[d], around = declared->ranges[d];
             const Expr *index = op_add(ctx, range.min, expr_var(ctx, loops[d])), *end = op_add(ctx, around.min, around.extent);
+            if (cache_uses_loop_around_scope(sch, plan, around.min) || cache_uses_loop_around_scope(sch, plan, around.extent))
+                continue; /* it cannot be said here */
             /* the ends of the buffer are guarded already */
             if (!expr_is_int(around.min, 0) && !analyzer_prove_less_equal(an, around.min, range.min))
                 guard = op_and(ctx, guard, op_compare(ctx, EXPR_LE, around.min, index));

@@ -86,8 +86,7 @@ static bool is_all_of_buffer(Schedule *sch, const Region *region)
     return true;
 }
 
-/* EXPR mentions a loop around the scope, which only the scope's block, having no axes, lets through: blocks in it must not mention it. */
-static bool uses_loop_around_scope(Schedule *sch, const CachePlan *plan, const Expr *expr)
+bool cache_uses_loop_around_scope(Schedule *sch, const CachePlan *plan, const Expr *expr)
 {
     for (const TreeNode *up = schedule_parent(sch, plan->scope); up; up = schedule_parent(sch, up))
         if (up->stmt->kind == STMT_FOR && expr_uses_var(expr, node_loop(up)->var))
@@ -109,7 +108,7 @@ static void make_cache(Schedule *sch, CachePlan *plan)
     bool whole = around_anchor(sch, plan) != plan->scope || is_all_of_buffer(sch, &plan->region);
     plan->whole = ARENA_ARRAY(sch->ctx->arena, bool, cache->ndim);
     for (int d = 0; d < cache->ndim; d++) {
-        plan->whole[d] = whole || uses_loop_around_scope(sch, plan, plan->region.ranges[d].min) ||
+        plan->whole[d] = whole || cache_uses_loop_around_scope(sch, plan, plan->region.ranges[d].min) ||
                          !is_certain_extent(sch, plan, plan->region.ranges[d].extent);
         plan->part |= !plan->whole[d];
     }
