@@ -145,9 +145,10 @@ static const Expr *guard_by_declared(Schedule *sch, const CachePlan *plan, bool 
     Analyzer *an = loops_context(sch, plan->anchor);
     for (const TreeNode *node = schedule_parent(sch, plan->scope); node; node = schedule_parent(sch, node)) {
         const BlockStmt *block = node->stmt->kind == STMT_BLOCK ? node_block(node) : NULL;
-        const Region *declared = !block ? NULL
-                                        : regions_find(copies_in ? block->reads : block->writes,
-                                                       copies_in ? block->read_count : block->write_count, plan->buffer);
+        if (!block)
+            continue;
+        const Region *declared = copies_in ? regions_find_only(block->reads, block->read_count, plan->buffer)
+                                           : regions_find_only(block->writes, block->write_count, plan->buffer);
         for (int d = 0; declared && d < plan->buffer->ndim; d++) {
             Range range = plan->region.ranges[d], around = declared->ranges[d];
             const Expr *index = op_add(ctx, range.min, expr_var(ctx, loops[d])), *end = op_add(ctx, around.min, around.extent);

@@ -132,7 +132,7 @@ static void clip_regions(Partition *p, Region *regions, int count, const Region 
 {
     Context *ctx = p->sch->ctx;
     for (int i = 0; i < count; i++) {
-        const Region *outer = regions_find(around, around_count, regions[i].buffer);
+        const Region *outer = regions_find_only(around, around_count, regions[i].buffer);
         for (int d = 0; outer && d < regions[i].buffer->ndim; d++)
             regions[i].ranges[d] = clipped_range(ctx, regions[i].ranges[d], outer->ranges[d]);
     }

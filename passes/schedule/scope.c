@@ -15,6 +15,11 @@ bool regions_repeat(const Region *regions, int count, const Buffer *buffer)
     return first && regions_find(first + 1, count - 1 - (int)(first - regions), buffer);
 }
 
+const Region *regions_find_only(const Region *regions, int count, const Buffer *buffer)
+{
+    return regions_repeat(regions, count, buffer) ? NULL : regions_find(regions, count, buffer);
+}
+
 static bool block_writes(const TreeNode *node, const Buffer *buffer)
 {
     return regions_find(node_block(node)->writes, node_block(node)->write_count, buffer) != NULL;

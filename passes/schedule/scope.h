@@ -21,5 +21,7 @@ const TreeNode **scope_readers(Schedule *sch, const TreeNode *scope, const Buffe
 const Region *regions_find(const Region *regions, int count, const Buffer *buffer);
 /* True when two of REGIONS are of BUFFER. */
 bool regions_repeat(const Region *regions, int count, const Buffer *buffer);
+/* The one of REGIONS that is of BUFFER; NULL when none or several are. */
+const Region *regions_find_only(const Region *regions, int count, const Buffer *buffer);
 
 #endif
