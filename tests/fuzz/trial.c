@@ -1,6 +1,7 @@
 /* What must hold of a program on its way through a schedule. For each accepted step: the print round-trips, the verifier holds, the
    interpreter agrees with the unscheduled program at all sizes; at the end the compiled object agrees, bit for bit unless a step reordered
    a float reduction. Each refusal has a message and changes nothing. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "driver/jit.h"
@@ -138,6 +139,8 @@ static bool check_results(Trial *trial, int set, const ArgData *actual, const ch
     bool regrouped = trial->reordered && trial->reduces_floats;
     int64_t length = regrouped ? trial->length * 64 : ARGDATA_EXACT;
     if ((regrouped && trial->truncates_floats) || argdata_compare(trial->expected[set], actual, length, &mismatch))
+        return true;
+    if (regrouped && !isfinite(mismatch.expected)) /* whether a partial result overflows depends on the order */
         return true;
     return fail(trial, "%s gives %s = %.9g, not %.9g", what, mismatch.element, mismatch.actual, mismatch.expected);
 }
