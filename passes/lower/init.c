@@ -155,23 +155,98 @@ static Range composed_range(const InitSite *site, const ForStmt *loop)
     return (Range){init_site_compose(site, loop->min, site->frame_count - 1), init_site_compose(site, loop->extent, site->frame_count - 1)};
 }
 
-/* Each iteration of the reduction loops has its own values of the reduction axes, so that the axes tell the first iteration. */
-static bool axes_tell_iterations(const InitSite *site, Analyzer *an)
+/* How the block's axes, or only those that are not SPATIAL too, come from the loops: those of the reduction, or all from outer on. */
+static bool axes_are_bijective(const InitSite *site, Analyzer *an, bool spatial, IterMapResult *result)
 {
     Context *ctx = site->ctx;
     const Expr **bindings = ARENA_ARRAY(ctx->arena, const Expr *, site->block->iter_count);
-    VarRange *loops = ARENA_ARRAY(ctx->arena, VarRange, site->reduce_loops.count);
+    VarRange *loops = ARENA_ARRAY(ctx->arena, VarRange, site->frame_count);
     IterMapQuery query = {.bindings = bindings, .iters = loops, .level = ITER_MAP_BIJECTIVE, .simplify_trivial = true};
     for (int i = 0; i < site->block->iter_count; i++)
-        if (site->block->iters[i].kind != ITER_SPATIAL)
+        if (spatial || site->block->iters[i].kind != ITER_SPATIAL)
             bindings[query.binding_count++] = site->bindings[i];
     for (int i = site->outer; i < site->frame_count; i++) {
         const Stmt *stmt = site->frames[i].stmt;
-        if (stmt->kind == STMT_FOR && map_has(&site->reduce_loops, stmt->as.loop.var))
+        if (stmt->kind == STMT_FOR && (spatial || map_has(&site->reduce_loops, stmt->as.loop.var)))
             loops[query.iter_count++] = (VarRange){stmt->as.loop.var, composed_range(site, &stmt->as.loop)};
     }
+    return iter_map_detect(an, &query, result);
+}
+
+/* Each iteration of the reduction loops has its own values of the reduction axes, so that the axes tell the first iteration. */
+static bool axes_tell_iterations(const InitSite *site, Analyzer *an)
+{
     IterMapResult result;
-    return iter_map_detect(an, &query, &result);
+    return axes_are_bijective(site, an, false, &result);
+}
+
+/* The loop that MARK stands for, as the index of its frame; -1 when it is made of several or of parts. */
+static int frame_of_mark(const InitSite *site, const IterMark *mark)
+{
+    for (int i = site->outer; mark->input && i < site->frame_count; i++)
+        if (site->frames[i].stmt->kind == STMT_FOR && expr_uses_var(mark->input, site->frames[i].stmt->as.loop.var))
+            return i;
+    return -1;
+}
+
+/* SUM, which is compact, counts the iterations of whole loops in their order: outer * 8 + inner. */
+static bool sum_counts_iterations(const InitSite *site, const IterSum *sum)
+{
+    int64_t scale_before = INT64_MAX, scale;
+    int frame_before = -1;
+    for (int i = 0; i < sum->count; i++) {
+        const IterSplit *split = &sum->args[i];
+        int frame = frame_of_mark(site, split->source);
+        bool whole = expr_is_int(split->lower_factor, 1) && expr_equal(split->extent, split->source->extent);
+        if (!whole || frame <= frame_before || !expr_const_int(split->scale, &scale) || scale <= 0 || scale >= scale_before)
+            return false;
+        scale_before = scale;
+        frame_before = frame;
+    }
+    return true;
+}
+
+/* SPLIT is a digit of a loop variable, or of the number of an iteration of several loops, that grows with it. */
+static bool is_growing_digit(const InitSite *site, const IterSplit *split)
+{
+    int64_t scale;
+    if (!expr_const_int(split->scale, &scale) || scale <= 0)
+        return false;
+    const IterSum *sum = split->source->sum;
+    return split->source->input || sum_counts_iterations(site, sum) || (sum->count == 1 && is_growing_digit(site, &sum->args[0]));
+}
+
+/* The axes are digits of loop variables, growing with their loops. Then in all iterations for one point the reduction's digits come from
+   zero on, in the order of the loops, also where a loop has digits of both kinds: k = kj // 2, j = kj % 2. */
+static bool axes_are_digits_of_loops(const InitSite *site, Analyzer *an)
+{
+    IterMapResult result;
+    if (!axes_are_bijective(site, an, true, &result))
+        return false;
+    for (int i = 0; i < result.count; i++)
+        for (int k = 0; k < result.sums[i]->count; k++)
+            if (!is_growing_digit(site, &result.sums[i]->args[k]))
+                return false;
+    return true;
+}
+
+/* Some condition depends on a loop that both the reduction and the points depend on: nothing is known of a point's first iteration. */
+static bool conditions_mix_points(const InitSite *site)
+{
+    for (int i = 0; i < site->conditions.count; i++)
+        for (int k = 0; k < site->reduce_loops.count; k++) {
+            const Var *loop = site->reduce_loops.entries[k].key;
+            if (map_has(&site->spatial_vars, loop) && expr_uses_var(site->conditions.data[i], loop))
+                return true;
+        }
+    return false;
+}
+
+/* In the first iteration for each point the reduction axes have the values that their loops' first iterations give them, and no other
+   iteration for the point has them. */
+static bool axes_tell_first_update(const InitSite *site, Analyzer *an)
+{
+    return nest_repeats_points(site) ? !conditions_mix_points(site) && axes_are_digits_of_loops(site, an) : axes_tell_iterations(site, an);
 }
 
 /* The condition, on the reduction axes, that this is the first iteration of all reduction loops; NULL where it is not shown to be the first
@@ -187,8 +262,7 @@ static const Expr *find_guard(const InitSite *site)
         subst_var(ctx, &first, loop->as.loop.var, composed_range(site, &loop->as.loop).min);
     }
     Analyzer *an = analyzer_of_site(site);
-    if (nest_repeats_points(site) || !loops_allow_guard(site) || !conditions_allow_guard(site, an, &first) ||
-        !axes_tell_iterations(site, an))
+    if (!loops_allow_guard(site) || !conditions_allow_guard(site, an, &first) || !axes_tell_first_update(site, an))
         return NULL;
     ExprList parts = {0};
     for (int i = 0; i < site->block->iter_count; i++) {

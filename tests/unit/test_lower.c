@@ -182,23 +182,28 @@ static void checks_pointers_of_dense_views(void **state)
     expect_refusal(text, 8, "stride 16 in dimension 0");
 }
 
-/* One loop drives both axes, and the init scales what is there: it may neither run twice nor be told from the updates. */
-static void refuses_init_without_place(void **state)
+/* The loops drive both axes together, and the init scales what is there: it may not run twice, and only where the loops count vk's values
+   in their order does vk tell the first update. */
+static void finds_place_of_init_in_mixed_loops(void **state)
 {
     (void)state;
     static const char format[] = "@T.prim_func\n"
-                                 "def main(A: T.Buffer((4, 6), \"int32\"), C: T.Buffer((4,), \"int32\")):\n"
-                                 "    for f in range(24):\n"
+                                 "def main(A: T.Buffer((3, 8), \"int32\"), C: T.Buffer((3,), \"int32\")):\n"
+                                 "    for f, g in T.grid(6, 4):\n"
                                  "        with T.block(\"C\"):\n"
-                                 "            vi = T.axis.spatial(4, f // 6)\n"
-                                 "            vk = T.axis.reduce(6, f %% 6)\n"
+                                 "            vi = T.axis.spatial(3, (%s) // 8)\n"
+                                 "            vk = T.axis.reduce(8, %s)\n"
                                  "            with T.init():\n"
                                  "                C[vi] = %s\n"
                                  "            C[vi] = C[vi] + A[vi, vk]\n";
     char text[1024];
-    snprintf(text, sizeof text, format, "5");
+    snprintf(text, sizeof text, format, "g * 6 + f", "(g * 6 + f) % 8", "5");
     expect_text(text, "init", "with T.block(\"C_init\"):", false);
-    snprintf(text, sizeof text, format, "C[vi] * 2");
+    snprintf(text, sizeof text, format, "f * 4 + g", "(f * 4 + g) % 8", "C[vi] * 2");
+    expect_text(text, "init", "if vk == 0:\n                C[vi] = C[vi] * 2", false);
+    snprintf(text, sizeof text, format, "f * 4 + g", "7 - (f * 4 + g) % 8", "C[vi] * 2");
+    expect_refusal(text, 4, "the init of block 'C'");
+    snprintf(text, sizeof text, format, "g * 6 + f", "(g * 6 + f) % 8", "C[vi] * 2");
     expect_refusal(text, 4, "the init of block 'C'");
 }
 
@@ -392,7 +397,7 @@ int main(void)
         cmocka_unit_test(refuses_long_unrolling),
         cmocka_unit_test(checks_views),
         cmocka_unit_test(checks_pointers_of_dense_views),
-        cmocka_unit_test(refuses_init_without_place),
+        cmocka_unit_test(finds_place_of_init_in_mixed_loops),
         cmocka_unit_test(refuses_text_of_an_earlier_pass),
         cmocka_unit_test(warns_of_serial_vectors),
         cmocka_unit_test(tells_independent_lanes),
