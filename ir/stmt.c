@@ -185,6 +185,16 @@ bool block_binds_axis(const BlockStmt *block, bool spatial, const Var *var)
     return false;
 }
 
+bool block_only_reduces_over(const BlockStmt *block, const Var *var)
+{
+    return block_binds_axis(block, false, var) && !block_binds_axis(block, true, var);
+}
+
+bool stmt_is_empty_loop(const Stmt *stmt)
+{
+    return stmt->kind == STMT_FOR && expr_is_int(stmt->as.loop.extent, 0);
+}
+
 const Stmt *stmt_with_body(Context *ctx, const Stmt *stmt, const Stmt *body)
 {
     Stmt copy = *stmt;

@@ -210,6 +210,10 @@ const Stmt *stmt_with_body(Context *ctx, const Stmt *stmt, const Stmt *body);
 const Stmt *stmt_body(const Stmt *stmt);
 /* The loop over VAR appears in the binding of a spatial axis of BLOCK; without SPATIAL: in that of an axis of another kind. */
 bool block_binds_axis(const BlockStmt *block, bool spatial, const Var *var);
+/* The loop over VAR only reduces for BLOCK: it moves axes that are not spatial, and no spatial one. */
+bool block_only_reduces_over(const BlockStmt *block, const Var *var);
+/* STMT is a loop that certainly has no iteration. */
+bool stmt_is_empty_loop(const Stmt *stmt);
 
 static inline Range range_point(Context *ctx, const Expr *index)
 {

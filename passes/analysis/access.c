@@ -220,8 +220,7 @@ static bool find_init(Visitor *visitor, const Stmt *stmt)
 {
     InitSearch *search = visitor->data;
     const BlockStmt *block = &stmt->as.block;
-    search->found |= stmt->kind == STMT_BLOCK && block->init && block_binds_axis(block, false, search->var) &&
-                     !block_binds_axis(block, true, search->var);
+    search->found |= stmt->kind == STMT_BLOCK && block->init && block_only_reduces_over(block, search->var);
     return !search->found;
 }
 

@@ -26,26 +26,13 @@ static const BlockStmt *init_owner(const Access *access)
     return block;
 }
 
-/* The loop over VAR only reduces: it moves reduce axes of BLOCK, and no spatial one. */
-static bool only_reduces(const BlockStmt *block, const Var *var)
-{
-    bool reduces = false;
-    for (int i = 0; i < block->iter_count; i++) {
-        bool used = expr_uses_var(block->bindings[i], var);
-        if (used && block->iters[i].kind == ITER_SPATIAL)
-            return false;
-        reduces |= used;
-    }
-    return reduces;
-}
-
 /* CONDITION mentions loops around FRAME that only reduce (*REDUCING), and others (*OTHERS). */
 static void classify_condition(const BlockStmt *block, const Frame *frame, const Expr *condition, bool *reducing, bool *others)
 {
     *reducing = *others = false;
     for (; frame; frame = frame->outer)
         if (frame->kind == FRAME_LOOP && expr_uses_var(condition, frame->var))
-            *(only_reduces(block, frame->var) ? reducing : others) = true;
+            *(block_only_reduces_over(block, frame->var) ? reducing : others) = true;
 }
 
 /* The loop over VAR appears in a condition together with others that do not only reduce. */
@@ -69,7 +56,7 @@ static void assume_init(AffineSpace *space, const BlockStmt *block, const Frame 
         return;
     bool binds = frame->kind == FRAME_LOOP || frame->kind == FRAME_BIND, reducing, others;
     assume_init(space, block, innermost, frame->outer, binds && env ? env->outer : env);
-    if (frame->kind == FRAME_LOOP && (!only_reduces(block, frame->var) || is_mixed_with_others(block, innermost, frame->var)))
+    if (frame->kind == FRAME_LOOP && (!block_only_reduces_over(block, frame->var) || is_mixed_with_others(block, innermost, frame->var)))
         affine_assume_range(space, env->outer, env->dim, frame->range);
     if (frame->kind != FRAME_CONDITION)
         return;

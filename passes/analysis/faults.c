@@ -24,7 +24,7 @@ typedef struct {
 static bool is_counted(const Frame *frame)
 {
     for (; frame; frame = frame->outer)
-        if (frame->kind == FRAME_LOOP && (frame->unsure || expr_is_int(frame->stmt->as.loop.extent, 0)))
+        if (frame->kind == FRAME_LOOP && (frame->unsure || stmt_is_empty_loop(frame->stmt)))
             return false;
     return true;
 }

@@ -107,7 +107,7 @@ static void assume_instance(AffineSpace *space, const Frame *frame, const Affine
     if (frame->kind != FRAME_LOOP)
         return;
     Range range = frame->stmt->kind == STMT_FOR ? (Range){frame->stmt->as.loop.min, frame->stmt->as.loop.extent} : frame->range;
-    if (stmt->init && block_binds_axis(stmt, false, frame->var) && !block_binds_axis(stmt, true, frame->var))
+    if (stmt->init && block_only_reduces_over(stmt, frame->var))
         range.extent = op_max(space->ctx, range.extent, expr_int(space->ctx, range.extent->dtype, 1));
     affine_assume_range(space, env->outer, env->dim, range);
 }
@@ -161,7 +161,7 @@ static bool runs_over_domain(const Frame *frame, const BlockStmt *stmt)
 /* Some loop around FRAME has no iteration, whatever its frame says for the sake of an init (see access_collect). */
 static bool has_empty_loop(const Frame *frame)
 {
-    while (frame && !(frame->kind == FRAME_LOOP && frame->stmt->kind == STMT_FOR && expr_is_int(frame->stmt->as.loop.extent, 0)))
+    while (frame && !(frame->kind == FRAME_LOOP && stmt_is_empty_loop(frame->stmt)))
         frame = frame->outer;
     return frame != NULL;
 }

@@ -322,8 +322,7 @@ static bool has_no_point(const InitSite *site)
 {
     for (int i = 0; i < site->frame_count; i++) {
         const Stmt *stmt = site->frames[i].stmt;
-        if (stmt->kind == STMT_FOR && expr_is_int(stmt->as.loop.extent, 0) &&
-            (i < site->outer || map_has(&site->spatial_loops, stmt->as.loop.var)))
+        if (stmt_is_empty_loop(stmt) && (i < site->outer || map_has(&site->spatial_loops, stmt->as.loop.var)))
             return true;
     }
     return false;
