@@ -156,23 +156,89 @@ static bool frame_is_in_kernel(const Frame *frame, const Stmt *kernel)
     return frame;
 }
 
-Kernel kernel_of_loop(Context *ctx, const Func *func, const Stmt *stmt)
+/* --- the accesses --- */
+
+typedef struct {
+    Arena *arena;
+    Map data; /* memory to which the accesses outside of the kernel matter */
+} SharedMemory;
+
+static bool note_load(Visitor *visitor, const Expr *expr)
+{
+    SharedMemory *shared = visitor->data;
+    if (expr->kind == EXPR_LOAD)
+        map_set(shared->arena, &shared->data, expr->value.buffer->data, expr->value.buffer->data);
+    return true;
+}
+
+/* What is bound around the kernel to a value that is read. */
+static void note_loads_around(SharedMemory *shared, const Frame *frame)
+{
+    Visitor visitor = {.expr = note_load, .data = shared};
+    for (; frame; frame = frame->outer)
+        if (frame->value)
+            visit_expr(&visitor, frame->value);
+}
+
+/* The accesses of a statement follow one another: those of the kernel are number *FIRST to *END of ALL, which is excluded. */
+static void find_held(const AccessList *all, const Stmt *stmt, int *first, int *end)
+{
+    *first = 0;
+    while (*first < all->count && !frame_is_in_kernel(all->data[*first].frame, stmt))
+        ++*first;
+    *end = *first;
+    while (*end < all->count && frame_is_in_kernel(all->data[*end].frame, stmt))
+        ++*end;
+}
+
+/* Each thread or block has its own of the memory of ACCESS, or may get its own. */
+static bool may_be_private(const Func *func, const Access *access)
+{
+    return access->data && (!func_is_argument(func, access->data) || scope_class(access->buffer->scope) != SCOPE_GLOBAL);
+}
+
+static SharedMemory find_shared(Context *ctx, const Func *func, const Stmt *stmt, const Access *held, int count)
+{
+    SharedMemory shared = {.arena = ctx->arena};
+    const Frame *frame = count ? held->frame : NULL;
+    for (int i = 0; i < count; i++)
+        if (may_be_private(func, &held[i]))
+            map_set(ctx->arena, &shared.data, held[i].data, held[i].data);
+    while (frame && !(frame->kind == FRAME_LOOP && frame->stmt == stmt))
+        frame = frame->outer;
+    note_loads_around(&shared, frame);
+    return shared;
+}
+
+/* Keeps those of ALL that the questions about the kernel may ask for. */
+static void keep_accesses(Kernel *kernel, const Func *func, const AccessList *all)
+{
+    Context *ctx = kernel->ctx;
+    int first, end;
+    find_held(all, kernel->stmt, &first, &end);
+    SharedMemory shared = find_shared(ctx, func, kernel->stmt, all->data + first, end - first);
+    Way way = {.kernel = kernel};
+    for (int i = 0; i < all->count; i++) {
+        Access access = all->data[i];
+        bool held = i >= first && i < end;
+        if (!held && !access.fence && !map_has(&shared.data, access.data))
+            continue;
+        vec_push(ctx->arena, &kernel->original, access);
+        if (held)
+            access.frame = way_inside(&way, access.frame);
+        vec_push(ctx->arena, &kernel->accesses, access);
+    }
+}
+
+Kernel kernel_of_loop(Context *ctx, const Func *func, const AccessList *accesses, const Stmt *stmt)
 {
     Kernel kernel = {.ctx = ctx, .stmt = stmt, .sizes = func_sizes(ctx, func)};
     Tagging tagging = {.kernel = &kernel};
     Visitor visitor = {.stmt = note_stmt, .data = &tagging};
     visit_stmt(&visitor, stmt);
     sort_block_tags_first(&kernel);
-    if (!all_tags_known(&kernel))
-        return kernel;
-    kernel.original = access_collect(ctx, func);
-    Way way = {.kernel = &kernel};
-    for (int i = 0; i < kernel.original.count; i++) {
-        Access access = kernel.original.data[i];
-        if (frame_is_in_kernel(access.frame, stmt))
-            access.frame = way_inside(&way, access.frame);
-        vec_push(ctx->arena, &kernel.accesses, access);
-    }
+    if (all_tags_known(&kernel))
+        keep_accesses(&kernel, func, accesses);
     return kernel;
 }
 

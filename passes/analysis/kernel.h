@@ -24,14 +24,16 @@ typedef struct {
     Context *ctx;
     const Stmt *stmt; /* its outermost thread-bound loop */
     VEC(KernelTag) tags; /* those of blocks first */
-    AccessList original, accesses; /* those of the function, as they are and as the threads run them: one to one, in program order */
+    /* Its accesses, and those of the rest of the function that may matter to it: to what it touches that is no global argument, to what is
+       read for a value that is bound around it, and fences. As they are and as the threads run them: one to one, in program order. */
+    AccessList original, accesses;
     Map sizes;
     Map allocated; /* data variables that blocks inside of the kernel allocate */
 } Kernel;
 
-/* The kernel of FUNC whose outermost thread-bound loop is STMT. No accesses where a tag has no loop with an extent that is known where the
-   kernel begins. */
-Kernel kernel_of_loop(Context *ctx, const Func *func, const Stmt *stmt);
+/* The kernel of FUNC, all of whose accesses are ACCESSES, whose outermost thread-bound loop is STMT. No accesses where a tag has no loop with
+   an extent that is known where the kernel begins. */
+Kernel kernel_of_loop(Context *ctx, const Func *func, const AccessList *accesses, const Stmt *stmt);
 /* The access number INDEX of KERNEL runs in the kernel. */
 bool kernel_holds(const Kernel *kernel, int index);
 /* Who sees the memory of ACCESS: what the kernel itself allocates, each thread allocates. */

@@ -293,29 +293,52 @@ static bool lacks_extent(const Kernel *kernel, Str *tag, Conflict *conflict)
     return false;
 }
 
-bool dependence_in_kernel(Context *ctx, const Func *func, const Stmt *stmt, Str *tag, Conflict *conflict)
+static bool kernel_conflicts(const Kernel *kernel, const Func *func, Str *tag, Conflict *conflict)
 {
-    Kernel kernel = kernel_of_loop(ctx, func, stmt);
-    if (lacks_extent(&kernel, tag, conflict))
+    if (lacks_extent(kernel, tag, conflict))
         return true;
-    for (int i = 0; i < kernel.accesses.count; i++) {
-        *tag = kernel.tags.data[0].name;
-        if (kernel_holds(&kernel, i) && memory_is_left(&kernel, i, tag, conflict))
+    for (int i = 0; i < kernel->accesses.count; i++) {
+        *tag = kernel->tags.data[0].name;
+        if (kernel_holds(kernel, i) && memory_is_left(kernel, i, tag, conflict))
             return true;
     }
-    for (int t = 0; t < kernel.tags.count; t++) {
-        *tag = kernel.tags.data[t].name;
-        if (lacks_threads(&kernel, &kernel.tags.data[t], conflict))
+    for (int t = 0; t < kernel->tags.count; t++) {
+        *tag = kernel->tags.data[t].name;
+        if (lacks_threads(kernel, &kernel->tags.data[t], conflict))
             return true;
     }
     /* T.tvm_storage_sync may be among the fences; binding a loop around one is refused */
-    for (int t = 0; t < kernel.tags.count && !has_fence(&kernel); t++) {
-        *tag = kernel.tags.data[t].name;
-        if (tag_conflicts(&kernel, func, &kernel.tags.data[t], conflict)) {
-            const char *missing = what_is_missing(&kernel, &kernel.tags.data[t], conflict);
-            conflict->text = arena_printf(ctx->arena, "%s, and %s", conflict->text, missing);
+    for (int t = 0; t < kernel->tags.count && !has_fence(kernel); t++) {
+        *tag = kernel->tags.data[t].name;
+        if (tag_conflicts(kernel, func, &kernel->tags.data[t], conflict)) {
+            const char *missing = what_is_missing(kernel, &kernel->tags.data[t], conflict);
+            conflict->text = arena_printf(kernel->ctx->arena, "%s, and %s", conflict->text, missing);
             return true;
         }
     }
     return false;
+}
+
+/* ACCESS, which is one of the kernel's, as it stands in the program, outside of scratch memory. */
+static const Access *access_outside(const Kernel *kernel, Arena *outside, const Access *access)
+{
+    for (int i = 0; i < kernel->accesses.count; i++)
+        if (access == &kernel->accesses.data[i] || access == &kernel->original.data[i])
+            return arena_copy(outside, &kernel->original.data[i], sizeof *access);
+    return NULL;
+}
+
+bool dependence_in_kernel(Context *ctx, const Func *func, const Stmt *stmt, Str *tag, Conflict *conflict)
+{
+    AccessList accesses = access_collect(ctx, func);
+    Arena *outside = context_begin_scratch(ctx);
+    Kernel kernel = kernel_of_loop(ctx, func, &accesses, stmt);
+    bool found = kernel_conflicts(&kernel, func, tag, conflict);
+    if (found) {
+        bool same = conflict->first == conflict->second;
+        conflict->first = access_outside(&kernel, outside, conflict->first);
+        conflict->second = same ? conflict->first : access_outside(&kernel, outside, conflict->second);
+    }
+    pair_end_scratch(ctx, outside, found ? conflict : NULL);
+    return found;
 }
