@@ -72,6 +72,29 @@ static bool same_layout(const Buffer *a, const Buffer *b)
     return true;
 }
 
+/* BLOCK has an init that runs once although the loop over VAR, to which only reduce axes of it are bound, has no iteration. */
+static bool init_outlives(const BlockStmt *block, const Var *var)
+{
+    return block->init && block_only_reduces_over(block, var);
+}
+
+/* What is at FRAME is in LOOP, of no iteration, and not in an init that runs all the same. */
+static bool is_idle_in(const Frame *frame, const Frame *loop)
+{
+    for (const Frame *around = frame; around != loop; around = around->outer)
+        if (around->kind == FRAME_BLOCK && init_outlives(&around->stmt->as.block, loop->var) && frame_in_init(frame, around))
+            return false;
+    return true;
+}
+
+static bool never_runs(const Frame *frame)
+{
+    for (const Frame *loop = frame; loop; loop = loop->outer)
+        if (loop->kind == FRAME_LOOP && stmt_is_empty_loop(loop->stmt) && is_idle_in(frame, loop))
+            return true;
+    return false;
+}
+
 static void add_access(Collector *collector, Region region, bool whole, bool write, Span span)
 {
     Context *ctx = collector->ctx;
@@ -95,6 +118,7 @@ static void add_access(Collector *collector, Region region, bool whole, bool wri
                      .region = region,
                      .write = write,
                      .viewed = region.buffer != buffer,
+                     .never = never_runs(collector->frame),
                      .order = write,
                      .span = span};
     access.whole = whole || !same_layout(canonical, region.buffer);
@@ -210,7 +234,7 @@ static void collect_at(Collector *collector, const Stmt *stmt, int position)
     collector->frame = outside;
 }
 
-/* A block below has an init that runs once although the loop over VAR, to which only reduce axes of it are bound, has no iteration. */
+/* A block below has an init that outlives the loop over VAR. */
 typedef struct {
     const Var *var;
     bool found;
@@ -219,8 +243,7 @@ typedef struct {
 static bool find_init(Visitor *visitor, const Stmt *stmt)
 {
     InitSearch *search = visitor->data;
-    const BlockStmt *block = &stmt->as.block;
-    search->found |= stmt->kind == STMT_BLOCK && block->init && block_only_reduces_over(block, search->var);
+    search->found |= stmt->kind == STMT_BLOCK && init_outlives(&stmt->as.block, search->var);
     return !search->found;
 }
 

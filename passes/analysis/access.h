@@ -40,6 +40,7 @@ typedef struct {
     Block *group;       /* of an access to the target of a recognized reduction: its block. Accesses of one group commute. Else NULL */
     bool initialized;   /* the group's block has an init, which runs before any update */
     bool asked;         /* the program need not make it: its elements may lie out of bounds */
+    bool never;         /* certainly does not run: it lies in a loop of no iteration, and not in an init that runs all the same */
     bool fence;         /* an opaque effect without declared regions: conflicts with everything */
     int order;          /* among accesses of one statement: what is read comes before what is written */
     Block *block;       /* the innermost block around, or NULL */

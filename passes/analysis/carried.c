@@ -112,6 +112,8 @@ static bool is_covered(Context *ctx, const Access *write, const Access *read, co
     const Frame **loops_write = frame_loops(ctx, write->frame, &count_write), **loops_read = frame_loops(ctx, read->frame, &count_read);
     while (common < count_write && common < count_read && loops_write[common] == loops_read[common])
         common++;
+    if (write->never && !read->never)
+        return false;
     for (int i = common; i < count_write; i++)
         if (loops_write[i]->unsure)
             return false;

@@ -174,6 +174,8 @@ static bool is_write_of(const Coverage *coverage, const Access *access, const Tr
 /* Takes what ACCESS certainly writes out of MISSING. False when the write could not be taken into account. */
 static bool subtract_written(const Coverage *coverage, const Access *access, AffineSpace *missing)
 {
+    if (access->never)
+        return true;
     AffineSpace written = accessed_set(coverage, access, coverage->terms->fixed);
     bool known = !written.approximate && is_certain_store(coverage, access);
     if (known)
@@ -186,7 +188,8 @@ static bool subtract_written(const Coverage *coverage, const Access *access, Aff
 /* The same for the boxes that loops over more than affine indices fill. */
 static void subtract_box(const Coverage *coverage, const Access *access, AffineSpace *missing)
 {
-    isl_set *box = is_certain_store(coverage, access) ? access_filled_box(coverage->ctx, access, coverage->terms, &coverage->sizes) : NULL;
+    bool certain = !access->never && is_certain_store(coverage, access);
+    isl_set *box = certain ? access_filled_box(coverage->ctx, access, coverage->terms, &coverage->sizes) : NULL;
     if (box)
         missing->set = isl_set_subtract(affine_take_set(missing), box);
 }
