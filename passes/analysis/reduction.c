@@ -85,16 +85,32 @@ static bool recognize_single(const Stmt *store, Reduction *reduction)
 
 /* --- Two targets: two lets, stored one after the other. argmin and argmax are lets of Select over one comparison --- */
 
-/* Which end of the selection is kept: Select(compare(value target, operand), target, operand). */
+/* CONDITION chooses the target: value target < operand, or that or else value target == operand and index target < index operand, so that
+   of equal values the one with the least index is kept (or, with >, the greatest). Gives the comparison of the values. */
+static const Expr *match_choice(const Expr *condition, const Stmt *index, const Stmt *value, const Expr *operand)
+{
+    if (condition->kind != EXPR_OR)
+        return expr_is_compare(condition) ? condition : NULL;
+    const Expr *compare = condition->args[0], *tie = condition->args[1];
+    if ((compare->kind != EXPR_LT && compare->kind != EXPR_GT) || tie->kind != EXPR_AND)
+        return NULL;
+    const Expr *equal = tie->args[0], *order = tie->args[1];
+    bool same = equal->kind == EXPR_EQ && is_target(equal->args[0], value) && expr_equal(equal->args[1], compare->args[1]);
+    bool ordered = (order->kind == EXPR_LT || order->kind == EXPR_GT) && is_target(order->args[0], index) &&
+                   expr_equal(order->args[1], operand);
+    return same && ordered ? compare : NULL;
+}
+
+/* Which end of the selection is kept: Select(choice of the target, target, operand). */
 static bool match_selection(const Expr *select, const Stmt *store, const Stmt *value_store, const Expr **operand, const Expr **compared,
                             ExprKind *compare)
 {
-    if (select->kind != EXPR_SELECT || !expr_is_compare(select->args[0]) || !is_target(select->args[1], store) ||
-        !is_target(select->args[0]->args[0], value_store))
+    const Expr *choice = select->kind == EXPR_SELECT ? match_choice(select->args[0], store, value_store, select->args[2]) : NULL;
+    if (!choice || !is_target(select->args[1], store) || !is_target(choice->args[0], value_store))
         return false;
     *operand = select->args[2];
-    *compared = select->args[0]->args[1];
-    *compare = (ExprKind)select->args[0]->kind;
+    *compared = choice->args[1];
+    *compare = (ExprKind)choice->kind;
     return true;
 }
 
