@@ -493,17 +493,23 @@ static int loop_depth(const Frame *frame)
     return loops;
 }
 
-const AffineEnv *frame_env(Context *ctx, const Frame *frame, int first_dim)
+const AffineEnv *frame_env_agreeing(Context *ctx, const Frame *frame, int agreeing, int first_dim)
 {
     if (!frame)
         return NULL;
-    const AffineEnv *outer = frame_env(ctx, frame->outer, first_dim);
+    const AffineEnv *outer = frame_env_agreeing(ctx, frame->outer, agreeing, first_dim);
     AffineEnv env = {outer, frame->var, -1, frame->value};
+    int depth = loop_depth(frame->outer);
     if (frame->kind == FRAME_LOOP)
-        env.dim = first_dim + loop_depth(frame->outer);
+        env.dim = depth < agreeing ? depth : first_dim + depth;
     else if (frame->kind != FRAME_BIND)
         return outer;
     return arena_copy(ctx->arena, &env, sizeof env);
+}
+
+const AffineEnv *frame_env(Context *ctx, const Frame *frame, int first_dim)
+{
+    return frame_env_agreeing(ctx, frame, 0, first_dim);
 }
 
 void frame_assume(AffineSpace *space, const Frame *frame, const AffineEnv *env)

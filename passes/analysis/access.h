@@ -69,6 +69,8 @@ const Frame **frame_loops(Context *ctx, const Frame *frame, int *count);
 /* An environment in which the loops of FRAME are the dimensions from FIRST_DIM on, in the order of frame_loops, and bindings are
    expanded. */
 const AffineEnv *frame_env(Context *ctx, const Frame *frame, int first_dim);
+/* The same, but that the outermost AGREEING loops are the first dimensions of all: those that another frame has there too. */
+const AffineEnv *frame_env_agreeing(Context *ctx, const Frame *frame, int agreeing, int first_dim);
 /* Restricts SPACE to the iterations in which the access at FRAME runs. */
 void frame_assume(AffineSpace *space, const Frame *frame, const AffineEnv *env);
 /* Restricts SPACE to the iterations in which ACCESS certainly runs, once for each point it touches: an init that does not depend on what is

@@ -18,18 +18,27 @@ static bool pair_shares_memory(const Access *a, const Access *b)
     return a->fence || b->fence || a->data == b->data;
 }
 
+/* Does the first access in one iteration of loop LEVEL meet the second in a later one? */
+static bool pair_meets_later(Pair *pair, const Map *sizes, int level, Conflict *conflict)
+{
+    pair_build(pair, sizes, 0);
+    pair_assume_equal(pair, &pair->space, level);
+    affine_assume_dims(&pair->space, EXPR_LT, level, pair->count_a + level);
+    return pair_conflicts(pair, pair->space, conflict);
+}
+
 /* Does A in one iteration of loop LEVEL meet B in a later one? */
 static bool meets_later(Context *ctx, const Access *a, const Access *b, const Map *sizes, const Var *var, Conflict *conflict)
 {
     Arena *outside = context_begin_scratch(ctx);
     Pair pair = pair_new(ctx, a, b);
     int level = loop_level(&pair, var);
-    bool meets = !pair_is_disjoint(&pair, level);
-    if (meets) {
-        pair_build(&pair, sizes, 0);
-        pair_assume_equal(&pair, &pair.space, level);
-        affine_assume_dims(&pair.space, EXPR_LT, level, pair.count_a + level);
-        meets = pair_conflicts(&pair, pair.space, conflict);
+    bool meets = !pair_is_disjoint(&pair, level) && pair_meets_later(&pair, sizes, level, conflict);
+    if (meets && !conflict->witnessed) {
+        Conflict closer;
+        AffineTerms terms = {.fixed = level};
+        pair_share_terms(&pair, &terms);
+        meets = pair_meets_later(&pair, sizes, level, &closer);
     }
     pair_end_scratch(ctx, outside, meets ? conflict : NULL);
     return meets;

@@ -138,15 +138,15 @@ static ExprList shared_indices(const Pair *pair)
 }
 
 /* x // n and x % n together are as good as x: the two become one. */
-static void join_quotients(ExprList *indices)
+static void join_quotients(Context *ctx, ExprList *indices)
 {
+    Analyzer *an = analyzer_new(ctx);
     for (int i = 0; i < indices->count; i++)
         for (int j = 0; j < indices->count; j++) {
-            const Expr *quotient = indices->data[i], *rest = indices->data[j];
-            if (quotient->kind != EXPR_FLOORDIV || rest->kind != EXPR_FLOORMOD || !expr_equal(quotient->args[0], rest->args[0]) ||
-                !expr_equal(quotient->args[1], rest->args[1]))
+            const Expr *joined = i == j ? NULL : quotient_joined(an, ctx, indices->data[i], indices->data[j]);
+            if (!joined)
                 continue;
-            indices->data[i] = quotient->args[0];
+            indices->data[i] = joined;
             indices->data[j] = indices->data[--indices->count];
             i = -1; /* the joined one may be part of another */
             break;
@@ -257,7 +257,7 @@ bool pair_is_one_to_one(const Pair *pair, int level)
     if (!list_uses(&indices, pair->loops_a[level]->var))
         return false;
     int first = first_divided(pair, &indices, level);
-    join_quotients(&indices);
+    join_quotients(pair->ctx, &indices);
     return is_one_to_one(pair, &indices, 0) || (first && is_one_to_one(pair, &indices, first));
 }
 

@@ -53,6 +53,7 @@ void pair_build(Pair *pair, const Map *sizes, int extra)
     int ndim = a->buffer && b->buffer && a->data == b->data ? a->buffer->ndim : 0;
     pair->dims = pair->element + ndim + extra;
     pair->space = affine_universe(pair->ctx, pair->dims, sizes);
+    pair->space.terms = pair->terms;
     frame_assume(&pair->space, a->frame, pair->env_a);
     frame_assume(&pair->space, b->frame, pair->env_b);
     if (a->fence || b->fence) {
@@ -60,7 +61,14 @@ void pair_build(Pair *pair, const Map *sizes, int extra)
     } else if (ndim) {
         access_assume_element(&pair->space, a, pair->env_a, pair->element);
         access_assume_element(&pair->space, b, pair->env_b, pair->element);
+        pair_assume_quotients(pair);
     }
+}
+
+void pair_share_terms(Pair *pair, AffineTerms *terms)
+{
+    pair->terms = terms;
+    pair->env_b = frame_env_agreeing(pair->ctx, pair->b->frame, terms->fixed, pair->count_a);
 }
 
 void pair_assume_equal(Pair *pair, AffineSpace *space, int count)
@@ -132,7 +140,8 @@ bool pair_conflicts(Pair *pair, AffineSpace space, Conflict *conflict)
         *conflict = (Conflict){.first = pair->a, .second = pair->b};
         int64_t *values = ARENA_ARRAY(pair->ctx->arena, int64_t, pair->dims);
         const char *params;
-        bool exact = verdict == SET_HAS_POINT && !space.approximate && !pair->a->fence && !pair->b->fence;
+        bool terms = space.terms && space.terms->known.count; /* which may have other values than a point gives them */
+        bool exact = verdict == SET_HAS_POINT && !space.approximate && !terms && !pair->a->fence && !pair->b->fence;
         conflict->witnessed = exact && affine_sample(&space, values, &params);
         conflict->text = conflict->witnessed ? witness_text(pair, values, params) : unknown_text(pair, verdict == SET_UNKNOWN);
     }

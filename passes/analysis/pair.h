@@ -4,6 +4,7 @@
 
 #include "ir/walk.h"
 #include "passes/analysis/dependence.h"
+#include "passes/arith/analyzer.h"
 
 typedef struct {
     Context *ctx;
@@ -13,6 +14,7 @@ typedef struct {
     int element;                      /* the first of the dimensions of the element */
     int dims;
     const AffineEnv *env_a, *env_b;
+    AffineTerms *terms; /* NULL, or see pair_share_terms */
     AffineSpace space;
 } Pair;
 
@@ -23,6 +25,9 @@ Pair pair_new(Context *ctx, const Access *a, const Access *b);
 /* Builds the set of all pairs of iterations in which A and B touch a common element. EXTRA further dimensions follow those of the element.
    The caller frees pair->space. */
 void pair_build(Pair *pair, const Map *sizes, int extra);
+/* The set to be built is of iterations that agree in the first TERMS->fixed common loops: what is not affine but follows from them has one
+   value, which TERMS names. */
+void pair_share_terms(Pair *pair, AffineTerms *terms);
 /* Requires the dimensions of SPACE from FIRST on to be those of an element that ACCESS, seen in ENV, touches. */
 void access_assume_element(AffineSpace *space, const Access *access, const AffineEnv *env, int first);
 /* Requires the iterations to agree in the first COUNT common loops. */
@@ -47,6 +52,11 @@ bool pair_is_disjoint(const Pair *pair, int level);
 /* The argument for indices that are not linear: those that both accesses share are a one-to-one map of common loops, of which the one at
    LEVEL is one. */
 bool pair_is_one_to_one(const Pair *pair, int level);
+/* Restricts the pair's space, of iterations that touch one element, to those in which numbers agree that the indices give quotients and
+   rests of, by a size. */
+void pair_assume_quotients(Pair *pair);
+/* The number that QUOTIENT, x // n, and REST, x % n, say together, NULL where they do not: x. */
+const Expr *quotient_joined(Analyzer *an, Context *ctx, const Expr *quotient, const Expr *rest);
 /* PAIR is of an access with itself. The COUNT VALUES, seen from it, differ in any two iterations of the loops from the one at LEVEL inwards
    (the outer ones agreeing): a cheap argument, for values that need not be linear. */
 bool pair_names_iterations(const Pair *pair, const Expr *const *values, int count, int level);
