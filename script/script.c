@@ -282,7 +282,5 @@ const Module *script_run(Context *ctx, const AstNode *file, const Module *module
     Flow flow = script_run_body(&script, file->as.list);
     if (flow == FLOW_BREAK || flow == FLOW_CONTINUE)
         script_error(&script, file->span, "'break' or 'continue' outside of a loop");
-    if (flow != FLOW_NEXT || (script.schedule->func_index >= 0 && !check_threads(script.schedule)))
-        return NULL;
-    return script.schedule->module;
+    return flow == FLOW_NEXT && check_threads(script.schedule) ? script.schedule->module : NULL;
 }

@@ -9,7 +9,7 @@
    that move or add statements below such loops. */
 bool check_concurrent_loops_around(Schedule *sch, const TreeNode *node);
 
-/* For the end of a schedule: the loops of a kernel with one thread tag have one extent, which is known where it begins; its threads and
+/* For the end of a schedule, of all functions: the loops of a kernel with one thread tag have one extent, which is known where it begins; its threads and
    thread blocks are in no conflict, also by statements that all of them run; and memory of threads and blocks (scopes shared, local, ...)
    is used only where they can see it. In between, a loop may still be bound and a copy still be moved. False after a diagnostic at the call
    of bind. */

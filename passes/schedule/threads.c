@@ -118,7 +118,7 @@ static bool check_loops_in_kernel(Schedule *sch, const TreeNode *kernel)
     return true;
 }
 
-bool check_threads(Schedule *sch)
+static bool check_function(Schedule *sch)
 {
     int count = schedule_node_count(sch);
     for (int i = 0; i < count; i++) {
@@ -139,4 +139,14 @@ bool check_threads(Schedule *sch)
             return false;
     }
     return true;
+}
+
+bool check_threads(Schedule *sch)
+{
+    int chosen = sch->func_index;
+    bool ok = true;
+    for (sch->func_index = 0; ok && sch->func_index < sch->module->func_count; sch->func_index++)
+        ok = check_function(sch);
+    sch->func_index = chosen;
+    return ok;
 }
