@@ -180,6 +180,7 @@ static bool run_primitive(Script *script, Schedule *sch, const Primitive *primit
     if (!bind_primitive(script, primitive, parameters, count, arguments, values))
         return false;
     Step step = schedule_begin(sch, primitive->name, arguments->span);
+    schedule_set_arguments(sch, values, count);
     bool ok = true;
     for (int i = 0; i < count && ok; i++)
         ok = primitive_convert(sch, primitive, &parameters[i], &values[i]);
@@ -251,7 +252,5 @@ bool script_call_method(Script *script, const Object *method, const Arguments *a
         return module_method(script, &(Object){.kind = OBJECT_MODULE, .as.module = sch->module}, name, arguments, result);
     if (!primitive)
         return unknown_method(script, "schedule", name, arguments->span);
-    if (sch->func_index < 0 && strcmp(name, "get_block"))
-        return script_error(script, arguments->span, "the program has several functions; choose one with sch.work_on(\"name\")");
     return run_primitive(script, sch, primitive, arguments, result);
 }

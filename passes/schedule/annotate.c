@@ -26,8 +26,8 @@ static const AttrValue *attr_value(Schedule *sch, const Value *value)
     case VALUE_INDEX_MAP:
     case VALUE_SCRIPT: break;
     }
-    sched_refuse(sch, "a value of type %s cannot be an annotation; strings, numbers, bools, lists and dicts can",
-                 value_type_name(value->kind));
+    sched_refuse_argument(sch, value, "a value of type %s cannot be an annotation; strings, numbers, bools, lists and dicts can",
+                          value_type_name(value->kind));
     return NULL;
 }
 
@@ -50,7 +50,8 @@ static const AttrValue *attr_dict(Schedule *sch, const ValueList *pairs)
         if (!value)
             return NULL;
         if (pairs->items[i].kind != VALUE_STRING) {
-            sched_refuse(sch, "the keys of a dict in an annotation must be strings, not of type %s", value_type_name(pairs->items[i].kind));
+            sched_refuse_argument(sch, &pairs->items[i], "the keys of a dict in an annotation must be strings, not of type %s",
+                                  value_type_name(pairs->items[i].kind));
             return NULL;
         }
         attrs = attrs_set(sch->ctx, attrs, pairs->items[i].as.text, value);
@@ -105,8 +106,8 @@ bool primitive_unannotate(Schedule *sch, const Value *args, Value *result)
         for (int i = 0; i < attrs.count; i++)
             vec_push(sch->ctx->arena, &keys, attrs.entries[i].key);
         const char *near = diag_closest(key, keys.data, keys.count);
-        sched_refuse(sch, "%s has no annotation \"%s\"%s%s%s", node_words(sch, node), key, near ? "; did you mean \"" : "",
-                     near ? near : "", near ? "\"?" : "");
+        sched_refuse_argument(sch, &args[1], "%s has no annotation \"%s\"%s%s%s", node_words(sch, node), key,
+                              near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
         sched_note(sch, node->stmt->span, "%s is here", node_words(sch, node));
         return false;
     }

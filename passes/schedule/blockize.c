@@ -450,6 +450,7 @@ Block *blockize_loop(Schedule *sch, const TreeNode *loop, bool preserve_unit_ite
     if (!init_can_be_guarded(&b)) {
         sched_refuse(sch, "block '%s' cannot be blockized at loop '%s': its T.where guards reduce axes, which its init does not run over",
                      b.block_stmt->as.block.block->name, node_loop(loop)->var->name);
+        sched_note(sch, b.block_stmt->span, "block '%s' is here", b.block_stmt->as.block.block->name);
         return NULL;
     }
     if (!check_reductions_run_once(sch, b.loops[b.loop_count - 1], node_loop(loop)->var))

@@ -52,15 +52,24 @@ static int item_of(BlockGroup *group, const TreeNode *node)
     return position;
 }
 
+static const char *part_name(const BlockGroup *group, int index)
+{
+    return node_block(group->nodes[index])->block->name;
+}
+
+/* Where a block that was refused stands; false. */
+static bool note_part(const BlockGroup *group, int index)
+{
+    sched_note(group->sch, group->nodes[index]->stmt->span, "block '%s' is here", part_name(group, index));
+    return false;
+}
+
 static bool gather_blocks(BlockGroup *group, const ValueList *list)
 {
     Schedule *sch = group->sch;
     group->count = list->count;
     group->nodes = ARENA_ARRAY(sch->ctx->arena, const TreeNode *, list->count);
     for (int i = 0; i < list->count; i++) {
-        if (list->items[i].kind != VALUE_BLOCK)
-            return sched_refuse(sch, "blockize takes a loop or a list of blocks, not a list with a %s",
-                                value_type_name(list->items[i].kind));
         const TreeNode *node = schedule_block(sch, list->items[i].as.block);
         if (!node)
             return false;
@@ -71,8 +80,8 @@ static bool gather_blocks(BlockGroup *group, const ValueList *list)
     }
     for (int i = 1; i < group->count; i++)
         if (group->nodes[i] == group->nodes[i - 1])
-            return sched_refuse(sch, "block '%s' is given twice", node_block(group->nodes[i])->block->name);
-    return group->count > 0 || sched_refuse(sch, "the list of blocks is empty");
+            return sched_refuse(sch, "block '%s' is given twice", part_name(group, i)) || note_part(group, i);
+    return group->count > 0 || sched_refuse(sch, "at least one block is needed");
 }
 
 /* The blocks are neighbours: every item of the sequence from the first to the last holds one of them, as the only block below a nest of
@@ -85,15 +94,18 @@ static bool check_neighbours(BlockGroup *group)
         return sched_refuse(sch, "the blocks do not stand side by side in one body");
     for (int i = 0; i < group->count; i++) {
         if (item_of(group, group->nodes[i]) != item_of(group, group->nodes[0]) + i) {
-            sched_refuse(sch, "the blocks are not neighbours: something stands before '%s' that is not in the list",
-                         node_block(group->nodes[i])->block->name);
-            sched_note(sch, group->nodes[i]->stmt->span, "block '%s' is here", node_block(group->nodes[i])->block->name);
-            return false;
+            sched_refuse(sch, "the blocks are not neighbours: something that is not in the list stands between '%s' and '%s'",
+                         part_name(group, i - 1), part_name(group, i));
+            note_part(group, i - 1);
+            return note_part(group, i);
         }
         for (const TreeNode *node = schedule_parent(sch, group->nodes[i]); node != group->sequence; node = schedule_parent(sch, node))
-            if (node->stmt->kind != STMT_FOR)
-                return sched_refuse(sch, "only loops may stand around block '%s' below the common body",
-                                    node_block(group->nodes[i])->block->name);
+            if (node->stmt->kind != STMT_FOR) {
+                sched_refuse(sch, "only loops may stand between block '%s' and the body that it shares with the other blocks",
+                             part_name(group, i));
+                sched_note(sch, node->stmt->span, "this is no loop");
+                return false;
+            }
     }
     return true;
 }
@@ -112,11 +124,16 @@ static bool divide_all(BlockGroup *group, bool preserve_unit_iters)
         const TreeNode **loops = schedule_loops_around(sch, group->nodes[i], &all);
         part->loops = loops + outside_count;
         part->loop_count = all - outside_count;
-        const char *name = node_block(group->nodes[i])->block->name;
         if (part->block_stmt->as.block.init)
-            return sched_refuse(sch, "block '%s' has an init; decompose_reduction takes it off", name);
-        if (!blockize_prepare(part, outside, outside_count))
-            return sched_refuse(sch, "block '%s' does not divide into a part over the loops outside and one over the loops inside", name);
+            sched_refuse(sch, "block '%s' has an init; decompose_reduction takes it off", part_name(group, i));
+        else if (!blockize_prepare(part, outside, outside_count))
+            sched_refuse(sch,
+                         "block '%s' cannot be blockized: its bindings and T.where do not divide into a part over the loops outside and one "
+                         "over the loops inside; a split whose factor divides the extent helps",
+                         part_name(group, i));
+        else
+            continue;
+        return note_part(group, i);
     }
     return true;
 }
@@ -137,9 +154,12 @@ static bool unify_outer_axes(BlockGroup *group)
                    expr_equal(first->outer_bindings.data[k], part->outer_bindings.data[k]);
             subst_var(ctx, &renaming, b->var, expr_var(ctx, a->var));
         }
-        if (!same)
-            return sched_refuse(group->sch, "blocks '%s' and '%s' divide into different outer axes",
-                                node_block(group->nodes[0])->block->name, node_block(group->nodes[i])->block->name);
+        if (!same) {
+            sched_refuse(group->sch, "the parts of blocks '%s' and '%s' over the loops outside have different axes", part_name(group, 0),
+                         part_name(group, i));
+            note_part(group, 0);
+            return note_part(group, i);
+        }
         for (int v = 0; v < part->subst.vars.count; v++) {
             MapEntry *entry = &part->subst.vars.entries[v];
             entry->value = (void *)subst_expr(ctx, &renaming, entry->value);
@@ -225,13 +245,11 @@ bool primitive_blockize(Schedule *sch, const Value *args, Value *result)
     if (args[0].kind == VALUE_LOOP) {
         const TreeNode *loop = schedule_loop(sch, args[0].as.loop);
         outer = loop ? blockize_loop(sch, loop, args[1].as.boolean) : NULL;
-    } else if (args[0].kind == VALUE_LIST) {
+    } else {
         BlockGroup group = {.sch = sch};
         if (gather_blocks(&group, args[0].as.list) && check_neighbours(&group) && divide_all(&group, args[1].as.boolean) &&
             unify_outer_axes(&group))
             outer = build_group(&group);
-    } else {
-        return sched_refuse(sch, "blockize takes a loop or a list of blocks, not a %s", value_type_name(args[0].kind));
     }
     *result = outer ? value_block(outer) : value_none();
     return outer != NULL;

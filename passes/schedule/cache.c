@@ -116,11 +116,11 @@ static void find_strays(Schedule *sch, CachePlan *plan)
     plan->stray_redirected = ARENA_ARRAY(sch->ctx->arena, bool, strays.count);
 }
 
-bool cache_begin(Schedule *sch, CachePlan *plan, const TreeNode *block, const Buffer *buffer, Str storage)
+bool cache_begin(Schedule *sch, CachePlan *plan, const TreeNode *block, const Buffer *buffer, const Value *storage)
 {
     if (!check_storage_scope(sch, storage) || !check_block_has_scope(sch, block))
         return false;
-    *plan = (CachePlan){.buffer = (Buffer *)buffer, .storage = storage, .scope = schedule_scope(sch, block)};
+    *plan = (CachePlan){.buffer = (Buffer *)buffer, .storage = storage->as.text, .scope = schedule_scope(sch, block)};
     if (!check_buffer_is_outside(sch, plan->scope, buffer) || !check_no_alias(sch, plan->scope, buffer))
         return false;
     find_strays(sch, plan);

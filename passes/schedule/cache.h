@@ -33,7 +33,7 @@ typedef struct {
 } CachePlan;
 
 /* Sets buffer, scope and storage; false after a refusal (the scope's name, the block's place, buffers that are declared inside). */
-bool cache_begin(Schedule *sch, CachePlan *plan, const TreeNode *block, const Buffer *buffer, Str storage);
+bool cache_begin(Schedule *sch, CachePlan *plan, const TreeNode *block, const Buffer *buffer, const Value *storage);
 /* The one member of the scope that writes the buffer, NULL when there is none; false after a refusal when there are several. */
 bool cache_find_writer(Schedule *sch, CachePlan *plan);
 /* The members named by VALUE (None or a list of blocks), each once; false after a refusal when one is not a member of the scope. */

@@ -88,7 +88,7 @@ bool primitive_cache_read(Schedule *sch, const Value *args, Value *result)
         return false;
     CachePlan plan;
     bool listed = args[3].kind == VALUE_LIST && args[3].as.list->count;
-    if (!cache_begin(sch, &plan, block, node_block(block)->reads[index].buffer, args[2].as.text) || !cache_find_writer(sch, &plan) ||
+    if (!cache_begin(sch, &plan, block, node_block(block)->reads[index].buffer, &args[2]) || !cache_find_writer(sch, &plan) ||
         !find_users(sch, &plan, &args[3]))
         return false;
     if (plan.writer) {

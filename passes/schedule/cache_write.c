@@ -93,7 +93,7 @@ bool primitive_cache_write(Schedule *sch, const Value *args, Value *result)
     if (index < 0)
         return false;
     CachePlan plan;
-    if (!cache_begin(sch, &plan, block, node_block(block)->writes[index].buffer, args[2].as.text) || !cache_find_writer(sch, &plan) ||
+    if (!cache_begin(sch, &plan, block, node_block(block)->writes[index].buffer, &args[2]) || !cache_find_writer(sch, &plan) ||
         !check_writer(sch, &plan) || !find_users(sch, &plan, &args[3]))
         return false;
     cache_copy_written(sch, &plan);

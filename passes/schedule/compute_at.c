@@ -220,7 +220,9 @@ static bool run_move(Move *move)
 
 static bool move_block(Schedule *sch, const Value *args, bool reverse)
 {
-    Move move = {.sch = sch, .reverse = reverse, .preserve_unit_loops = args[2].as.boolean, .index = args[3].as.integer};
+    Move move = {.sch = sch, .reverse = reverse, .preserve_unit_loops = args[2].as.boolean};
+    move.index = args[3].as.integer;
+    move.index_argument = &args[3];
     if (args[0].kind != VALUE_BLOCK || !schedule_block(sch, args[0].as.block) || !schedule_loop(sch, args[1].as.loop))
         return false;
     move.block = schedule_block(sch, args[0].as.block);

@@ -153,8 +153,9 @@ bool primitive_vectorize(Schedule *sch, const Value *args, Value *result)
 
 /* --- bind --- */
 
-static bool check_thread_name(Schedule *sch, Str thread)
+static bool check_thread_name(Schedule *sch, const Value *argument)
 {
+    Str thread = argument->as.text;
     static const char *const names[] = {"blockIdx.x",  "blockIdx.y",  "blockIdx.z",  "threadIdx.x", "threadIdx.y", "threadIdx.z",
                                         "vthread.x", "vthread.y", "vthread.z", "vthread"};
     int count = sizeof names / sizeof *names;
@@ -162,8 +163,9 @@ static bool check_thread_name(Schedule *sch, Str thread)
         if (!strcmp(names[i], thread))
             return true;
     const char *near = diag_closest(thread, names, count);
-    return sched_refuse(sch, "there is no thread axis \"%s\"%s%s%s", thread, near ? "; did you mean \"" : "", near ? near : "",
-                        near ? "\"?" : "");
+    return sched_refuse_argument(sch, argument, "there is no thread axis \"%s\"; %s%s%s", thread,
+                                 near ? "did you mean \"" : "there are blockIdx.x, threadIdx.x, vthread.x, the same with .y and .z, and vthread",
+                                 near ? near : "", near ? "\"?" : "");
 }
 
 /* What stands below NODE runs for one value of the shared index where it ran for all pairs of values before: each instance must not depend
@@ -251,7 +253,7 @@ bool primitive_bind(Schedule *sch, const Value *args, Value *result)
     (void)result;
     const TreeNode *node = schedule_loop(sch, args[0].as.loop);
     Str thread = args[1].as.text;
-    if (!node || !check_thread_name(sch, thread) || !check_loop_starts_at_zero(sch, node) || !check_loop_has_no_jump(sch, node) ||
+    if (!node || !check_thread_name(sch, &args[1]) || !check_loop_starts_at_zero(sch, node) || !check_loop_has_no_jump(sch, node) ||
         !check_threads_around_and_below(sch, node, thread) || !check_init_has_thread(sch, node))
         return false;
     sched_note_bound(sch, node_loop(node)->var);

@@ -17,9 +17,9 @@ const Stmt *inline_single_store(Schedule *sch, const TreeNode *node)
     if (block->init)
         sched_refuse(sch, "block '%s' has an init: only blocks that compute each element at once can be inlined", block->block->name);
     else if (block->body->kind != STMT_STORE || block->body->as.store.mask)
-        sched_refuse(sch, "the body of block '%s' is not a single store", block->block->name);
+        sched_refuse(sch, "the body of block '%s' is not a single store: only such blocks can be inlined", block->block->name);
     else if (block->match_count || block->alloc_count)
-        sched_refuse(sch, "block '%s' has buffers of its own", block->block->name);
+        sched_refuse(sch, "block '%s' has buffers of its own: only blocks without any can be inlined", block->block->name);
     else
         return block->body;
     note_block(sch, node);
@@ -111,7 +111,7 @@ bool inline_solve(Schedule *sch, const BlockStmt *block, const Expr *const *indi
 typedef struct {
     const Buffer *buffer;
     const Expr *pointer; /* an access by pointer */
-    bool viewed;
+    const Buffer *view;  /* another buffer over its memory */
 } UseSearch;
 
 static bool search_expr(Visitor *visitor, const Expr *expr)
@@ -128,8 +128,10 @@ static bool search_stmt(Visitor *visitor, const Stmt *stmt)
 {
     UseSearch *search = visitor->data;
     for (int i = 0; stmt->kind == STMT_BLOCK && i < stmt->as.block.match_count; i++)
-        search->viewed |= stmt->as.block.matches[i].source.buffer->data == search->buffer->data;
-    search->viewed |= stmt->kind == STMT_DECL_BUFFER && stmt->as.declare.buffer->data == search->buffer->data;
+        if (stmt->as.block.matches[i].source.buffer->data == search->buffer->data)
+            search->view = stmt->as.block.matches[i].target;
+    if (stmt->kind == STMT_DECL_BUFFER && stmt->as.declare.buffer->data == search->buffer->data)
+        search->view = stmt->as.declare.buffer;
     return true;
 }
 
@@ -138,10 +140,9 @@ bool inline_check_only_used_by(Schedule *sch, const TreeNode *scope, const Buffe
     UseSearch search = {.buffer = buffer};
     Visitor visitor = {.expr = search_expr, .stmt = search_stmt, .data = &search};
     visit_stmt(&visitor, schedule_func(sch)->body);
-    if (search.pointer || search.viewed) {
-        sched_refuse(sch, "'%s' is used through %s", buffer->name, search.pointer ? "a pointer" : "a view");
-        if (search.pointer)
-            sched_note(sch, search.pointer->span, "here");
+    if (search.pointer || search.view) {
+        sched_refuse(sch, "buffer '%s' is used through %s, so it must stay", buffer->name, search.pointer ? "a pointer" : "a view");
+        sched_note(sch, search.pointer ? search.pointer->span : search.view->span, "%s is here", search.pointer ? "the pointer" : "the view");
         return false;
     }
     int members;

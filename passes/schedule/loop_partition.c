@@ -41,10 +41,14 @@ static bool find_sizes(Partition *p, const ValueList *factors)
         int64_t size = 0;
         if (factor.kind == VALUE_NONE) {
             if (inferred >= 0)
-                return sched_refuse(sch, "only one factor may be None");
+                return sched_refuse_argument(sch, &factors->items[i], "one factor at most may be None, and factors %d and %d are",
+                                             (int)inferred, i);
             inferred = i;
-        } else if (factor.kind != VALUE_EXPR || !expr_const_int(factor.as.expr, &size) || size <= 0) {
-            return sched_refuse(sch, "factor %d must be a positive constant or None", i);
+        } else if (!expr_const_int(factor.as.expr, &size)) {
+            return sched_refuse_argument(sch, &factors->items[i], "factor %d, %s, is not a constant", i,
+                                         print_expr(sch->ctx, factor.as.expr));
+        } else if (size <= 0) {
+            return sched_refuse_argument(sch, &factors->items[i], "factors must be positive, and factor %d is %lld", i, (long long)size);
         }
         p->sizes[i] = size;
         if (__builtin_add_overflow(sum, size, &sum) || sum >= extent)

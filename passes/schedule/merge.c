@@ -71,8 +71,8 @@ static bool find_nest(Schedule *sch, const Merge *merge, const TreeNode *given, 
     VEC(const TreeNode *) inwards = {0};
     for (const TreeNode *node = given; node != merge->list; node = schedule_parent(sch, node)) {
         if (node->stmt->kind != STMT_FOR) {
-            sched_refuse(sch, "loop '%s' is not the whole body of the loops around it up to the common statement list", loop_name(given));
-            sched_note(sch, node->stmt->span, "this stands between them");
+            sched_refuse(sch, "only loops may stand around loop '%s' up to the body that it shares with the other loops", loop_name(given));
+            sched_note(sch, node->stmt->span, "this is no loop");
             return false;
         }
         if (!check_loop_is_plain(sch, node) || !check_loop_starts_at_zero(sch, node) || !check_loop_has_no_jump(sch, node))
@@ -99,8 +99,8 @@ static bool check_same_shape(Schedule *sch, const Nest *first, const Nest *nest,
     Context *ctx = sch->ctx;
     const TreeNode *a = first->loops[first->depth - 1], *b = nest->loops[nest->depth - 1];
     if (first->depth != nest->depth) {
-        sched_refuse(sch, "loop '%s' is the %d. of its nest and loop '%s' the %d.: only loops of equal depth can be merged", loop_name(a),
-                     first->depth, loop_name(b), nest->depth);
+        sched_refuse(sch, "loop '%s' is number %d of its nest and loop '%s' number %d: only loops of equal depth can be merged",
+                     loop_name(a), first->depth, loop_name(b), nest->depth);
         note_loop(sch, a);
         note_loop(sch, b);
         return false;

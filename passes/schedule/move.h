@@ -11,6 +11,7 @@ typedef struct {
     bool reverse; /* a consumer goes to its producers */
     bool preserve_unit_loops;
     int64_t index;
+    const Value *index_argument; /* where the call says it */
     const TreeNode **partners; /* compute_at: the consumers, reverse: the producers; all below the loop */
     int partner_count;
     /* a spatial iterator of a producer whose instances run in another order than before and that the partners say nothing of, or NULL */

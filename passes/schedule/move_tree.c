@@ -63,9 +63,12 @@ bool move_find_position(Move *move)
     else if (move->index > after && move->index <= before)
         move->position = (int)move->index;
     else
-        return sched_refuse(move->sch,
-                            "index %lld is no place for block '%s' below loop '%s': it must be %d to %d, -1 (the last) or -2 (the first)",
-                            (long long)move->index, name, loop, after + 1, before);
+        return sched_refuse_argument(
+            move->sch, move->index_argument,
+            "index %lld is no place for block '%s' below loop '%s': it must be %s, -1 (the last) or -2 (the first)",
+            (long long)move->index, name, loop,
+            after + 1 < before ? arena_printf(move->sch->ctx->arena, "%d to %d", after + 1, before)
+                               : arena_printf(move->sch->ctx->arena, "%d", before));
     return true;
 }
 

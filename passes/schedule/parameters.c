@@ -75,6 +75,8 @@ static const char *type_words(const char *type)
     } table[] = {
         {"Loop", "a loop"},
         {"Block", "a block or the name of one"},
+        {"Block or Loop", "a block, the name of one or a loop"},
+        {"Loop or list[Block]", "a loop or a list of blocks"},
         {"Expr", "an int"},
         {"int", "an int"},
         {"float", "a number"},
@@ -91,15 +93,13 @@ static const char *type_words(const char *type)
 
 static bool refuse_type(Schedule *sch, const Parameter *parameter, const char *type, bool is_item, const Value *value)
 {
-    Span span = value->span.file ? value->span : sch->call_span;
-    diag_error(sch->ctx, span, "%s: %s '%s' must be %s, not a value of type %s", sch->primitive, is_item ? "each item of" : "argument",
-               parameter->name, type_words(type), value_type_name(value->kind));
-    return false;
+    return sched_refuse_argument(sch, value, "%s '%s' must be %s, not a value of type %s", is_item ? "each item of" : "argument",
+                                 parameter->name, type_words(type), value_type_name(value->kind));
 }
 
 static bool convert_block(Schedule *sch, Value *value)
 {
-    Block *block = schedule_block_named(sch, value->as.text);
+    Block *block = schedule_block_named(sch, value);
     if (!block)
         return false;
     *value = (Value){.kind = VALUE_BLOCK, .span = value->span, .as.block = block};
@@ -127,12 +127,16 @@ static bool convert_plain(Schedule *sch, const char *type, Value *value, bool *f
 {
     ValueKind kind = value->kind;
     *fits = true;
-    if (!strcmp(type, "Block") && kind == VALUE_STRING)
+    if ((!strcmp(type, "Block") || !strcmp(type, "Block or Loop")) && kind == VALUE_STRING)
         return convert_block(sch, value);
     if (!strcmp(type, "Expr") && kind == VALUE_INT)
         convert_int_to_expr(sch->ctx, value);
     else if (!strcmp(type, "float") && kind == VALUE_INT)
         *value = (Value){.kind = VALUE_FLOAT, .span = value->span, .as.real = (double)value->as.integer};
+    else if (!strcmp(type, "Block or Loop"))
+        *fits = kind == VALUE_BLOCK || kind == VALUE_LOOP;
+    else if (!strcmp(type, "Loop or list[Block]"))
+        *fits = kind == VALUE_LOOP;
     else if (!strcmp(type, "Buffer"))
         *fits = kind == VALUE_INT || kind == VALUE_STRING || is_buffer_pair(value);
     else if (strcmp(type, "any"))
@@ -168,6 +172,8 @@ static bool convert(Schedule *sch, const Parameter *parameter, Str type, bool is
     if (optional && value->kind == VALUE_NONE)
         return true;
     Str plain = optional ? intern(sch->ctx->strings, type, length - 1) : type;
+    if (!strcmp(plain, "Loop or list[Block]") && value->kind == VALUE_LIST)
+        plain = context_intern(sch->ctx, "list[Block]");
     if (!strncmp(plain, "list[", 5))
         return convert_list(sch, parameter, plain, value);
     bool fits;

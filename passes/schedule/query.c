@@ -13,8 +13,9 @@ static bool has_name(const TreeNode *node, Str name)
     return node->stmt->kind == STMT_BLOCK && !strcmp(node_block(node)->block->name, name);
 }
 
-static void refuse_unknown_block(Schedule *sch, Str name)
+static void refuse_unknown_block(Schedule *sch, const Value *argument)
 {
+    Str name = argument->as.text;
     VEC(const char *) names = {0};
     int count = schedule_node_count(sch);
     for (int i = 0; i < count; i++)
@@ -22,18 +23,19 @@ static void refuse_unknown_block(Schedule *sch, Str name)
             vec_push(sch->ctx->arena, &names, node_block(schedule_node_at(sch, i))->block->name);
     const char *function = schedule_func(sch)->name, *near = diag_closest(name, names.data, names.count);
     if (!names.count)
-        sched_refuse(sch, "function '%s' has no blocks", function);
+        sched_refuse_argument(sch, argument, "function '%s' has no blocks", function);
     else if (near)
-        sched_refuse(sch, "function '%s' has no block '%s'; did you mean '%s'?", function, name, near);
+        sched_refuse_argument(sch, argument, "function '%s' has no block '%s'; did you mean '%s'?", function, name, near);
     else
-        sched_refuse(sch, "function '%s' has no block '%s'", function, name);
+        sched_refuse_argument(sch, argument, "function '%s' has no block '%s'", function, name);
     if (schedule_func(sch)->name_span.file)
         sched_note(sch, schedule_func(sch)->name_span, "function '%s' is here", function);
 }
 
-static void refuse_ambiguous_block(Schedule *sch, Str name, int found)
+static void refuse_ambiguous_block(Schedule *sch, const Value *argument, int found)
 {
-    sched_refuse(sch, "function '%s' has %d blocks called '%s'", schedule_func(sch)->name, found, name);
+    Str name = argument->as.text;
+    sched_refuse_argument(sch, argument, "function '%s' has %d blocks called '%s'", schedule_func(sch)->name, found, name);
     int count = schedule_node_count(sch);
     for (int i = 0; i < count; i++)
         if (has_name(schedule_node_at(sch, i), name))
@@ -41,10 +43,11 @@ static void refuse_ambiguous_block(Schedule *sch, Str name, int found)
                        name);
 }
 
-Block *schedule_block_named(Schedule *sch, Str name)
+Block *schedule_block_named(Schedule *sch, const Value *argument)
 {
+    Str name = argument->as.text;
     if (sch->func_index < 0) {
-        sched_refuse(sch, "the program has several functions: choose one by func_name or work_on");
+        sched_refuse_argument(sch, argument, "the program has several functions: choose one with sch.work_on or get_block's func_name");
         return NULL;
     }
     int count = schedule_node_count(sch), found = 0;
@@ -55,9 +58,9 @@ Block *schedule_block_named(Schedule *sch, Str name)
             found++;
         }
     if (!found)
-        refuse_unknown_block(sch, name);
+        refuse_unknown_block(sch, argument);
     if (found > 1)
-        refuse_ambiguous_block(sch, name, found);
+        refuse_ambiguous_block(sch, argument, found);
     return found == 1 ? block : NULL;
 }
 
@@ -65,16 +68,7 @@ Block *schedule_block_named(Schedule *sch, Str name)
 
 const TreeNode *schedule_target(Schedule *sch, const Value *value)
 {
-    if (value->kind == VALUE_LOOP)
-        return schedule_loop(sch, value->as.loop);
-    if (value->kind == VALUE_BLOCK)
-        return schedule_block(sch, value->as.block);
-    if (value->kind == VALUE_STRING) {
-        const Block *block = schedule_block_named(sch, value->as.text);
-        return block ? schedule_block(sch, block) : NULL;
-    }
-    sched_refuse(sch, "the first argument must be a block or a loop, not a value of type %s", value_type_name(value->kind));
-    return NULL;
+    return value->kind == VALUE_LOOP ? schedule_loop(sch, value->as.loop) : schedule_block(sch, value->as.block);
 }
 
 const char *node_words(Schedule *sch, const TreeNode *node)
@@ -100,14 +94,15 @@ static const char *access_word(bool is_write)
 }
 
 /* Checks that INDEX counts a declared write or read of BLOCK. */
-static int checked_index(Schedule *sch, const TreeNode *block, int64_t index, bool is_write)
+static int checked_index(Schedule *sch, const TreeNode *block, const Value *argument, bool is_write)
 {
+    int64_t index = argument->as.integer;
     const BlockStmt *stmt = node_block(block);
     int count = is_write ? stmt->write_count : stmt->read_count;
     if (index >= 0 && index < count)
         return (int)index;
-    sched_refuse(sch, "%s declares %d %s region%s, so there is no buffer index %lld", node_words(sch, block), count, access_word(is_write),
-                 count == 1 ? "" : "s", (long long)index);
+    sched_refuse_argument(sch, argument, "%s declares %d %s region%s, so there is no buffer index %lld", node_words(sch, block), count,
+                          access_word(is_write), count == 1 ? "" : "s", (long long)index);
     sched_note(sch, block->stmt->span, "%s is here; indices count its declared %ss from 0", node_words(sch, block), access_word(is_write));
     return -1;
 }
@@ -125,8 +120,21 @@ static int index_by_name(const Region *regions, int count, const char *name, boo
     return found;
 }
 
-static int named_index(Schedule *sch, const TreeNode *block, const char *name, bool is_write)
+static void refuse_unknown_buffer(Schedule *sch, const TreeNode *block, const Value *argument, bool is_write)
 {
+    const BlockStmt *stmt = node_block(block);
+    const Region *regions = is_write ? stmt->writes : stmt->reads;
+    VEC(const char *) names = {0};
+    for (int i = 0; i < (is_write ? stmt->write_count : stmt->read_count); i++)
+        vec_push(sch->ctx->arena, &names, regions[i].buffer->name);
+    const char *near = diag_closest(argument->as.text, names.data, names.count);
+    sched_refuse_argument(sch, argument, "%s does not %s a buffer '%s'%s%s%s", node_words(sch, block), access_word(is_write),
+                          argument->as.text, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+static int named_index(Schedule *sch, const TreeNode *block, const Value *argument, bool is_write)
+{
+    Str name = argument->as.text;
     const BlockStmt *stmt = node_block(block);
     bool several = false;
     int index = is_write ? index_by_name(stmt->writes, stmt->write_count, name, &several)
@@ -134,10 +142,10 @@ static int named_index(Schedule *sch, const TreeNode *block, const char *name, b
     if (index >= 0 && !several)
         return index;
     if (several)
-        sched_refuse(sch, "%s %ss several buffers called '%s': choose one by its index", node_words(sch, block), access_word(is_write),
-                     name);
+        sched_refuse_argument(sch, argument, "%s %ss several buffers called '%s': choose one by its index", node_words(sch, block),
+                              access_word(is_write), name);
     else
-        sched_refuse(sch, "%s does not %s a buffer '%s'", node_words(sch, block), access_word(is_write), name);
+        refuse_unknown_buffer(sch, block, argument, is_write);
     sched_note(sch, block->stmt->span, "%s is here", node_words(sch, block));
     return -1;
 }
@@ -145,15 +153,16 @@ static int named_index(Schedule *sch, const TreeNode *block, const char *name, b
 int query_buffer_index(Schedule *sch, const TreeNode *block, const Value *value, bool is_write)
 {
     if (value->kind == VALUE_INT)
-        return checked_index(sch, block, value->as.integer, is_write);
+        return checked_index(sch, block, value, is_write);
     if (value->kind == VALUE_STRING)
-        return named_index(sch, block, value->as.text, is_write);
+        return named_index(sch, block, value, is_write);
     const Value *pair = value->as.list->items;
     if (strcmp(pair[0].as.text, access_word(is_write))) {
-        sched_refuse(sch, "a buffer that the block %ss is needed, not one that it %ss", access_word(is_write), access_word(!is_write));
+        sched_refuse_argument(sch, value, "a buffer that the block %ss is needed, not one that it %ss", access_word(is_write),
+                              access_word(!is_write));
         return -1;
     }
-    return checked_index(sch, block, pair[1].as.integer, is_write);
+    return checked_index(sch, block, &pair[1], is_write);
 }
 
 /* --- The primitives --- */
@@ -166,24 +175,25 @@ static const char *function_closest_to(Schedule *sch, Str name)
     return diag_closest(name, names.data, names.count);
 }
 
-static bool enter_function(Schedule *sch, Str name)
+static bool enter_function(Schedule *sch, const Value *argument)
 {
+    Str name = argument->as.text;
     for (int i = 0; i < sch->module->func_count; i++)
         if (!strcmp(sch->module->funcs[i]->name, name)) {
             sch->func_index = i;
             return true;
         }
     const char *near = function_closest_to(sch, name);
-    return sched_refuse(sch, "the program has no function '%s'%s%s%s", name, near ? "; did you mean '" : "", near ? near : "",
-                        near ? "'?" : "");
+    return sched_refuse_argument(sch, argument, "the program has no function '%s'%s%s%s", name, near ? "; did you mean '" : "",
+                                 near ? near : "", near ? "'?" : "");
 }
 
 /* b = get_block("C"): the one block called "C". */
 bool primitive_get_block(Schedule *sch, const Value *args, Value *result)
 {
-    if (args[1].kind == VALUE_STRING && !enter_function(sch, args[1].as.text))
+    if (args[1].kind == VALUE_STRING && !enter_function(sch, &args[1]))
         return false;
-    Block *block = schedule_block_named(sch, args[0].as.text);
+    Block *block = schedule_block_named(sch, &args[0]);
     if (!block)
         return false;
     *result = value_block(block);

@@ -4,9 +4,9 @@
 
 #include "passes/schedule/schedule.h"
 
-/* The one block called NAME of the function acted on; NULL after a diagnostic when there is none or several. */
-Block *schedule_block_named(Schedule *sch, Str name);
-/* The node that VALUE stands for: a loop, a block or the name of a block. NULL after a diagnostic. */
+/* The one block of the function acted on that NAME, a string of the call, names; NULL after a diagnostic when there is none or several. */
+Block *schedule_block_named(Schedule *sch, const Value *name);
+/* The node of the loop or block that VALUE is a handle of; NULL after a diagnostic. */
 const TreeNode *schedule_target(Schedule *sch, const Value *value);
 /* "loop 'i'" or "block 'C'": how messages call NODE. */
 const char *node_words(Schedule *sch, const TreeNode *node);

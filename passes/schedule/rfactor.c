@@ -147,12 +147,13 @@ static bool check_reduction(Factoring *f)
     return true;
 }
 
-static bool check_axis(Factoring *f, int64_t axis)
+static bool check_axis(Factoring *f, const Value *argument)
 {
+    int64_t axis = argument->as.integer;
     int ndim = f->reduction->targets[0]->ndim;
     if (axis < -(ndim + 1) || axis > ndim)
-        return sched_refuse(f->sch, "factor_axis is %lld; it must be between %d and %d, since '%s' has %d dimensions", (long long)axis,
-                            -(ndim + 1), ndim, f->reduction->targets[0]->name, ndim);
+        return sched_refuse_argument(f->sch, argument, "factor_axis is %lld; it must be between %d and %d, since '%s' has %d dimension%s",
+                                     (long long)axis, -(ndim + 1), ndim, f->reduction->targets[0]->name, ndim, ndim == 1 ? "" : "s");
     f->axis = (int)(axis < 0 ? axis + ndim + 1 : axis);
     return true;
 }
@@ -482,7 +483,7 @@ bool primitive_rfactor(Schedule *sch, const Value *args, Value *result)
 {
     Factoring f = {.sch = sch, .loop = schedule_loop(sch, args[0].as.loop)};
     if (!f.loop || !find_block(&f) || !check_block_has_scope(sch, f.block) || !check_reduction_block(sch, f.block) || !check_loop(&f) ||
-        !check_reduction(&f) || !check_axis(&f, args[1].as.integer))
+        !check_reduction(&f) || !check_axis(&f, &args[1]))
         return false;
     make_buffers(&f);
     const Stmt *parts[] = {partial_block(&f), combining_block(&f)};

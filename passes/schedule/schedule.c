@@ -27,10 +27,18 @@ Step schedule_begin(Schedule *sch, const char *primitive, Span call_span)
 {
     sch->primitive = primitive;
     sch->call_span = call_span;
+    sch->args = NULL;
+    sch->arg_count = 0;
     sch->func_pinned = false;
     sch->subject = NULL;
     sch->refused_without_place = false;
     return (Step){sch->module, sch->func_index, sch->consumed.count, sch->renamed.count, diag_error_count(sch->ctx)};
+}
+
+void schedule_set_arguments(Schedule *sch, const Value *args, int count)
+{
+    sch->args = args;
+    sch->arg_count = count;
 }
 
 static void note_subject(Schedule *sch)
@@ -84,8 +92,8 @@ static const TreeNode *find_block(Schedule *sch, const void *symbol)
 /* The node of SYMBOL in whichever function holds it; that function becomes the one acted on. */
 static const TreeNode *find_anywhere(Schedule *sch, const void *symbol, NodeFinder find)
 {
-    const TreeNode *node = find(sch, symbol);
     int home = sch->func_index;
+    const TreeNode *node = home >= 0 ? find(sch, symbol) : NULL;
     for (int i = 0; !node && !sch->func_pinned && i < sch->module->func_count; i++) {
         sch->func_index = i;
         node = find(sch, symbol);
@@ -99,15 +107,36 @@ static const TreeNode *find_anywhere(Schedule *sch, const void *symbol, NodeFind
     return node;
 }
 
+static bool is_handle_of(const Schedule *sch, const Value *value, const void *symbol)
+{
+    return (value->kind == VALUE_LOOP && value->as.loop == symbol) ||
+           (value->kind == VALUE_BLOCK && schedule_current_block(sch, value->as.block) == symbol);
+}
+
+/* The argument, or item of one, that holds SYMBOL; NULL without one. */
+static const Value *handle_argument(const Schedule *sch, const void *symbol)
+{
+    for (int i = 0; i < sch->arg_count; i++) {
+        const Value *arg = &sch->args[i];
+        if (is_handle_of(sch, arg, symbol))
+            return arg;
+        for (int k = 0; arg->kind == VALUE_LIST && k < arg->as.list->count; k++)
+            if (is_handle_of(sch, &arg->as.list->items[k], symbol))
+                return &arg->as.list->items[k];
+    }
+    return NULL;
+}
+
 static void refuse_stale(Schedule *sch, const void *symbol, const char *kind, const char *name)
 {
+    const Value *handle = handle_argument(sch, symbol);
     for (int i = sch->consumed.count - 1; i >= 0; i--)
         if (sch->consumed.data[i].symbol == symbol) {
-            sched_refuse(sch, "%s '%s' no longer exists: '%s' consumed it", kind, name, sch->consumed.data[i].primitive);
+            sched_refuse_argument(sch, handle, "%s '%s' no longer exists: '%s' consumed it", kind, name, sch->consumed.data[i].primitive);
             sched_note(sch, sch->consumed.data[i].span, "consumed here; use the handles that this call returned, or get the %s anew", kind);
             return;
         }
-    sched_refuse(sch, "%s '%s' is not in %s", kind, name, sch->func_pinned ? "the function of the other arguments" : "the program");
+    sched_refuse_argument(sch, handle, "%s '%s' is not in %s", kind, name, sch->func_pinned ? "the function of the other arguments" : "the program");
 }
 
 const TreeNode *schedule_loop(Schedule *sch, const Var *loop)
@@ -207,14 +236,47 @@ void sched_rename_block(Schedule *sch, const Block *old_block, Block *new_block)
 
 /* --- Refusing --- */
 
+static bool refuse_at(Schedule *sch, Span span, const char *format, va_list args)
+{
+    diag_error(sch->ctx, span, "%s: %s", sch->primitive, arena_vprintf(sch->ctx->arena, format, args));
+    sch->refused_without_place = true;
+    return false;
+}
+
 bool sched_refuse(Schedule *sch, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    const char *text = arena_vprintf(sch->ctx->arena, format, args);
+    refuse_at(sch, sch->call_span, format, args);
     va_end(args);
-    diag_error(sch->ctx, sch->call_span, "%s: %s", sch->primitive, text);
-    sch->refused_without_place = true;
+    return false;
+}
+
+static bool is_in_call(const Schedule *sch, Span span)
+{
+    return span.file && span.file == sch->call_span.file && span.begin >= sch->call_span.begin && span.end <= sch->call_span.end;
+}
+
+/* Where the call mentions ARGUMENT: a value, or the list that holds it, may come from a variable that was set elsewhere. */
+static Span argument_span(const Schedule *sch, const Value *argument)
+{
+    if (argument && is_in_call(sch, argument->span))
+        return argument->span;
+    for (int i = 0; argument && i < sch->arg_count; i++) {
+        const Value *arg = &sch->args[i];
+        if (arg->kind == VALUE_LIST && argument >= arg->as.list->items && argument < arg->as.list->items + arg->as.list->count &&
+            is_in_call(sch, arg->span))
+            return arg->span;
+    }
+    return sch->call_span;
+}
+
+bool sched_refuse_argument(Schedule *sch, const Value *argument, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    refuse_at(sch, argument_span(sch, argument), format, args);
+    va_end(args);
     return false;
 }
 

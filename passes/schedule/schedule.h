@@ -37,6 +37,8 @@ typedef struct Schedule {
     const Module *module;
     int func_index;  /* the function that primitives act on; -1 while none is chosen */
     Span call_span;  /* the script call being executed: refusals point there */
+    const Value *args; /* its arguments in the order of the signature, or NULL */
+    int arg_count;
     const char *primitive; /* its name */
     VEC(Consumed) consumed;
     VEC(Renamed) renamed;
@@ -60,6 +62,8 @@ typedef struct {
     int func_index, consumed_count, renamed_count, error_count;
 } Step;
 Step schedule_begin(Schedule *sch, const char *primitive, Span call_span);
+/* The ARGS of the running step: refusals that are about one of them point at it. They must live until the step ends. */
+void schedule_set_arguments(Schedule *sch, const Value *args, int count);
 /* Ends the step; false (and all undone) when OK is false or an error was diagnosed since. */
 bool schedule_end(Schedule *sch, Step step, bool ok);
 
@@ -114,6 +118,8 @@ void sched_rename_block(Schedule *sch, const Block *old_block, Block *new_block)
 /* --- Refusing: an error at the script call being executed. Always returns false. A refusal without a note gets one at the end of the step,
    at the first loop or block that the call names. --- */
 bool sched_refuse(Schedule *sch, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same under ARGUMENT, one of the step's arguments or an item of one, instead of under the whole call. */
+bool sched_refuse_argument(Schedule *sch, const Value *argument, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* Adds a note that points into the .tir text. */
 void sched_note(Schedule *sch, Span span, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
@@ -142,7 +148,7 @@ const Primitive *primitive_find(const char *name);
 /* A parameter of a signature, parsed. */
 typedef struct {
     Str name;
-    Str type;         /* "Loop", "Block", "int", "bool", "str", "Expr", "list[Loop]", "list[Expr?]", "any", ... '?' allows None */
+    Str type;         /* "Loop", "Block", "int", "bool", "str", "Expr", "list[Loop]", "list[Expr?]", "Block or Loop", "any", ... '?' allows None */
     bool variadic;    /* *loops: takes all remaining positional arguments as a list */
     bool has_default;
     Value default_value;

@@ -10,8 +10,9 @@
 #include "passes/schedule/query.h"
 #include "passes/schedule/storage.h"
 
-bool check_storage_scope(Schedule *sch, Str scope)
+bool check_storage_scope(Schedule *sch, const Value *argument)
 {
+    Str scope = argument->as.text;
     /* kinds that take any tag after them, then complete names */
     static const char *const tagged[] = {"global", "shared", "warp", "local"};
     static const char *const whole[] = {"",
@@ -28,10 +29,12 @@ bool check_storage_scope(Schedule *sch, Str scope)
     for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
         if (!strcmp(scope, whole[i]))
             return true;
-    return sched_refuse(
-        sch,
-        "\"%s\" is not a storage scope; \"global\", \"shared\", \"local\", \"warp\" are, each with any tag after it as in \"global.tile\"",
-        scope);
+    const char *near = diag_closest(scope, tagged, sizeof tagged / sizeof *tagged);
+    return sched_refuse_argument(
+        sch, argument, "\"%s\" is not a storage scope; %s%s%s", scope,
+        near ? "did you mean \""
+             : "\"global\", \"shared\", \"local\", \"warp\" are, each with any tag after it as in \"global.tile\"",
+        near ? near : "", near ? "\"?" : "");
 }
 
 Buffer *storage_copy(Context *ctx, const Buffer *buffer, Str scope)
@@ -104,7 +107,7 @@ bool primitive_set_scope(Schedule *sch, const Value *args, Value *result)
     Str scope = args[2].as.text;
     if (!strcmp(buffer->scope, scope))
         return true;
-    if (!check_storage_scope(sch, scope))
+    if (!check_storage_scope(sch, &args[2]))
         return false;
     const TreeNode *site = check_allocation_site(sch, block, buffer);
     if (!site)

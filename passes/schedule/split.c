@@ -31,19 +31,20 @@ static bool check_factors(Schedule *sch, const ValueList *factors, Split *split)
         int64_t constant;
         if (factors->items[i].kind == VALUE_NONE) {
             if (split->inferred >= 0)
-                return sched_refuse(sch, "one factor at most may be None, and factors %d and %d are", split->inferred, i);
+                return sched_refuse_argument(sch, &factors->items[i], "one factor at most may be None, and factors %d and %d are",
+                                             split->inferred, i);
             split->inferred = i;
             continue;
         }
         const Expr *factor = factors->items[i].as.expr;
         if (expr_const_int(factor, &constant) && constant <= 0)
-            return sched_refuse(sch, "factors must be positive, and factor %d is %lld", i, (long long)constant);
+            return sched_refuse_argument(sch, &factors->items[i], "factors must be positive, and factor %d is %lld", i, (long long)constant);
         if (expr_const_int(factor, &constant) && !dtype_holds(split->loop->var->dtype, constant))
-            return sched_refuse(sch, "factor %d, %lld, does not fit in %s, the type of loop '%s'", i, (long long)constant,
+            return sched_refuse_argument(sch, &factors->items[i], "factor %d, %lld, does not fit in %s, the type of loop '%s'", i, (long long)constant,
                                 dtype_name(sch->ctx, split->loop->var->dtype), split->loop->var->name);
         split->factors[i] = op_cast(sch->ctx, split->loop->var->dtype, factor);
         if (!expr_const_int(factor, &constant) && !analyzer_prove_at_least(loops_context(sch, split->node), factor, 1))
-            return sched_refuse(sch, "factor %d, %s, is not known to be positive", i, print_expr(sch->ctx, factor));
+            return sched_refuse_argument(sch, &factors->items[i], "factor %d, %s, is not known to be positive", i, print_expr(sch->ctx, factor));
     }
     return true;
 }

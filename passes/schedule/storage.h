@@ -5,7 +5,7 @@
 #include "passes/schedule/schedule.h"
 
 /* SCOPE is one of the known kinds of storage, with or without a tag ("global.A_reg"). False after a refusal. */
-bool check_storage_scope(Schedule *sch, Str scope);
+bool check_storage_scope(Schedule *sch, const Value *scope);
 /* A fresh buffer like BUFFER in SCOPE, called <name>_<scope>, with memory of its own. */
 Buffer *storage_copy(Context *ctx, const Buffer *buffer, Str scope);
 /* The block that allocates BUFFER, from BLOCK outwards; NULL after a refusal when there is none (a parameter, a view). */

@@ -55,10 +55,10 @@ bool primitive_storage_align(Schedule *sch, const Value *args, Value *result)
     const Buffer *buffer = node_block(block)->writes[index].buffer;
     int64_t axis = args[2].as.integer, factor = args[3].as.integer;
     if (axis < -buffer->ndim || axis >= buffer->ndim)
-        return sched_refuse(sch, "buffer '%s' has %d dimension%s, so there is no axis %lld", buffer->name, buffer->ndim,
-                            buffer->ndim == 1 ? "" : "s", (long long)axis);
+        return sched_refuse_argument(sch, &args[2], "buffer '%s' has %d dimension%s, so there is no axis %lld", buffer->name, buffer->ndim,
+                                     buffer->ndim == 1 ? "" : "s", (long long)axis);
     if (factor <= 0)
-        return sched_refuse(sch, "the factor must be positive, and is %lld", (long long)factor);
+        return sched_refuse_argument(sch, &args[3], "the factor must be positive, and is %lld", (long long)factor);
     if (!check_allocation_site(sch, block, buffer))
         return false;
     Stmt copy = *block->stmt;

@@ -111,8 +111,9 @@ static bool add_views(Schedule *sch, Matcher *matcher, const TensorIntrin *intri
 
 /* --- the step --- */
 
-static const TensorIntrin *find_intrin(Schedule *sch, Str name)
+static const TensorIntrin *find_intrin(Schedule *sch, const Value *argument)
 {
+    Str name = argument->as.text;
     const TensorIntrin *intrin = module_intrin(sch->module, name);
     if (intrin)
         return intrin;
@@ -120,8 +121,8 @@ static const TensorIntrin *find_intrin(Schedule *sch, Str name)
     for (int i = 0; i < sch->module->intrin_count; i++)
         names[i] = sch->module->intrins[i].name;
     const char *near = diag_closest(name, names, sch->module->intrin_count);
-    sched_refuse(sch, "there is no tensor intrinsic '%s'%s%s%s; TensorIntrin.register in an input text defines one", name,
-                 near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    sched_refuse_argument(sch, argument, "there is no tensor intrinsic '%s'; %s%s%s", name,
+                          near ? "did you mean '" : "TensorIntrin.register in an input text defines one", near ? near : "", near ? "'?" : "");
     return NULL;
 }
 
@@ -168,11 +169,9 @@ static bool tensorize_block(Schedule *sch, const TreeNode *node, const TensorInt
 bool primitive_tensorize(Schedule *sch, const Value *args, Value *result)
 {
     (void)result;
-    const TensorIntrin *intrin = find_intrin(sch, args[1].as.text);
-    if (!intrin || !check_intrin(sch, intrin))
-        return false;
     const TreeNode *node = schedule_target(sch, &args[0]);
-    if (!node)
+    const TensorIntrin *intrin = node ? find_intrin(sch, &args[1]) : NULL;
+    if (!intrin || !check_intrin(sch, intrin))
         return false;
     if (node->stmt->kind == STMT_FOR) {
         Block *outer = blockize_loop(sch, node, args[2].as.boolean);
