@@ -404,9 +404,8 @@ void affine_assume_compare(AffineSpace *space, ExprKind kind, const AffineEnv *e
 static bool assume_linear_range(AffineSpace *space, const AffineEnv *env, int dim, Range range)
 {
     AffineSum low, high;
-    low.count = high.count = 0;
-    low.constant = 0;
-    high.constant = -1;
+    affine_sum_start(&low, space->ctx, 0);
+    affine_sum_start(&high, space->ctx, -1);
     if (!affine_sum_add(&low, env, range.min, -1) || !affine_sum_add_dim(&low, dim, 1) || !affine_sum_add(&high, env, range.min, 1) ||
         !affine_sum_add(&high, env, range.extent, 1) || !affine_sum_add_dim(&high, dim, -1))
         return false;
@@ -435,13 +434,14 @@ void affine_assume_range(AffineSpace *space, const AffineEnv *env, int dim, Rang
 
 void affine_assume_dims(AffineSpace *space, ExprKind kind, int a, int b)
 {
-    AffineSum sum = {.constant = -(kind == EXPR_LT)};
+    AffineSum sum;
     if (!space->set)
         return;
     if (kind != EXPR_EQ && kind != EXPR_LT && kind != EXPR_LE) {
         affine_settle(space);
         restrict_to(space, comparison(kind, dimension(space, a), dimension(space, b)));
     } else if (a != b || kind == EXPR_LT) {
+        affine_sum_start(&sum, space->ctx, -(kind == EXPR_LT));
         affine_sum_add_dim(&sum, a, -1);
         affine_sum_add_dim(&sum, b, 1);
         affine_add_row(space, &sum, kind == EXPR_EQ);

@@ -7,14 +7,24 @@
 
 enum { MOST_ROW_TERMS = 40 };
 
+/* What a term counts: QUOTIENT or PARAM, where not NULL, else dimension DIM. */
 typedef struct {
-    Var *param; /* NULL: dimension DIM */
+    Var *param;
+    const struct AffineQuotient *quotient;
     int dim;
     int64_t coefficient;
 } AffineRowTerm;
 
+/* The sum of TERMS and CONSTANT, divided by DIVISOR > 0 and rounded down. */
+typedef struct AffineQuotient {
+    int64_t divisor, constant;
+    int count;
+    const AffineRowTerm *terms;
+} AffineQuotient;
+
 /* A sum of terms and a constant; terms may have the coefficient 0. */
 typedef struct {
+    Context *ctx;
     int64_t constant;
     int count;
     AffineRowTerm terms[MOST_ROW_TERMS];
@@ -29,7 +39,9 @@ typedef struct AffineRow {
     const AffineRowTerm *terms;
 } AffineRow;
 
-/* Adds SCALE times EXPR to SUM; false when EXPR is not linear or a number grows too large. */
+/* An empty SUM with CONSTANT. */
+void affine_sum_start(AffineSum *sum, Context *ctx, int64_t constant);
+/* Adds SCALE times EXPR to SUM; false when EXPR is not linear, but for divisions by constants, or a number grows too large. */
 bool affine_sum_add(AffineSum *sum, const AffineEnv *env, const Expr *expr, int64_t scale);
 bool affine_sum_add_dim(AffineSum *sum, int dim, int64_t scale);
 /* Restricts SPACE to SUM = 0, or to SUM >= 0. */
