@@ -317,12 +317,12 @@ static void collect_branch(Collector *collector, const Stmt *stmt)
 {
     const Frame *outside = collector->frame;
     collect_reads(collector, stmt->as.branch.condition);
-    push(collector, (Frame){.kind = FRAME_CONDITION, .value = stmt->as.branch.condition});
+    push(collector, (Frame){.kind = FRAME_CONDITION, .value = stmt->as.branch.condition, .stmt = stmt});
     collect_at(collector, stmt->as.branch.then_body, 0);
     collector->frame = outside;
     if (!stmt->as.branch.else_body)
         return;
-    push(collector, (Frame){.kind = FRAME_CONDITION, .value = stmt->as.branch.condition, .negated = true});
+    push(collector, (Frame){.kind = FRAME_CONDITION, .value = stmt->as.branch.condition, .negated = true, .stmt = stmt});
     collect_at(collector, stmt->as.branch.else_body, 1);
 }
 

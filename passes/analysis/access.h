@@ -22,7 +22,7 @@ typedef struct Frame {
     const Expr *value;
     bool negated;
     int position;
-    const Stmt *stmt; /* FRAME_LOOP, FRAME_BLOCK: the statement */
+    const Stmt *stmt; /* FRAME_LOOP, FRAME_BLOCK, FRAME_CONDITION of an if statement: the statement; else NULL */
     /* FRAME_LOOP: which of its iterations run whole is not known before: a while loop, or one whose body leaves or continues it */
     bool unsure;
     /* FRAME_LOOP inside a block, FRAME_BIND of a block's iterator: part of what names the instance when the loops around blocks change */

@@ -184,6 +184,8 @@ const char *access_uncovered(Context *ctx, const Access *write, const Access *re
     return strbuf_text(&text);
 }
 
+typedef VEC(const Access *) AccessRefs;
+
 /* The reduction that ACCESS is part of, its init included, lies inside of the loop over VAR. */
 static bool group_is_in_loop(const Access *access, const Var *var)
 {
@@ -197,17 +199,21 @@ bool access_is_filled(Context *ctx, const AccessList *accesses, const Map *sizes
 {
     if (read->initialized && !is_reduced_around(read, var, false) && group_is_in_loop(read, var))
         return true;
+    AccessRefs earlier = {0};
     for (int i = 0; i < accesses->count; i++) {
         const Access *write = &accesses->data[i];
         if (read->group && write->group == read->group)
             continue; /* the init of its own reduction was looked at above */
         const Frame *common = frame_common(write->frame, read->frame);
         bool inside = common && access_loop(&(Access){.frame = common}, var);
-        if (write->write && write->data == read->data && !write->whole && !read->whole && inside && write->stmt != read->stmt &&
-            access_precedes(write, read) && !is_reduced_around(write, var, true) && access_covers(ctx, write, read, sizes))
+        if (!write->write || write->data != read->data || write->whole || read->whole || !inside || write->stmt == read->stmt ||
+            !access_precedes(write, read) || is_reduced_around(write, var, true))
+            continue;
+        if (access_covers(ctx, write, read, sizes))
             return true;
+        vec_push(ctx->arena, &earlier, write);
     }
-    return false;
+    return access_branches_cover(ctx, earlier.data, earlier.count, read, sizes);
 }
 
 bool dependence_is_private(Context *ctx, const AccessList *accesses, const Map *sizes, const Var *data, const Var *var)
@@ -304,8 +310,6 @@ static bool is_private_scratch(Context *ctx, const AccessList *accesses, const M
     return !shared_by_block && (!is_in_threads(mode) || scope == SCOPE_LOCAL) &&
            dependence_is_private(ctx, accesses, sizes, access->data, var);
 }
-
-typedef VEC(const Access *) AccessRefs;
 
 /* Of ACCESSES those inside of the loop over VAR. */
 static AccessRefs accesses_inside(Context *ctx, const AccessList *accesses, const Var *var)

@@ -96,6 +96,8 @@ bool order_changes(Context *ctx, const OrderQuestion *question, Conflict *confli
 
 /* WRITE comes before READ in every iteration of the loops that both share, and covers all that READ may read there. */
 bool access_covers(Context *ctx, const Access *write, const Access *read, const Map *sizes);
+/* The same for WRITES, COUNT of them, together, as far as they stand in both branches of if statements. */
+bool access_branches_cover(Context *ctx, const Access *const *writes, int count, const Access *read, const Map *sizes);
 /* "B[4] (at i = 3)": an element that READ certainly reads in an iteration of the loops that both share in which WRITE certainly does not
    write it; NULL when none is found. */
 const char *access_uncovered(Context *ctx, const Access *write, const Access *read, const Map *sizes);

@@ -2,8 +2,8 @@
 
    The body is walked in the order of execution. Each write becomes a box of elements, under conditions; when the walk leaves a loop, the
    boxes written in it grow to what all of its iterations write, where that is a box again. Each read must lie in one box. What cannot be
-   shown makes the answer "not private". Not used: unions of several boxes, writes of earlier iterations of a loop in BODY, anything where
-   jumps may skip writes. */
+   shown makes the answer "not private". What both branches of an if statement write counts. Not used: unions of several boxes, writes of
+   earlier iterations of a loop in BODY, anything where jumps may skip writes. */
 #include "passes/lower/coverage.h"
 
 #include "passes/arith/int_set.h"
@@ -19,13 +19,14 @@ typedef struct {
     VEC(VarRange) loops;
     ExprList all_conditions;
 } Written;
+typedef VEC(Written) WrittenList;
 
 typedef struct {
     Context *ctx;
     Analyzer *an;
     Views views;
     int ndim;
-    VEC(Written) written;
+    WrittenList written;
     const BlockStmt *block; /* the innermost block that the walk is in */
     bool failed;
 } Coverage;
@@ -348,27 +349,65 @@ static void walk_block(Visitor *visitor, const BlockStmt *block)
         add_written(coverage, writes[i]);
 }
 
-static void walk_branch(Visitor *visitor, const Expr *condition, bool negated, const Stmt *body)
+static void walk_branch(Visitor *visitor, const ExprList *conditions, const Stmt *body)
+{
+    Coverage *coverage = visitor->data;
+    AnalyzerScope scope = analyzer_enter(coverage->an);
+    facts_assume(coverage->an, conjunction_join(coverage->ctx, conditions));
+    visit_stmt(visitor, body);
+    analyzer_leave(coverage->an, scope);
+}
+
+/* What was written from FIRST to END is, only where CONDITIONS hold. */
+static void limit_written(Coverage *coverage, int first, int end, const ExprList *conditions)
+{
+    for (int i = first; i < end; i++)
+        for (int k = 0; k < conditions->count; k++) {
+            vec_push(coverage->ctx->arena, &coverage->written.data[i].conditions, conditions->data[k]);
+            vec_push(coverage->ctx->arena, &coverage->written.data[i].all_conditions, conditions->data[k]);
+        }
+}
+
+/* Adds BOX, of one branch of an if statement, to CERTAIN if it lies in one of those of the other, from FIRST to END: it is written whichever
+   is taken. */
+static void add_if_in_other(Coverage *coverage, const Written *box, int first, int end, WrittenList *certain)
+{
+    Context *ctx = coverage->ctx;
+    bool lies = false;
+    Range *ranges = ARENA_ARRAY(ctx->arena, Range, coverage->ndim);
+    for (int d = 0; d < coverage->ndim; d++)
+        ranges[d] = (Range){box->lo[d], op_add_int(ctx, op_sub(ctx, box->hi[d], box->lo[d]), 1)};
+    for (int i = first; i < end && !lies; i++)
+        lies = coverage->written.data[i].is_box && box_covers(coverage, &coverage->written.data[i], ranges);
+    if (lies)
+        vec_push(ctx->arena, certain, ((Written){.lo = box->lo, .hi = box->hi, .is_box = true, .point = ranges}));
+}
+
+static void walk_if(Visitor *visitor, const Stmt *stmt)
 {
     Coverage *coverage = visitor->data;
     Context *ctx = coverage->ctx;
+    const Expr *condition = stmt->as.branch.condition;
+    ExprList holds = {0}, fails = {0};
+    conjunction_split(ctx, condition, &holds);
+    vec_push(ctx->arena, &fails, op_not(ctx, condition, span_none()));
+    visit_expr(visitor, condition);
     int first = coverage->written.count;
-    ExprList parts = {0};
-    if (negated)
-        vec_push(ctx->arena, &parts, op_not(ctx, condition, span_none()));
-    else
-        conjunction_split(ctx, condition, &parts);
-    AnalyzerScope scope = analyzer_enter(coverage->an);
-    facts_assume(coverage->an, conjunction_join(ctx, &parts));
-    visit_stmt(visitor, body);
-    analyzer_leave(coverage->an, scope);
+    walk_branch(visitor, &holds, stmt->as.branch.then_body);
+    int middle = coverage->written.count;
+    if (stmt->as.branch.else_body)
+        walk_branch(visitor, &fails, stmt->as.branch.else_body);
+    int end = coverage->written.count;
+    WrittenList certain = {0};
+    for (int i = first; i < middle; i++)
+        if (coverage->written.data[i].is_box && !coverage->written.data[i].conditions.count)
+            add_if_in_other(coverage, &coverage->written.data[i], middle, end, &certain);
+    limit_written(coverage, first, middle, &holds);
+    limit_written(coverage, middle, end, &fails);
     if (expr_reads_memory(condition))
         coverage->written.count = first;
-    for (int i = first; i < coverage->written.count; i++)
-        for (int k = 0; k < parts.count; k++) {
-            vec_push(ctx->arena, &coverage->written.data[i].conditions, parts.data[k]);
-            vec_push(ctx->arena, &coverage->written.data[i].all_conditions, parts.data[k]);
-        }
+    for (int i = 0; i < certain.count; i++)
+        vec_push(ctx->arena, &coverage->written, certain.data[i]);
 }
 
 static void walk_loop(Visitor *visitor, const Stmt *stmt)
@@ -432,12 +471,7 @@ static bool walk_stmt(Visitor *visitor, const Stmt *stmt)
     case STMT_FOR: walk_loop(visitor, stmt); return false;
     case STMT_BLOCK: walk_block(visitor, &stmt->as.block); return false;
     case STMT_LET: walk_let(visitor, stmt); return false;
-    case STMT_IF:
-        visit_expr(visitor, stmt->as.branch.condition);
-        walk_branch(visitor, stmt->as.branch.condition, false, stmt->as.branch.then_body);
-        if (stmt->as.branch.else_body)
-            walk_branch(visitor, stmt->as.branch.condition, true, stmt->as.branch.else_body);
-        return false;
+    case STMT_IF: walk_if(visitor, stmt); return false;
     case STMT_WHILE:
         visit_stmt_children(visitor, stmt);
         coverage->written.count = first;

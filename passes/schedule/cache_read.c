@@ -8,9 +8,10 @@
                                                   with T.block("C"): ... B_local[vi]
 
    All readers in the scope turn to the copy, or those of consumer_blocks. Where a block of the scope writes the buffer, the copy stands
-   before the first reader behind that block, as deep as both share loops; else it stands at the start of the scope. What must hold: at most
-   one block writes the buffer; the copied elements are written when the copy runs; every reader that turns to the copy finds there what it
-   reads. The copy is guarded where its region may leave the buffer. */
+   before the first reader behind that block, as deep as both share loops; else it stands at the start of the scope. So it does where the
+   readers meant have done all that they read before the writer first runs: without a list, readers on the other side of the writer than the
+   block asked for keep to the buffer. What must hold: at most one block writes the buffer; the copied elements are written when the copy
+   runs; every reader that turns to the copy finds there what it reads. The copy is guarded where its region may leave the buffer. */
 #include "passes/schedule/cache.h"
 #include "passes/schedule/concurrency.h"
 #include "passes/schedule/query.h"
@@ -38,6 +39,38 @@ static bool find_users(Schedule *sch, CachePlan *plan, const Value *consumers)
         }
     }
     return true;
+}
+
+/* USER has run for the last time when the writer first does. */
+static bool reads_before_writer(Schedule *sch, const CachePlan *plan, const TreeNode *user)
+{
+    return user < plan->writer && !cache_shared_loop(sch, plan, user); /* nodes lie in program order */
+}
+
+/* Keeps those of the users that have run when the writer first does (EARLY), or those that have not. */
+static void keep_users(Schedule *sch, CachePlan *plan, bool early)
+{
+    VEC(const TreeNode *) kept = {0};
+    for (int i = 0; i < plan->user_count; i++)
+        if (reads_before_writer(sch, plan, plan->users[i]) == early)
+            vec_push(sch->ctx->arena, &kept, plan->users[i]);
+    plan->users = kept.data;
+    plan->user_count = kept.count;
+}
+
+/* Readers of what was in the buffer before the scope and readers of what the writer makes need different copies. Without a list BLOCK says
+   which are meant. True when it is the former: to them the buffer is an input. */
+static bool choose_users(Schedule *sch, CachePlan *plan, const TreeNode *block, bool listed)
+{
+    if (!plan->writer)
+        return false;
+    bool early = reads_before_writer(sch, plan, listed ? plan->users[0] : block);
+    for (int i = 0; listed && i < plan->user_count; i++)
+        if (reads_before_writer(sch, plan, plan->users[i]) != early)
+            return false;
+    if (!listed)
+        keep_users(sch, plan, early);
+    return early;
 }
 
 /* The copy comes before the first of the listed consumers, or of all readers behind the writer. */
@@ -91,6 +124,9 @@ bool primitive_cache_read(Schedule *sch, const Value *args, Value *result)
     if (!cache_begin(sch, &plan, block, node_block(block)->reads[index].buffer, &args[2]) || !cache_find_writer(sch, &plan) ||
         !find_users(sch, &plan, &args[3]))
         return false;
+    bool early = choose_users(sch, &plan, block, listed);
+    if (early)
+        plan.writer = NULL;
     if (plan.writer) {
         if (!plan_intermediate(sch, &plan, block, listed))
             return false;
@@ -99,7 +135,7 @@ bool primitive_cache_read(Schedule *sch, const Value *args, Value *result)
         if (!cache_copy_declared(sch, &plan))
             return false;
     }
-    if (!listed)
+    if (!listed && !early)
         cache_redirect_strays(sch, &plan);
     if (!check_users_can_redirect(sch, &plan))
         return false;
