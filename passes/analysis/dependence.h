@@ -75,8 +75,12 @@ bool dependence_overwrites(Context *ctx, const Func *func, const Block *reader, 
 bool dependence_shares_memory(Context *ctx, const Func *func, const Block *block, const Block *other, const Var *except);
 
 /* BLOCK has taken over reads that another block did before its first instance, in each iteration of the outermost COMMON loops around it.
-   True when an instance of WRITER, which may be BLOCK, writes what a later one of BLOCK reads, or possibly does. */
-bool dependence_reads_late(Context *ctx, const Func *func, const Block *block, const Block *writer, int common, Conflict *conflict);
+   True when an instance of WRITER, which may be BLOCK, writes what a later one of BLOCK reads, or possibly does. TAKEN: the data variables
+   of what was taken over, where the writes are as they were and no other read can have come to be late; NULL: all reads count. */
+bool dependence_reads_late(Context *ctx, const Func *func, const Block *block, const Block *writer, int common, const Map *taken,
+                           Conflict *conflict);
+/* The data variables of the memory that BLOCK reads, each on itself. */
+Map dependence_read_data(Context *ctx, const Func *func, const Block *block);
 
 /* CONSUMER is to run where PRODUCER, which stores one element in each instance, stores the element that CONSUMER reads. True when some
    instance of CONSUMER, or possibly some, has no such place: the loops that both share agreeing, its element is not written. Elements that

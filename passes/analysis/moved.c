@@ -393,14 +393,28 @@ static bool is_read_late(Context *ctx, const Access *write, const Access *read, 
     return late;
 }
 
-bool dependence_reads_late(Context *ctx, const Func *func, const Block *block, const Block *writer, int common, Conflict *conflict)
+Map dependence_read_data(Context *ctx, const Func *func, const Block *block)
+{
+    AccessList accesses = access_collect(ctx, func);
+    Map data = {0};
+    for (int i = 0; i < accesses.count; i++) {
+        Var *read = accesses.data[i].write ? NULL : accesses.data[i].data;
+        if (read && access_in_block(&accesses.data[i], block))
+            map_set(ctx->arena, &data, read, read);
+    }
+    return data;
+}
+
+bool dependence_reads_late(Context *ctx, const Func *func, const Block *block, const Block *writer, int common, const Map *taken,
+                           Conflict *conflict)
 {
     AccessList accesses = access_collect(ctx, func);
     Map sizes = func_sizes(ctx, func);
     for (int i = 0; i < accesses.count; i++)
         for (int j = 0; j < accesses.count; j++) {
             const Access *write = &accesses.data[i], *read = &accesses.data[j];
-            if (write->write && !read->write && !pair_is_harmless(write, read, true) && access_in_block(write, writer) &&
+            bool counts = !read->write && (!taken || !read->data || map_has(taken, read->data));
+            if (write->write && counts && !pair_is_harmless(write, read, true) && access_in_block(write, writer) &&
                 access_in_block(read, block) && is_read_late(ctx, write, read, &sizes, common, conflict))
                 return true;
         }

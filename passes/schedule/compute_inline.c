@@ -84,6 +84,7 @@ static int common_loop_count(Schedule *sch, const TreeNode *a, const TreeNode *b
 typedef struct {
     const Block *reader, *writer;
     int common;
+    const Map *data; /* of the memory that the other block read; NULL: any, since the writer writes something else now */
 } TakenReads;
 typedef VEC(TakenReads) TakenReadsList;
 
@@ -93,19 +94,21 @@ static void find_taken_reads(Schedule *sch, const TreeNode *from, const TreeNode
     int count, common = common_loop_count(sch, from, until);
     const TreeNode **members = schedule_child_blocks(sch, schedule_scope(sch, from), &count);
     Conflict conflict;
+    Map *data = ARENA_NEW(sch->ctx->arena, Map);
+    *data = dependence_read_data(sch->ctx, schedule_func(sch), node_block(from)->block);
     for (int i = 0; i < count; i++) {
         const TreeNode *writer = members[i];
         bool behind = schedule_node_index(sch, writer) > schedule_node_index(sch, from) && common_loop_count(sch, writer, until) > common;
         if (writer == until ||
             (behind && dependence_overwrites(sch->ctx, schedule_func(sch), node_block(from)->block, node_block(writer)->block, &conflict)))
-            vec_push(sch->ctx->arena, list, ((TakenReads){node_block(until)->block, node_block(writer)->block, common}));
+            vec_push(sch->ctx->arena, list, ((TakenReads){node_block(until)->block, node_block(writer)->block, common, data}));
     }
 }
 
 static bool check_reads_in_time(Schedule *sch, const TakenReads *taken)
 {
     Conflict conflict;
-    if (!dependence_reads_late(sch->ctx, schedule_func(sch), taken->reader, taken->writer, taken->common, &conflict))
+    if (!dependence_reads_late(sch->ctx, schedule_func(sch), taken->reader, taken->writer, taken->common, taken->data, &conflict))
         return true;
     const char *reader =
         taken->reader == taken->writer ? "it" : arena_printf(sch->ctx->arena, "block '%s'", taken->reader->name);
@@ -414,7 +417,7 @@ bool primitive_reverse_compute_inline(Schedule *sch, const Value *args, Value *r
     map_set(sch->ctx->arena, &replace, reverse.producer->stmt, (void *)merged);
     const TreeNode *scope = schedule_scope(sch, reverse.consumer);
     const Block *producer = node_block(reverse.producer)->block;
-    const TakenReads taken = {producer, producer, common_loop_count(sch, reverse.producer, reverse.consumer)};
+    const TakenReads taken = {producer, producer, common_loop_count(sch, reverse.producer, reverse.consumer), NULL};
     sched_consume(sch, consumer->block);
     sched_replace(sch, scope->stmt, inline_rebuild_scope(sch, scope, reverse.consumer, reverse.buffer, &replace));
     return check_reads_in_time(sch, &taken) && check_concurrent_loops_around(sch, schedule_find_block(sch, producer));
