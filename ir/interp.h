@@ -9,7 +9,7 @@
    - A block's init runs once for each point of its spatial axes in each execution of the outermost loop that its other axes depend on
      (through lets and outer blocks), before the point's first update. Where a point of the surrounding loops may go without an update (an
      extent that may be 0, a condition on reduction loops), the inits run before that loop, over its other loops; conditions on reduction
-     loops alone do not count for them. A point whose condition mixes both kinds of loops gets its init with its first update only.
+     loops alone do not count for them. A condition that mixes both kinds of loops excludes the points for which it never holds.
    - An instance of a block is identified by its axis values, those of the blocks around it, the outer loop variables and lets that its body
      mentions, and the iteration of a while loop around it.
    - The loops of a kernel (the outermost thread-bound loop) that have one tag are one index. blockIdx runs serially. The threads of a block

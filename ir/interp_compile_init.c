@@ -7,7 +7,7 @@
              with T.block("C"):          unless the block has the predicate, say, i < m, which then holds for the inits too;
                  vi, vk = ...            a predicate k < m empties reductions and does not count
 
-   A condition that mixes both kinds of loops excludes the points that have no update: then all loops and conditions are visited. */
+   A condition that mixes both kinds of loops excludes the points for which it never holds: the loops that it depends on are visited too. */
 #include <string.h>
 
 #include "ir/interp_internal.h"
@@ -122,7 +122,7 @@ static void find_conditions(Site *site)
     }
 }
 
-/* A condition on a loop of one iteration is none on where the points lie: k_0 + k_1 < n with k_1 in range(1) speaks of k_0. */
+/* A loop of one iteration says nothing of what a condition with other loops is about: k_0 + k_1 < n with k_1 in range(1) speaks of k_0. */
 static bool is_unit_loop(const PathEntry *entry)
 {
     return entry->kind == PATH_LOOP &&
@@ -138,13 +138,16 @@ static Dependence dependence_of(const Site *site, const Expr *expr)
     bool marks[site->count];
     memset(marks, 0, sizeof marks);
     mark_expr(site->compiler, expr, marks);
-    Dependence result = {false, false};
+    Dependence result = {false, false}, units = {false, false};
     for (int i = 0; i < site->count; i++) {
-        if (!marks[i] || site->compiler->path.data[i].kind == PATH_LET || is_unit_loop(&site->compiler->path.data[i]))
+        if (!marks[i] || site->compiler->path.data[i].kind == PATH_LET)
             continue;
-        result.reduction |= is_reduction_only(site, i);
-        result.spatial |= site->spatial[i] || (i >= site->first && !site->reduction[i]);
+        Dependence *found = is_unit_loop(&site->compiler->path.data[i]) ? &units : &result;
+        found->reduction |= is_reduction_only(site, i);
+        found->spatial |= site->spatial[i] || (i >= site->first && !site->reduction[i]);
     }
+    if (!result.reduction && !result.spatial)
+        result.reduction = units.reduction && !units.spatial;
     return result;
 }
 
@@ -169,15 +172,11 @@ static bool points_may_lack_updates(const Site *site)
 static void find_kept_conditions(Site *site)
 {
     InitPlan *plan = &site->block->plan;
-    bool mixed = false;
-    for (int i = 0; i < site->conditions.count; i++) {
-        Dependence dependence = dependence_of(site, site->conditions.data[i]);
-        mixed |= dependence.reduction && dependence.spatial;
-    }
     plan->conditions = ARENA_ARRAY(site->compiler->arena, const EvalNode *, site->conditions.count);
     for (int i = 0; i < site->conditions.count; i++) {
         const Expr *condition = site->conditions.data[i];
-        if (!mixed && dependence_of(site, condition).reduction)
+        Dependence dependence = dependence_of(site, condition);
+        if (dependence.reduction && !dependence.spatial)
             continue;
         plan->conditions[plan->condition_count++] = compile_index(site->compiler, condition);
         mark_expr(site->compiler, condition, site->needed);

@@ -137,6 +137,36 @@ static Analyzer *analyzer_of_site(const InitSite *site)
     return an;
 }
 
+/* A search for reduction loops in an expression, outside of what is a coordinate of the point: l % 4 where vi is bound to l % 4. */
+typedef struct {
+    const InitSite *site;
+    const ExprList *coordinates;
+    bool found;
+} ReductionSearch;
+
+static bool find_reduction(Visitor *visitor, const Expr *expr)
+{
+    ReductionSearch *search = visitor->data;
+    for (int i = 0; i < search->coordinates->count; i++)
+        if (expr_equal(expr, search->coordinates->data[i]))
+            return false;
+    search->found |= expr->kind == EXPR_VAR && map_has(&search->site->reduce_loops, expr->value.var);
+    return true;
+}
+
+/* CONDITION does not vary with the reduction, only with the point, although both may depend on the same loops. */
+static bool is_on_point(const InitSite *site, Analyzer *an, const Expr *condition)
+{
+    ExprList coordinates = {0};
+    for (int i = 0; i < site->block->iter_count; i++)
+        if (site->block->iters[i].kind == ITER_SPATIAL)
+            vec_push(site->ctx->arena, &coordinates, analyzer_simplify(an, init_site_without_unit_loops(site, site->bindings[i])));
+    ReductionSearch search = {site, &coordinates, false};
+    Visitor visitor = {.expr = find_reduction, .data = &search};
+    visit_expr(&visitor, analyzer_simplify(an, condition));
+    return !search.found;
+}
+
 /* The conditions that vary with the reduction hold in its first iteration, where its loops have the values of FIRST. */
 static bool conditions_allow_guard(const InitSite *site, Analyzer *an, Subst *first)
 {
@@ -144,7 +174,8 @@ static bool conditions_allow_guard(const InitSite *site, Analyzer *an, Subst *fi
         const Expr *condition = site->conditions.data[i];
         if (expr_reads_memory(condition))
             return false;
-        if (uses_reduction(site, condition) && !analyzer_prove(an, subst_expr(site->ctx, first, condition)))
+        if (uses_reduction(site, condition) && !is_on_point(site, an, condition) &&
+            !analyzer_prove(an, subst_expr(site->ctx, first, condition)))
             return false;
     }
     return true;
@@ -189,6 +220,11 @@ static int frame_of_mark(const InitSite *site, const IterMark *mark)
     return -1;
 }
 
+static bool is_whole_iterator(const IterSplit *split)
+{
+    return expr_is_int(split->lower_factor, 1) && expr_equal(split->extent, split->source->extent);
+}
+
 /* SUM, which is compact, counts the iterations of whole loops in their order: outer * 8 + inner. */
 static bool sum_counts_iterations(const InitSite *site, const IterSum *sum)
 {
@@ -197,8 +233,7 @@ static bool sum_counts_iterations(const InitSite *site, const IterSum *sum)
     for (int i = 0; i < sum->count; i++) {
         const IterSplit *split = &sum->args[i];
         int frame = frame_of_mark(site, split->source);
-        bool whole = expr_is_int(split->lower_factor, 1) && expr_equal(split->extent, split->source->extent);
-        if (!whole || frame <= frame_before || !expr_const_int(split->scale, &scale) || scale <= 0 || scale >= scale_before)
+        if (!is_whole_iterator(split) || frame <= frame_before || !expr_const_int(split->scale, &scale) || scale <= 0 || scale >= scale_before)
             return false;
         scale_before = scale;
         frame_before = frame;
@@ -206,14 +241,19 @@ static bool sum_counts_iterations(const InitSite *site, const IterSum *sum)
     return true;
 }
 
-/* SPLIT is a digit of a loop variable, or of the number of an iteration of several loops, that grows with it. */
+/* SPLIT is a digit of a loop variable, or of the number of an iteration of several loops, that grows with it; or a sum of such digits. */
 static bool is_growing_digit(const InitSite *site, const IterSplit *split)
 {
     int64_t scale;
     if (!expr_const_int(split->scale, &scale) || scale <= 0)
         return false;
     const IterSum *sum = split->source->sum;
-    return split->source->input || sum_counts_iterations(site, sum) || (sum->count == 1 && is_growing_digit(site, &sum->args[0]));
+    if (split->source->input || sum_counts_iterations(site, sum))
+        return true;
+    bool grows = sum->count == 1 || is_whole_iterator(split);
+    for (int i = 0; grows && i < sum->count; i++)
+        grows = is_growing_digit(site, &sum->args[i]);
+    return grows;
 }
 
 /* The axes are digits of loop variables, growing with their loops. Then in all iterations for one point the reduction's digits come from
@@ -230,13 +270,14 @@ static bool axes_are_digits_of_loops(const InitSite *site, Analyzer *an)
     return true;
 }
 
-/* Some condition depends on a loop that both the reduction and the points depend on: nothing is known of a point's first iteration. */
-static bool conditions_mix_points(const InitSite *site)
+/* Some condition varies with a loop that both the reduction and the points depend on: nothing is known of a point's first iteration. */
+static bool conditions_mix_points(const InitSite *site, Analyzer *an)
 {
     for (int i = 0; i < site->conditions.count; i++)
         for (int k = 0; k < site->reduce_loops.count; k++) {
             const Var *loop = site->reduce_loops.entries[k].key;
-            if (map_has(&site->spatial_vars, loop) && expr_uses_var(site->conditions.data[i], loop))
+            if (map_has(&site->spatial_vars, loop) && expr_uses_var(site->conditions.data[i], loop) &&
+                !is_on_point(site, an, site->conditions.data[i]))
                 return true;
         }
     return false;
@@ -246,7 +287,9 @@ static bool conditions_mix_points(const InitSite *site)
    iteration for the point has them. */
 static bool axes_tell_first_update(const InitSite *site, Analyzer *an)
 {
-    return nest_repeats_points(site) ? !conditions_mix_points(site) && axes_are_digits_of_loops(site, an) : axes_tell_iterations(site, an);
+    if (!nest_repeats_points(site))
+        return axes_tell_iterations(site, an);
+    return !conditions_mix_points(site, an) && axes_are_digits_of_loops(site, an);
 }
 
 /* The condition, on the reduction axes, that this is the first iteration of all reduction loops; NULL where it is not shown to be the first

@@ -28,6 +28,8 @@ typedef struct {
 InitSite *init_site_new(Context *ctx, const Frame *frames, int frame_count, const BlockStmt *block);
 /* EXPR, as seen inside the frame at index INSIDE, over what is visible at outer and the loops inside it. */
 const Expr *init_site_compose(const InitSite *site, const Expr *expr, int inside);
+/* EXPR with the one value of each loop of one iteration: such a loop tells no points apart. EXPR itself where no other loop is left. */
+const Expr *init_site_without_unit_loops(const InitSite *site, const Expr *expr);
 /* True when a point that the loops reach may have no update: some reduction loop may be empty, or a condition depends on the reduction. */
 bool init_site_points_may_lack_updates(const InitSite *site);
 /* The init as loops of its own, to stand before outer. */

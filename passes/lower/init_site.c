@@ -90,8 +90,7 @@ static void find_reduce_loops(InitSite *site)
     }
 }
 
-/* EXPR with the one value of each loop of one iteration: such a loop tells no points apart. */
-static const Expr *without_unit_loops(const InitSite *site, const Expr *expr)
+const Expr *init_site_without_unit_loops(const InitSite *site, const Expr *expr)
 {
     Subst values = {0};
     for (int i = site->outer; i < site->frame_count; i++) {
@@ -99,12 +98,18 @@ static const Expr *without_unit_loops(const InitSite *site, const Expr *expr)
         if (site->frames[i].stmt->kind == STMT_FOR && expr_is_int(loop->extent, 1) && loop->min->kind == EXPR_INT)
             subst_var(site->ctx, &values, loop->var, loop->min);
     }
-    return values.vars.count ? subst_expr(site->ctx, &values, expr) : expr;
+    const Expr *rest = values.vars.count ? subst_expr(site->ctx, &values, expr) : expr;
+    Map left = {0};
+    find_dependencies(site, compose(site, rest, site->outer, -1), 0, &left);
+    return left.count ? rest : expr;
 }
 
 static void add_condition(InitSite *site, const Expr *condition, int inside)
 {
-    conjunction_split(site->ctx, without_unit_loops(site, init_site_compose(site, condition, inside)), &site->conditions);
+    int first = site->conditions.count;
+    conjunction_split(site->ctx, init_site_compose(site, condition, inside), &site->conditions);
+    for (int i = first; i < site->conditions.count; i++)
+        site->conditions.data[i] = init_site_without_unit_loops(site, site->conditions.data[i]);
 }
 
 static const Expr *frame_condition(Context *ctx, const Frame *frame)
@@ -145,7 +150,7 @@ static void find_spatial_vars(InitSite *site)
     visit_stmt(&visitor, site->block->init);
 }
 
-/* Which kinds of loops CONDITION varies with. */
+/* Which kinds of loops CONDITION varies with; those of one iteration count where there are no others. */
 typedef struct {
     bool reduction; /* loops that only the reduction axes depend on */
     bool others;    /* other loops inside outer, and those outside that the spatial axes depend on */
@@ -154,32 +159,32 @@ typedef struct {
 static ConditionKind condition_kind(const InitSite *site, const Expr *condition)
 {
     Map found = {0};
-    ConditionKind kind = {false, false};
+    ConditionKind kind = {false, false}, units = {false, false};
     find_dependencies(site, compose(site, condition, site->outer, -1), 0, &found);
     for (int i = 0; i < found.count; i++) {
         const Var *var = found.entries[i].key;
         const Stmt *stmt = found.entries[i].value;
-        if (stmt->kind != STMT_FOR || expr_is_int(stmt->as.loop.extent, 1)) /* a loop of one iteration tells no points apart */
+        if (stmt->kind != STMT_FOR)
             continue;
         bool spatial = map_has(&site->spatial_loops, var), reduction = map_has(&site->reduce_loops, var);
-        kind.reduction |= reduction && !spatial;
-        kind.others |= spatial || (!reduction && frame_of_var(site, var) >= site->outer);
+        ConditionKind *loop = expr_is_int(stmt->as.loop.extent, 1) ? &units : &kind;
+        loop->reduction |= reduction && !spatial;
+        loop->others |= spatial || (!reduction && frame_of_var(site, var) >= site->outer);
     }
+    if (!kind.reduction && !kind.others)
+        kind.reduction = units.reduction && !units.others;
     return kind;
 }
 
 /* Conditions on reduction loops alone may empty the reduction, not exclude a point: they do not count. A condition that mixes both kinds
-   excludes the points that have no update at all: then the nest runs the reduction loops as well, under all conditions. */
+   excludes the points for which it never holds: the nest runs the loops that it depends on as well. */
 static void find_nest_conditions(InitSite *site)
 {
-    bool mixed = false;
     for (int i = 0; i < site->conditions.count; i++) {
         ConditionKind kind = condition_kind(site, site->conditions.data[i]);
-        mixed |= kind.reduction && kind.others;
-    }
-    for (int i = 0; i < site->conditions.count; i++)
-        if (mixed || !condition_kind(site, site->conditions.data[i]).reduction)
+        if (!kind.reduction || kind.others)
             vec_push(site->ctx->arena, &site->nest_conditions, site->conditions.data[i]);
+    }
     for (int i = 0; i < site->nest_conditions.count; i++)
         find_dependencies(site, site->nest_conditions.data[i], site->outer, &site->spatial_vars);
 }
