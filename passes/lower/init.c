@@ -186,13 +186,16 @@ static Range composed_range(const InitSite *site, const ForStmt *loop)
     return (Range){init_site_compose(site, loop->min, site->frame_count - 1), init_site_compose(site, loop->extent, site->frame_count - 1)};
 }
 
-/* How the block's axes, or only those that are not SPATIAL too, come from the loops: those of the reduction, or all from outer on. */
+/* How the block's axes, or only those that are not SPATIAL too, come from the loops: those of the reduction, or all from outer on where the
+   block runs. */
 static bool axes_are_bijective(const InitSite *site, Analyzer *an, bool spatial, IterMapResult *result)
 {
     Context *ctx = site->ctx;
     const Expr **bindings = ARENA_ARRAY(ctx->arena, const Expr *, site->block->iter_count);
     VarRange *loops = ARENA_ARRAY(ctx->arena, VarRange, site->frame_count);
     IterMapQuery query = {.bindings = bindings, .iters = loops, .level = ITER_MAP_BIJECTIVE, .simplify_trivial = true};
+    if (spatial)
+        query.predicate = conjunction_join(ctx, &site->conditions);
     for (int i = 0; i < site->block->iter_count; i++)
         if (spatial || site->block->iters[i].kind != ITER_SPATIAL)
             bindings[query.binding_count++] = site->bindings[i];
