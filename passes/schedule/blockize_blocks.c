@@ -110,6 +110,17 @@ static bool check_neighbours(BlockGroup *group)
     return true;
 }
 
+/* The loops between NODE and the sequence, outermost first. */
+static const TreeNode **loops_inside(const BlockGroup *group, const TreeNode *node, int *count)
+{
+    int all;
+    const TreeNode **loops = schedule_loops_around(group->sch, node, &all);
+    *count = 0;
+    for (const TreeNode *up = schedule_parent(group->sch, node); up != group->sequence; up = schedule_parent(group->sch, up))
+        ++*count;
+    return loops + all - *count;
+}
+
 static bool divide_all(BlockGroup *group, bool preserve_unit_iters)
 {
     Schedule *sch = group->sch;
@@ -120,10 +131,7 @@ static bool divide_all(BlockGroup *group, bool preserve_unit_iters)
     for (int i = 0; i < group->count; i++) {
         Blockizing *part = &group->parts[i];
         *part = (Blockizing){.sch = sch, .an = an, .block_stmt = group->nodes[i]->stmt, .preserve_unit_iters = preserve_unit_iters};
-        int all;
-        const TreeNode **loops = schedule_loops_around(sch, group->nodes[i], &all);
-        part->loops = loops + outside_count;
-        part->loop_count = all - outside_count;
+        part->loops = loops_inside(group, group->nodes[i], &part->loop_count);
         if (part->block_stmt->as.block.init)
             sched_refuse(sch, "block '%s' has an init; decompose_reduction takes it off", part_name(group, i));
         else if (!blockize_prepare(part, outside, outside_count))

@@ -2,6 +2,7 @@
 #include "passes/schedule/inline.h"
 
 #include "ir/infer_regions.h"
+#include "passes/analysis/access.h"
 #include "passes/arith/iter_map.h"
 #include "passes/schedule/scope.h"
 
@@ -159,6 +160,26 @@ bool inline_check_only_used_by(Schedule *sch, const TreeNode *scope, const Buffe
     return true;
 }
 
+/* Nothing outside of the scope of the block at NODE touches BUFFER. */
+static bool check_stays_in_scope(Schedule *sch, const TreeNode *node, const Buffer *buffer)
+{
+    const TreeNode *scope = schedule_scope(sch, node);
+    AccessList accesses = access_collect(sch->ctx, schedule_func(sch));
+    for (int i = 0; schedule_scope(sch, scope) && i < accesses.count; i++) {
+        const Access *access = &accesses.data[i];
+        const Frame *frame = access->data == buffer->data ? access->frame : NULL;
+        while (frame && !(frame->kind == FRAME_BLOCK && frame->stmt == scope->stmt))
+            frame = frame->outer;
+        if (frame || access->data != buffer->data)
+            continue;
+        sched_refuse(sch, "buffer '%s' is used outside of block '%s', in which block '%s' is, so it must stay", buffer->name,
+                     node_block(scope)->block->name, node_block(node)->block->name);
+        sched_note(sch, access->span, "the use is here");
+        return false;
+    }
+    return true;
+}
+
 bool inline_check_intermediate(Schedule *sch, const TreeNode *node, const Buffer *buffer)
 {
     const Func *func = schedule_func(sch);
@@ -168,7 +189,7 @@ bool inline_check_intermediate(Schedule *sch, const TreeNode *node, const Buffer
                          buffer->name);
             return note_block(sch, node);
         }
-    return true;
+    return check_stays_in_scope(sch, node, buffer);
 }
 
 /* --- rebuilding --- */

@@ -16,7 +16,7 @@ bool inline_solve(Schedule *sch, const BlockStmt *block, const Expr *const *indi
                   const BlockStmt *ranges, Subst *subst);
 /* No block of the scope but those in ALLOWED (COUNT) touches BUFFER, nor does an opaque access or a view; false after a refusal. */
 bool inline_check_only_used_by(Schedule *sch, const TreeNode *scope, const Buffer *buffer, const TreeNode *const *allowed, int count);
-/* BUFFER is allocated in this function (no parameter); false after a refusal. */
+/* BUFFER is allocated in this function (no parameter) and used in the block's scope alone; false after a refusal. */
 bool inline_check_intermediate(Schedule *sch, const TreeNode *block, const Buffer *buffer);
 /* STMT with the declared reads and writes of those blocks inferred anew that declare to touch GONE. */
 const Stmt *inline_refresh_regions(Schedule *sch, const Stmt *stmt, const Buffer *gone);
