@@ -52,13 +52,33 @@ static bool pays_as_floats(DType dtype, LLVMValueRef b)
     return dtype.lanes > 1 && dtype.bits <= 32 && (dtype.bits == 8 || !uniform_constant(b, &constant));
 }
 
+static LLVMValueRef truncated(FuncGen *gen, bool remainder, DType dtype, LLVMValueRef a, LLVMValueRef b);
+
+/* LLVM 19 makes wrong code of a division of vectors whose divisor is selected from constants: one lane of 0 there, also one that is never
+   selected, and it takes all lanes for undefined. */
+static LLVMValueRef truncated_lanes(FuncGen *gen, bool remainder, DType dtype, LLVMValueRef a, LLVMValueRef b)
+{
+    LLVMBuilderRef builder = gen->builder;
+    LLVMValueRef result = LLVMGetPoison(llvm_value_type(gen->build, dtype));
+    for (int i = 0; i < dtype.lanes; i++) {
+        LLVMValueRef lane = llvm_const_int(gen->build, DTYPE_INT32, i);
+        LLVMValueRef value = truncated(gen, remainder, dtype_scalar(dtype), LLVMBuildExtractElement(builder, a, lane, ""),
+                                       LLVMBuildExtractElement(builder, b, lane, ""));
+        result = LLVMBuildInsertElement(builder, result, value, lane, "");
+    }
+    return result;
+}
+
 static LLVMValueRef truncated(FuncGen *gen, bool remainder, DType dtype, LLVMValueRef a, LLVMValueRef b)
 {
     LLVMBuilderRef builder = gen->builder;
+    int64_t constant;
     if (pays_as_floats(dtype, b)) {
         LLVMValueRef quotient = divide_as_floats(gen, dtype, a, b);
         return remainder ? LLVMBuildSub(builder, a, LLVMBuildMul(builder, quotient, b, ""), "") : quotient;
     }
+    if (dtype.lanes > 1 && !uniform_constant(b, &constant))
+        return truncated_lanes(gen, remainder, dtype, a, b);
     if (dtype.code == DT_INT)
         return remainder ? LLVMBuildSRem(builder, a, b, "") : LLVMBuildSDiv(builder, a, b, "");
     return remainder ? LLVMBuildURem(builder, a, b, "") : LLVMBuildUDiv(builder, a, b, "");

@@ -7,8 +7,8 @@ _tirc() {
     case $before in
     --emit) COMPREPLY=($(compgen -W "obj asm llvm-ir bc tir header" -- "$word")); return ;;
     --show) COMPREPLY=($(compgen -W "steps diff" -- "$word")); return ;;
-    --print-after) COMPREPLY=($(compgen -W "target pragmas init bindings place compact match blocks bounds lanes flatten simplify copies vectorize unroll cleanup widen entry all" -- "$word")); return ;;
-    --start-after) COMPREPLY=($(compgen -W "target pragmas init bindings place compact match blocks bounds lanes flatten simplify copies vectorize unroll cleanup widen entry" -- "$word")); return ;;
+    --print-after) COMPREPLY=($(compgen -W "target pragmas wrapping init bindings place compact match blocks bounds lanes flatten simplify copies vectorize unroll cleanup widen entry all" -- "$word")); return ;;
+    --start-after) COMPREPLY=($(compgen -W "target pragmas wrapping init bindings place compact match blocks bounds lanes flatten simplify copies vectorize unroll cleanup widen entry" -- "$word")); return ;;
     --fp-contract) COMPREPLY=($(compgen -W "on off" -- "$word")); return ;;
     --output | -o | --schedule | -s | --header | -H | -MF | --load) COMPREPLY=($(compgen -f -- "$word")); return ;;
     esac

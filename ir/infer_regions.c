@@ -6,6 +6,7 @@
 #include "ir/interval.h"
 #include "ir/linear_sum.h"
 #include "ir/walk.h"
+#include "ir/wrap.h"
 
 enum { LARGEST_LET = 200 }; /* nodes of a let's value that are still put in its place */
 
@@ -217,10 +218,23 @@ static void widen(Inference *inference, const Condition *condition)
         interval_set(inference->ctx, &inference->scope, condition->list.data[i].var, &condition->list.data[i].old);
 }
 
+static bool find_bound(const void *data, const Var *var, WrapBound *bound)
+{
+    const IntervalScope *scope = data;
+    const Interval *domain = map_get(&scope->domains, var);
+    if (!domain || !interval_is_known(*domain))
+        return false;
+    const IntervalScope none = {.domains = {0}};
+    WrapScope fixed = {find_bound, &none}; /* the ends are in terms of what is fixed */
+    *bound = (WrapBound){wrap_bound(&fixed, domain->min).min, wrap_bound(&fixed, domain->max).max};
+    return true;
+}
+
 static Condition enter_condition(Inference *inference, const Expr *expr, bool holds)
 {
+    WrapScope scope = {find_bound, &inference->scope};
     Condition condition = {0};
-    narrow(inference, &condition, expr, holds);
+    narrow(inference, &condition, wrap_explicitly(inference->ctx, &scope, expr), holds);
     if (condition.useless) {
         widen(inference, &condition);
         condition.list.count = 0;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ir/walk.h"
+#include "ir/wrap.h"
 #include "passes/analysis/access_flat.h"
 #include "passes/analysis/reduction.h"
 
@@ -168,13 +169,40 @@ static void collect_reads(Collector *collector, const Expr *expr)
     visit_expr(&visitor, expr);
 }
 
+/* --- values --- */
+
+/* What the variables bound by the frames from DATA outwards may be. */
+static bool find_bound(const void *data, const Var *var, WrapBound *bound)
+{
+    const Frame *frame = data;
+    while (frame && frame->var != var)
+        frame = frame->outer;
+    WrapScope outside = {find_bound, frame ? frame->outer : NULL};
+    if (frame)
+        *bound = frame->range.min ? wrap_bound_of_range(&outside, frame->range) : wrap_bound(&outside, frame->value);
+    return frame;
+}
+
+/* VALUE, of a condition or let, whose arithmetic wraps. */
+static const Expr *wrapping(const Collector *collector, const Expr *value)
+{
+    WrapScope scope = {find_bound, collector->frame};
+    return wrap_explicitly(collector->ctx, &scope, value);
+}
+
+/* STMT: the if statement whose condition it is, or NULL. */
+static void push_condition(Collector *collector, const Expr *condition, bool negated, const Stmt *stmt)
+{
+    push(collector, (Frame){.kind = FRAME_CONDITION, .value = wrapping(collector, condition), .negated = negated, .stmt = stmt});
+}
+
 /* The branches of if_then_else are evaluated only under their condition. */
 static void collect_choice(Collector *collector, const Expr *expr)
 {
     const Frame *outside = collector->frame;
     collect_reads(collector, expr->args[0]);
     for (int i = 1; i <= 2; i++) {
-        push(collector, (Frame){.kind = FRAME_CONDITION, .value = expr->args[0], .negated = i == 2});
+        push_condition(collector, expr->args[0], i == 2, NULL);
         collect_reads(collector, expr->args[i]);
         collector->frame = outside;
     }
@@ -185,7 +213,7 @@ static void collect_right_operand(Collector *collector, const Expr *expr)
 {
     const Frame *outside = collector->frame;
     collect_reads(collector, expr->args[0]);
-    push(collector, (Frame){.kind = FRAME_CONDITION, .value = expr->args[0], .negated = expr->kind == EXPR_OR});
+    push_condition(collector, expr->args[0], expr->kind == EXPR_OR, NULL);
     collect_reads(collector, expr->args[1]);
     collector->frame = outside;
 }
@@ -317,12 +345,12 @@ static void collect_branch(Collector *collector, const Stmt *stmt)
 {
     const Frame *outside = collector->frame;
     collect_reads(collector, stmt->as.branch.condition);
-    push(collector, (Frame){.kind = FRAME_CONDITION, .value = stmt->as.branch.condition, .stmt = stmt});
+    push_condition(collector, stmt->as.branch.condition, false, stmt);
     collect_at(collector, stmt->as.branch.then_body, 0);
     collector->frame = outside;
     if (!stmt->as.branch.else_body)
         return;
-    push(collector, (Frame){.kind = FRAME_CONDITION, .value = stmt->as.branch.condition, .negated = true, .stmt = stmt});
+    push_condition(collector, stmt->as.branch.condition, true, stmt);
     collect_at(collector, stmt->as.branch.else_body, 1);
 }
 
@@ -352,7 +380,7 @@ static void collect_stmt(Collector *collector, const Stmt *stmt)
     case STMT_IF: collect_branch(collector, stmt); break;
     case STMT_LET:
         collect_reads(collector, stmt->as.let.value);
-        push(collector, (Frame){.kind = FRAME_BIND, .var = stmt->as.let.var, .value = stmt->as.let.value});
+        push(collector, (Frame){.kind = FRAME_BIND, .var = stmt->as.let.var, .value = wrapping(collector, stmt->as.let.value)});
         collect_stmt(collector, stmt->as.let.body);
         break;
     case STMT_STORE:

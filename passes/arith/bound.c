@@ -205,7 +205,9 @@ static IntBound bound_compute(Analyzer *an, const Expr *expr)
     }
     case EXPR_CAST: {
         IntBound inner = analyzer_bound(an, expr->args[0]), limits = bound_of_type(expr->dtype);
-        return inner.min >= limits.min && inner.max <= limits.max ? inner : limits;
+        DType from = expr->args[0]->dtype;
+        bool huge = from.code == DT_UINT && from.bits == 64 && inner.max == BOUND_POS_INF; /* beyond int64, too */
+        return inner.min >= limits.min && inner.max <= limits.max && !huge ? inner : limits;
     }
     case EXPR_SELECT: return bound_union(analyzer_bound(an, expr->args[1]), analyzer_bound(an, expr->args[2]));
     case EXPR_BROADCAST: return analyzer_bound(an, expr->args[0]);
