@@ -175,6 +175,8 @@ const Expr *simplify_visit(Simplifier *s, const Expr *expr)
     int cuts = s->cut_count;
     const Expr *result = visit_uncached(s, expr);
     analyzer_end_visit(s->an);
+    if (result->dtype.lanes < expr->dtype.lanes) /* what is known of a condition is a truth for all lanes */
+        result = expr_broadcast(s->an->ctx, result, expr->dtype.lanes);
     if (result->arg_count)
         result = analyzer_memo(s->an, result)->expr; /* one node for equal results keeps comparing them cheap */
     if (cuts == s->cut_count) {
