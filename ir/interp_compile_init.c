@@ -221,14 +221,43 @@ static InitStep block_step(const Site *site, const ExecNode *node)
     return step;
 }
 
-/* False where the points cannot be visited without running the program between: then a point has its init with its first update. */
+/* True when a visit of the points comes across BUFFER. */
+static bool visit_uses(const Site *site, const Buffer *buffer)
+{
+    bool uses = stmt_uses_buffer(site->source->init, buffer);
+    for (int i = 0; i < site->conditions.count; i++)
+        uses |= expr_uses_buffer(site->conditions.data[i], buffer);
+    for (int i = site->first; i < site->count; i++) {
+        const Stmt *source = site->compiler->path.data[i].source;
+        if (source->kind == STMT_BLOCK)
+            for (int k = 0; k < source->as.block.iter_count; k++)
+                uses |= !depends_on_skipped(site, source->as.block.bindings[k]) && expr_uses_buffer(source->as.block.bindings[k], buffer);
+        else if (source->kind == STMT_FOR && site->needed[i])
+            uses |= expr_uses_buffer(source->as.loop.min, buffer) || expr_uses_buffer(source->as.loop.extent, buffer);
+        else if (source->kind == STMT_LET && site->needed[i])
+            uses |= expr_uses_buffer(source->as.let.value, buffer);
+    }
+    return uses;
+}
+
+static bool visit_uses_any_of(const Site *site, const BlockStmt *block)
+{
+    bool uses = false;
+    for (int i = 0; i < block->alloc_count; i++)
+        uses |= visit_uses(site, block->allocs[i]);
+    for (int i = 0; i < block->match_count; i++)
+        uses |= visit_uses(site, block->matches[i].target);
+    return uses;
+}
+
+/* False where the points cannot be visited without running what is around the block: then a point has its init with its first update. */
 static bool can_visit(const Site *site)
 {
     for (int i = site->first; i < site->count - 1; i++) {
         const PathEntry *entry = &site->compiler->path.data[i];
         if (entry->kind == PATH_WHILE || entry->kind == PATH_ALLOCATE)
             return false;
-        if (entry->kind == PATH_BLOCK && (entry->source->as.block.match_count || entry->source->as.block.alloc_count))
+        if (entry->kind == PATH_BLOCK && visit_uses_any_of(site, &entry->source->as.block))
             return false;
     }
     return true;
@@ -237,7 +266,6 @@ static bool can_visit(const Site *site)
 static void plan_visit(Site *site)
 {
     InitPlan *plan = &site->block->plan;
-    find_needed(site);
     plan->early = true;
     plan->steps = ARENA_ARRAY(site->compiler->arena, InitStep, site->count - site->first);
     for (int i = site->first; i < site->count; i++) {
@@ -292,6 +320,9 @@ void compile_init_plan(Compiler *compiler, BlockInfo *block)
     block->across_tags = find_across_tags(&site);
     add_reduction(compiler, compiler->path.data[site.first].node, block);
     find_conditions(&site);
-    if (can_visit(&site) && points_may_lack_updates(&site))
+    if (!points_may_lack_updates(&site))
+        return;
+    find_needed(&site);
+    if (can_visit(&site))
         plan_visit(&site);
 }

@@ -168,7 +168,20 @@ bool stmt_uses_var(const Stmt *stmt, const Var *var)
     return stmt_has_use(stmt, (Use){.var = var, .bits = symbol_bit(var->id)});
 }
 
+static Use use_of_buffer(const Buffer *buffer)
+{
+    return (Use){.buffer = buffer, .bits = symbol_bit(buffer->id) | symbol_bit(buffer->data->id)};
+}
+
 bool stmt_uses_buffer(const Stmt *stmt, const Buffer *buffer)
 {
-    return stmt_has_use(stmt, (Use){.buffer = buffer, .bits = symbol_bit(buffer->id) | symbol_bit(buffer->data->id)});
+    return stmt_has_use(stmt, use_of_buffer(buffer));
+}
+
+bool expr_uses_buffer(const Expr *expr, const Buffer *buffer)
+{
+    Use use = use_of_buffer(buffer);
+    Visitor visitor = {.expr = use_in_expr, .data = &use};
+    visit_expr(&visitor, expr);
+    return use.found;
 }

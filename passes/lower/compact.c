@@ -31,21 +31,26 @@ static Range whole_dimension(Context *ctx, const Expr *shape)
 /* The largest constant that stands for an extent within a symbolic one: a larger one may come from nothing but the limits of the type. */
 enum { MOST_CONSTANT = 65536 };
 
-/* An extent that holds EXTENT everywhere and is not below 0: a constant where there is one. */
-static const Expr *settle_extent(Analyzer *an, const Expr *extent, const Expr *shape)
+/* LO to HI as a range within [0, SHAPE), of a constant extent where there is one. The elements below 0, which no access reaches, do not count
+   once the extent is cut at SHAPE. */
+static Range settle_range(Analyzer *an, const Expr *lo, const Expr *hi, const Expr *shape)
 {
     Context *ctx = analyzer_context(an);
+    const Expr *extent = analyzer_simplify(an, op_add_int(ctx, op_sub(ctx, hi, lo), 1));
     IntBound bound = analyzer_bound(an, extent);
     int64_t whole;
     bool known = bound.max <= MOST_CONSTANT || (expr_const_int(shape, &whole) && bound.max != BOUND_POS_INF);
     if (known && dtype_holds(shape->dtype, bound.max))
-        return expr_int(ctx, shape->dtype, bound.max > 1 ? bound.max : 1);
+        return (Range){lo, expr_int(ctx, shape->dtype, bound.max > 1 ? bound.max : 1)};
     extent = op_cast(ctx, shape->dtype, extent);
     if (!analyzer_prove_at_least(an, extent, 0))
         extent = op_max(ctx, extent, expr_int(ctx, shape->dtype, 0));
-    if (!analyzer_prove_less_equal(an, extent, shape))
+    if (!analyzer_prove_less_equal(an, extent, shape)) {
         extent = op_min(ctx, extent, shape);
-    return analyzer_simplify(an, extent);
+        if (!analyzer_prove_at_least(an, lo, 0))
+            lo = op_max(ctx, lo, expr_int(ctx, lo->dtype, 0));
+    }
+    return (Range){lo, analyzer_simplify(an, extent)};
 }
 
 /* The part of a dimension of extent SHAPE that NEEDED leaves. */
@@ -60,10 +65,8 @@ static Range shrink_dimension(Analyzer *an, IntSet needed, const Expr *shape)
         lo = whole.min;
     if (analyzer_prove(an, op_compare(ctx, EXPR_GE, hi, last)))
         hi = last;
-    const Expr *extent = settle_extent(an, analyzer_simplify(an, op_add_int(ctx, op_sub(ctx, hi, lo), 1)), shape);
-    if (analyzer_prove(an, op_compare(ctx, EXPR_GE, extent, shape)))
-        return whole;
-    return (Range){lo, extent};
+    Range settled = settle_range(an, lo, hi, shape);
+    return analyzer_prove(an, op_compare(ctx, EXPR_GE, settled.extent, shape)) ? whole : settled;
 }
 
 /* --- storage_align --- */

@@ -248,14 +248,15 @@ static bool region_names_reduction(const InitSite *site, const Region *region)
     return false;
 }
 
-/* The regions that still make sense without the reduction axes, of buffers other than those that WITHOUT (COUNT regions) names. */
+/* The regions of what the init uses that still make sense without the reduction axes, of buffers other than those that WITHOUT (COUNT
+   regions) names. */
 static Region *spatial_regions(const InitSite *site, const Region *regions, int count, const Region *without, int without_count,
                                int *result_count)
 {
     Region *result = ARENA_ARRAY(site->ctx->arena, Region, count);
     *result_count = 0;
     for (int i = 0; i < count; i++) {
-        bool keep = !region_names_reduction(site, &regions[i]);
+        bool keep = stmt_uses_buffer(site->block->init, regions[i].buffer) && !region_names_reduction(site, &regions[i]);
         for (int k = 0; k < without_count; k++)
             keep &= regions[i].buffer != without[k].buffer;
         if (keep)

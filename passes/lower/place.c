@@ -31,11 +31,6 @@ typedef struct {
 } Placer;
 
 /* --- Finding the uses --- */
-static bool expr_uses_buffer(Context *ctx, const Expr *expr, const Buffer *buffer)
-{
-    return stmt_uses_buffer(stmt_evaluate(ctx, expr, span_none()), buffer);
-}
-
 /* The one statement directly inside STMT that holds all uses of BUFFER in STMT; NULL where STMT itself uses it or several parts do. */
 static const Stmt *only_user(Context *ctx, const Stmt *stmt, const Buffer *buffer)
 {
@@ -53,7 +48,7 @@ static const Stmt *only_user(Context *ctx, const Stmt *stmt, const Buffer *buffe
     case STMT_IF: {
         bool in_then = stmt_uses_buffer(stmt->as.branch.then_body, buffer);
         bool in_else = stmt->as.branch.else_body && stmt_uses_buffer(stmt->as.branch.else_body, buffer);
-        if (in_then == in_else || expr_uses_buffer(ctx, stmt->as.branch.condition, buffer))
+        if (in_then == in_else || expr_uses_buffer(stmt->as.branch.condition, buffer))
             return NULL;
         return in_then ? stmt->as.branch.then_body : stmt->as.branch.else_body;
     }

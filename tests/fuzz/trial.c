@@ -1,6 +1,6 @@
 /* What must hold of a program on its way through a schedule. For each accepted step: the print round-trips, the verifier holds, the
-   interpreter agrees with the unscheduled program at all sizes; at the end the compiled object agrees, bit for bit unless a step reordered
-   a float reduction. Each refusal has a message and changes nothing. */
+   interpreter agrees with the unscheduled program at all sizes; at the end the lowered program, interpreted, and the compiled object agree,
+   bit for bit unless a step reordered a float reduction. Each refusal has a message and changes nothing. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -145,12 +145,14 @@ static bool check_results(Trial *trial, int set, const ArgData *actual, const ch
     return fail(trial, "%s gives %s = %.9g, not %.9g", what, mismatch.element, mismatch.actual, mismatch.expected);
 }
 
-static bool check_interpreted(Trial *trial, int set)
+/* FUNC is the program or what it is lowered to: there, the interpreter sees each access that leaves its scratch. */
+static bool check_interpreted(Trial *trial, int set, const Func *func)
 {
     ArgData *actual = argdata_copy(trial->inputs[set]);
+    const char *what = func == trial->current->funcs[0] ? "the interpreter" : "the interpreter of the lowered program";
     trial->failed_set = set;
-    bool ok = interpret(trial, trial->current->funcs[0], actual);
-    ok = ok ? check_results(trial, set, actual, "the interpreter") : fail(trial, "the interpreter finds: %s", first_error(trial));
+    bool ok = interpret(trial, func, actual) ? check_results(trial, set, actual, what)
+                                             : fail(trial, "%s finds: %s", what, first_error(trial));
     argdata_free(actual);
     return ok;
 }
@@ -192,7 +194,7 @@ bool trial_step(Trial *trial, const char *step, bool *accepted)
     trial->reordered |= may_reorder(step);
     bool ok = check_text(trial);
     for (int set = 0; ok && set < trial->set_count; set++)
-        ok = check_interpreted(trial, set);
+        ok = check_interpreted(trial, set, trial->current->funcs[0]);
     return ok;
 }
 
@@ -225,6 +227,9 @@ bool trial_compile(Trial *trial)
         return diag_first_error(trial->ctx, mark) || fail(trial, "lowering refuses threads without a message");
     if (!lowered || threads)
         return fail(trial, lowered ? "threads are lowered%s" : "lowering refuses: %s", lowered ? "" : first_error(trial));
+    for (int set = 0; set < trial->set_count; set++)
+        if (!check_interpreted(trial, set, lowered))
+            return false;
     CodegenOptions codegen = codegen_default_options();
     codegen.opt_level = trial->opt_level;
     codegen.fp_contract = false;
