@@ -14,6 +14,7 @@ enum { LARGEST_LET = 200 }; /* nodes of a let's value that are still put in its 
 typedef struct {
     Buffer *buffer;
     Interval *dims;
+    bool united; /* of several accesses: DIMS are simplified */
 } Access;
 
 typedef struct {
@@ -79,10 +80,11 @@ static void add_access(Inference *inference, AccessList *list, Buffer *buffer, c
         if (access->buffer != buffer)
             continue;
         for (int j = 0; j < buffer->ndim; j++)
-            access->dims[j] = interval_union(ctx, access->dims[j], dims[j]);
+            access->dims[j] = access->united ? interval_extend(ctx, access->dims[j], dims[j]) : interval_union(ctx, access->dims[j], dims[j]);
+        access->united = true;
         return;
     }
-    Access access = {buffer, arena_copy(ctx->arena, dims, sizeof *dims * (size_t)buffer->ndim)};
+    Access access = {buffer, arena_copy(ctx->arena, dims, sizeof *dims * (size_t)buffer->ndim), false};
     vec_push(ctx->arena, &list->list, access);
 }
 

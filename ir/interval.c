@@ -25,6 +25,14 @@ Interval interval_union(Context *ctx, Interval a, Interval b)
     return (Interval){linear_simplify(ctx, op_min(ctx, a.min, b.min)), linear_simplify(ctx, op_max(ctx, a.max, b.max))};
 }
 
+Interval interval_extend(Context *ctx, Interval simplified, Interval more)
+{
+    if (!interval_is_known(simplified) || !interval_is_known(more) || !dtype_equal(simplified.min->dtype, more.min->dtype))
+        return interval_union(ctx, simplified, more);
+    const Expr *min = linear_simplify(ctx, more.min), *max = more.max == more.min ? min : linear_simplify(ctx, more.max);
+    return (Interval){linear_extreme(ctx, EXPR_MIN, simplified.min, min), linear_extreme(ctx, EXPR_MAX, simplified.max, max)};
+}
+
 Interval interval_intersect(Context *ctx, Interval a, Interval b)
 {
     int64_t width;

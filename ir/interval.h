@@ -31,6 +31,8 @@ static inline Interval interval_everything(void)
 Interval interval_of_range(Context *ctx, Range range);
 /* The least interval that holds both, with simplified bounds. */
 Interval interval_union(Context *ctx, Interval a, Interval b);
+/* The same where the bounds of SIMPLIFIED are: unions of many do not simplify the growing bounds each time. */
+Interval interval_extend(Context *ctx, Interval simplified, Interval more);
 /* The integers in both, or A where that is empty for certain. */
 Interval interval_intersect(Context *ctx, Interval a, Interval b);
 /* The values of EXPR; of a vector, those of all its lanes. */

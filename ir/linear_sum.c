@@ -174,18 +174,35 @@ static bool simplified_difference(Context *ctx, const Expr *a, const Expr *b, in
     return true;
 }
 
+/* A minimum (maximum) of KIND that counts OPERAND already: min(min(min(x, y), z), y). It is looked for four levels deep. */
+static bool counts_operand(ExprKind kind, const Expr *least, const Expr *operand)
+{
+    if (least->kind == kind && expr_equal(least->args[0], operand))
+        return true;
+    for (int level = 0; level < 4 && least->kind == kind; level++, least = least->args[0])
+        if (expr_equal(least->args[1], operand))
+            return true;
+    return false;
+}
+
+/* The least (greatest) of simplified ARGS where one of them is known to be, else NULL. */
+static const Expr *simplify_extreme(Context *ctx, ExprKind kind, const Expr *const *args)
+{
+    int64_t difference;
+    if (simplified_difference(ctx, args[0], args[1], &difference))
+        return args[(difference > 0) == (kind == EXPR_MIN)];
+    return counts_operand(kind, args[0], args[1]) ? args[0] : NULL;
+}
+
 /* KIND over simplified ARGS: something simpler, or NULL. */
 static const Expr *simplify_binary(Context *ctx, ExprKind kind, const Expr *const *args)
 {
-    int64_t difference;
     const Expr *folded = fold_binary(ctx, kind, args[0], args[1]);
     if (folded)
         return folded;
     if (kind == EXPR_FLOORDIV || kind == EXPR_FLOORMOD)
         return simplify_division(ctx, kind, args);
-    if ((kind == EXPR_MIN || kind == EXPR_MAX) && simplified_difference(ctx, args[0], args[1], &difference))
-        return args[(difference > 0) == (kind == EXPR_MIN)];
-    return NULL;
+    return kind == EXPR_MIN || kind == EXPR_MAX ? simplify_extreme(ctx, kind, args) : NULL;
 }
 
 /* EXPR, which is no sum, with its operands simplified and constants folded. */
@@ -198,6 +215,13 @@ static const Expr *simplify_atom(Context *ctx, const Expr *expr)
         args[i] = linear_simplify(ctx, expr->args[i]);
     const Expr *simpler = is_signed_scalar(expr) && expr_is_binary(expr) ? simplify_binary(ctx, (ExprKind)expr->kind, args) : NULL;
     return simpler ? simpler : expr_with_args(ctx, expr, args);
+}
+
+const Expr *linear_extreme(Context *ctx, ExprKind kind, const Expr *a, const Expr *b)
+{
+    const Expr *args[] = {a, b};
+    const Expr *simpler = is_signed_scalar(a) ? simplify_binary(ctx, kind, args) : NULL;
+    return simpler ? simpler : expr_binary(ctx, kind, a, b);
 }
 
 const Expr *linear_simplify(Context *ctx, const Expr *expr)

@@ -23,6 +23,9 @@ bool linear_sum_of(Context *ctx, const Expr *expr, LinearSum *sum);
    sums show it. The value is the same for all values of the variables that do not overflow. */
 const Expr *linear_simplify(Context *ctx, const Expr *expr);
 
+/* The minimum or maximum (KIND) of A and B, of one type and simplified already. */
+const Expr *linear_extreme(Context *ctx, ExprKind kind, const Expr *a, const Expr *b);
+
 /* The extent of a range from BEGIN up to END, of one type. Where END is written BEGIN + x, that is x as it stands: printed ranges keep
    their extents. */
 const Expr *linear_extent(Context *ctx, const Expr *begin, const Expr *end);

@@ -341,34 +341,44 @@ bool dependence_moved_consumer(Context *ctx, const Func *before, const Func *aft
 
 /* --- a consumer that joins its producer, and the other way round --- */
 
+typedef VEC(const Access *) AccessRefs;
+
+/* The accesses inside of BLOCK, in program order. Pairs are made of such lists: the program holds many more. */
+static AccessRefs accesses_in_block(Context *ctx, const AccessList *accesses, const Block *block)
+{
+    AccessRefs inside = {0};
+    for (int i = 0; i < accesses->count; i++)
+        if (access_in_block(&accesses->data[i], block))
+            vec_push(ctx->arena, &inside, &accesses->data[i]);
+    return inside;
+}
+
 bool dependence_overwrites(Context *ctx, const Func *func, const Block *reader, const Block *writer, Conflict *conflict)
 {
     AccessList accesses = access_collect(ctx, func);
     Map sizes = func_sizes(ctx, func);
-    for (int i = 0; i < accesses.count; i++) {
-        const Access *read = &accesses.data[i];
-        if (read->write || !access_in_block(read, reader))
-            continue;
-        for (int j = 0; j < accesses.count; j++) {
-            const Access *write = &accesses.data[j];
-            if ((!write->write && !write->fence) || pair_is_harmless(read, write, false) || !access_in_block(write, writer))
+    AccessRefs reads = accesses_in_block(ctx, &accesses, reader), writes = accesses_in_block(ctx, &accesses, writer);
+    for (int i = 0; i < reads.count; i++)
+        for (int j = 0; j < writes.count && !reads.data[i]->write; j++) {
+            const Access *read = reads.data[i], *write = writes.data[j];
+            if ((!write->write && !write->fence) || pair_is_harmless(read, write, false))
                 continue;
             Pair pair = pair_new(ctx, read, write);
             pair_build(&pair, &sizes, 0);
             if (pair_conflicts(&pair, pair.space, conflict))
                 return true;
         }
-    }
     return false;
 }
 
 bool dependence_shares_memory(Context *ctx, const Func *func, const Block *block, const Block *other, const Var *except)
 {
     AccessList accesses = access_collect(ctx, func);
-    for (int i = 0; i < accesses.count; i++)
-        for (int j = 0; j < accesses.count && access_in_block(&accesses.data[i], block); j++) {
-            const Access *a = &accesses.data[i], *b = &accesses.data[j];
-            if (access_in_block(b, other) && !pair_is_harmless(a, b, false) && (a->fence || b->fence || a->data != except))
+    AccessRefs some = accesses_in_block(ctx, &accesses, block), others = accesses_in_block(ctx, &accesses, other);
+    for (int i = 0; i < some.count; i++)
+        for (int j = 0; j < others.count; j++) {
+            const Access *a = some.data[i], *b = others.data[j];
+            if (!pair_is_harmless(a, b, false) && (a->fence || b->fence || a->data != except))
                 return true;
         }
     return false;
@@ -410,12 +420,12 @@ bool dependence_reads_late(Context *ctx, const Func *func, const Block *block, c
 {
     AccessList accesses = access_collect(ctx, func);
     Map sizes = func_sizes(ctx, func);
-    for (int i = 0; i < accesses.count; i++)
-        for (int j = 0; j < accesses.count; j++) {
-            const Access *write = &accesses.data[i], *read = &accesses.data[j];
+    AccessRefs writes = accesses_in_block(ctx, &accesses, writer), reads = accesses_in_block(ctx, &accesses, block);
+    for (int i = 0; i < writes.count; i++)
+        for (int j = 0; j < reads.count && writes.data[i]->write; j++) {
+            const Access *write = writes.data[i], *read = reads.data[j];
             bool counts = !read->write && (!taken || !read->data || map_has(taken, read->data));
-            if (write->write && counts && !pair_is_harmless(write, read, true) && access_in_block(write, writer) &&
-                access_in_block(read, block) && is_read_late(ctx, write, read, &sizes, common, conflict))
+            if (counts && !pair_is_harmless(write, read, true) && is_read_late(ctx, write, read, &sizes, common, conflict))
                 return true;
         }
     return false;
