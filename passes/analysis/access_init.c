@@ -1,6 +1,6 @@
 /* When an access runs; see access_assume in access.h. The init of a reduction runs also where nothing is reduced over. */
 #include "ir/walk.h"
-#include "passes/analysis/access.h"
+#include "passes/analysis/pair.h"
 
 bool frame_in_init(const Frame *frame, const Frame *block)
 {
@@ -72,4 +72,58 @@ void access_assume(AffineSpace *space, const Access *access, const AffineEnv *en
         assume_init(space, block, access->frame, access->frame, env);
     else
         frame_assume(space, access->frame, env);
+}
+
+/* --- where an init may run --- */
+
+/* The reduction of the block at FRAME depends on VAR, and its points do not. */
+static bool only_reduces(const Frame *frame, const Var *var)
+{
+    const BlockStmt *block = &frame->stmt->as.block;
+    bool reduces = false;
+    for (int i = 0; i < block->iter_count; i++) {
+        bool depends = frame_depends(frame->outer, block->bindings[i], var);
+        if (depends && block->iters[i].kind == ITER_SPATIAL)
+            return false;
+        reduces |= depends;
+    }
+    return reduces;
+}
+
+/* CONDITION, at FRAME, mentions what only reduces in a block of whose init ACCESS is part. */
+static bool concerns_reduction(const Access *access, const Frame *frame, const Expr *condition)
+{
+    for (const Frame *block = access->frame; block; block = block->outer)
+        for (const Frame *outer = frame; outer && block->kind == FRAME_BLOCK && frame_in_init(access->frame, block); outer = outer->outer)
+            if (outer->var && outer->depth < block->depth && expr_uses_var(condition, outer->var) && only_reduces(block, outer->var))
+                return true;
+    return false;
+}
+
+static void assume_without_reduction(AffineSpace *space, const Access *access, const Frame *frame, const AffineEnv *env,
+                                     const Expr *condition)
+{
+    if (condition->kind == EXPR_AND && !frame->negated) {
+        assume_without_reduction(space, access, frame, env, condition->args[0]);
+        assume_without_reduction(space, access, frame, env, condition->args[1]);
+    } else if (!concerns_reduction(access, frame, condition)) {
+        affine_assume(space, env, condition, frame->negated);
+    }
+}
+
+static void assume_possible(AffineSpace *space, const Access *access, const Frame *frame, const AffineEnv *env)
+{
+    if (!frame)
+        return;
+    bool binds = frame->kind == FRAME_LOOP || frame->kind == FRAME_BIND;
+    assume_possible(space, access, frame->outer, binds && env ? env->outer : env);
+    if (frame->kind == FRAME_LOOP)
+        affine_assume_range(space, env->outer, env->dim, frame->range);
+    else if (frame->kind == FRAME_CONDITION)
+        assume_without_reduction(space, access, frame, env, frame->value);
+}
+
+void access_assume_possible(AffineSpace *space, const Access *access, const AffineEnv *env)
+{
+    assume_possible(space, access, access->frame, env);
 }

@@ -293,21 +293,39 @@ static void prefer_update(Context *ctx, const AccessList *accesses, const Map *s
         }
 }
 
+static bool is_thread_loop(const Frame *frame)
+{
+    return frame->kind == FRAME_LOOP && frame->stmt->kind == STMT_FOR && frame->stmt->as.loop.kind == FOR_THREAD;
+}
+
 static bool is_in_kernel(const Frame *frame)
 {
-    while (frame && !(frame->kind == FRAME_LOOP && frame->stmt->kind == STMT_FOR && frame->stmt->as.loop.kind == FOR_THREAD))
+    while (frame && !is_thread_loop(frame))
         frame = frame->outer;
     return frame;
 }
 
+/* Threads reduce together into the memory DATA: what one of them finds there, all of them have made. */
+static bool is_reduced_by_threads(const AccessList *accesses, const Var *data)
+{
+    for (int i = 0; i < accesses->count; i++) {
+        const Access *access = &accesses->data[i];
+        for (const Frame *frame = access->frame; access->data == data && access->write && frame; frame = frame->outer)
+            if (is_thread_loop(frame) && access_reduced_across(access, frame->var))
+                return true;
+    }
+    return false;
+}
+
 /* Scratch that each iteration fills before it reads it: parallel iterations and blocks get memory of their own, threads only in scopes that
-   say so, and iterations inside of a thread none in those that the block shares. */
+   say so, and iterations inside of a thread none in what the threads of the block share. */
 static bool is_private_scratch(Context *ctx, const AccessList *accesses, const Map *sizes, const Access *access, const Var *var,
                                RunMode mode)
 {
     ScopeClass scope = scope_class(access->buffer->scope);
-    bool shared_by_block = scope == SCOPE_SHARED && mode == RUN_AT_ONCE && is_in_kernel(access_loop(access, var));
-    return !shared_by_block && (!is_in_threads(mode) || scope == SCOPE_LOCAL) &&
+    bool in_thread = mode == RUN_AT_ONCE && is_in_kernel(access_loop(access, var));
+    bool shared = in_thread && (scope == SCOPE_SHARED || is_reduced_by_threads(accesses, access->data));
+    return !shared && (!is_in_threads(mode) || scope == SCOPE_LOCAL) &&
            dependence_is_private(ctx, accesses, sizes, access->data, var);
 }
 
@@ -326,22 +344,6 @@ static ScopeClass scope_of_access(const void *data, const Access *access)
     const Allocations *allocations = data;
     ScopeClass scope = access->buffer ? scope_class(access->buffer->scope) : SCOPE_GLOBAL;
     return scope == SCOPE_GLOBAL && access->data && map_has(&allocations->inner, access->data) ? SCOPE_LOCAL : scope;
-}
-
-/* A reduction over a loop of thread blocks has its init before the loop, where no thread block is, even if only one of them updates. */
-static bool blocks_reduce(Context *ctx, const AccessRefs *accesses, const Var *var, Conflict *conflict)
-{
-    for (int i = 0; i < accesses->count; i++) {
-        const Access *access = accesses->data[i];
-        if (!access->write || !access->initialized || !loop_is_reduced(access, var, false) ||
-            expr_is_int(access_loop(access, var)->range.extent, 1))
-            continue;
-        const char *text =
-            arena_printf(ctx->arena, "'%s' is reduced over it, and each thread block would run the init", access->buffer->name);
-        *conflict = (Conflict){.first = access, .second = access, .text = text};
-        return true;
-    }
-    return false;
 }
 
 bool dependence_carried(Context *ctx, const Func *func, const Var *var, RunMode mode, Conflict *conflict)
@@ -383,7 +385,7 @@ bool dependence_carried(Context *ctx, const Func *func, const Var *var, RunMode 
             return true;
         }
     }
-    return mode == RUN_AS_BLOCKS && blocks_reduce(ctx, &inside, var, conflict);
+    return false;
 }
 
 static bool access_needs_loop(const Access *access, const Var *outer)

@@ -54,8 +54,8 @@ void pair_build(Pair *pair, const Map *sizes, int extra)
     pair->dims = pair->element + ndim + extra;
     pair->space = affine_universe(pair->ctx, pair->dims, sizes);
     pair->space.terms = pair->terms;
-    frame_assume(&pair->space, a->frame, pair->env_a);
-    frame_assume(&pair->space, b->frame, pair->env_b);
+    access_assume_possible(&pair->space, a, pair->env_a);
+    access_assume_possible(&pair->space, b, pair->env_b);
     if (a->fence || b->fence) {
         pair->space.approximate = true;
     } else if (ndim) {
