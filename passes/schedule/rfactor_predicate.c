@@ -16,7 +16,8 @@ bool rfactor_loop_is_reduced_before(const Factoring *f, const TreeNode *loop)
     return loop != f->loop && rfactor_loop_is_used(node_block(f->block), node_loop(loop)->var, ITER_REDUCE);
 }
 
-/* CONCLUSION holds in all iterations of the loops in which GIVEN (NULL: nothing) holds. */
+/* CONCLUSION holds in all iterations of the loops in which GIVEN holds; without it, in all iterations of those that are left, for what was
+   reduced before may have had none. */
 static bool holds_in_loops(const Factoring *f, const Expr *given, const Expr *conclusion)
 {
     Context *ctx = f->sch->ctx;
@@ -25,7 +26,8 @@ static bool holds_in_loops(const Factoring *f, const Expr *given, const Expr *co
     const AffineEnv *env = NULL;
     for (int i = 0; i < f->loop_count; i++) {
         const ForStmt *loop = node_loop(f->loops[i]);
-        affine_assume_range(&space, env, i, (Range){loop->min, loop->extent});
+        if (given || !rfactor_loop_is_reduced_before(f, f->loops[i]))
+            affine_assume_range(&space, env, i, (Range){loop->min, loop->extent});
         AffineEnv inner = {env, loop->var, i, NULL};
         env = arena_copy(ctx->arena, &inner, sizeof inner);
     }
