@@ -12,5 +12,8 @@ const char *print_func(Context *ctx, const Func *func);
 const char *print_expr(Context *ctx, const Expr *expr);
 const char *print_region(Context *ctx, const Region *region);
 const char *print_stmt(Context *ctx, const Stmt *stmt);
+/* How print_func spells each Var and Buffer that it defines: from the symbol to its text. What a message says of symbols that steps made
+   agrees with the printed program by this: there may be several of one name, and a name may hold a character that the text cannot. */
+Map print_spellings(Context *ctx, const Func *func);
 
 #endif

@@ -26,8 +26,10 @@ typedef struct {
     size_t line_start; /* where the line being written begins: declarations that it turns out to need are put before it */
     int indent;
     bool for_message; /* names as given, nothing declared */
+    bool for_spellings; /* the text does not matter */
     Map texts;        /* Var or Buffer in scope -> how it is spelled; NULL once it is out of scope */
     Map names;        /* interned name -> NameEntry */
+    Map spellings;    /* with for_spellings: every Var or Buffer that was in scope -> its text */
     Map loops;        /* loop Var -> const ForStmt of the loops around */
     VEC(Definition) definitions;
 } Printer;

@@ -215,6 +215,14 @@ const char *print_module(Context *ctx, const Module *module)
     return strbuf_text(&printer.out);
 }
 
+Map print_spellings(Context *ctx, const Func *func)
+{
+    Printer printer = printer_new(ctx, false);
+    printer.for_spellings = true;
+    print_function(&printer, func);
+    return printer.spellings;
+}
+
 const char *print_func(Context *ctx, const Func *func)
 {
     Printer printer = printer_new(ctx, false);

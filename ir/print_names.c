@@ -98,6 +98,8 @@ static void record_definition(Printer *printer, Definition definition, const cha
     definition.old_text = map_get(&printer->texts, definition.symbol);
     vec_push(printer->ctx->arena, &printer->definitions, definition);
     map_set(printer->ctx->arena, &printer->texts, definition.symbol, (void *)text);
+    if (printer->for_spellings)
+        map_set(printer->ctx->arena, &printer->spellings, definition.symbol, (void *)text);
 }
 
 const char *printer_define(Printer *printer, const void *symbol, Str hint, const char *fallback)

@@ -17,6 +17,7 @@ typedef struct {
     Context *ctx;
     AccessList accesses;
     const Frame *frame;
+    const Func *func;
     const BlockStmt *block; /* innermost */
     const Reduction *reduction; /* the recognized reduction that the walk is in, and its block */
     const BlockStmt *group;
@@ -125,6 +126,7 @@ static void add_access(Collector *collector, Region region, bool whole, bool wri
     access.whole = whole || !same_layout(canonical, region.buffer);
     access.block = collector->block ? collector->block->block : NULL;
     access.stmt = collector->stmt;
+    access.func = collector->func;
     if (collector->reduction && reduction_owns(collector->reduction, buffer)) {
         access.group = collector->group->block;
         access.initialized = collector->group->init != NULL;
@@ -431,7 +433,7 @@ static AccessCache *access_cache(Context *ctx)
 
 static AccessList collect_func(Context *ctx, const Func *func, int expected)
 {
-    Collector collector = {.ctx = ctx, .flats = flat_buffers_collect(ctx, func)};
+    Collector collector = {.ctx = ctx, .func = func, .flats = flat_buffers_collect(ctx, func)};
     vec_reserve(ctx->arena, &collector.accesses, expected);
     collect_stmt(&collector, func->body);
     return collector.accesses;

@@ -44,6 +44,7 @@ typedef struct {
     bool fence;         /* an opaque effect without declared regions: conflicts with everything */
     int order;          /* among accesses of one statement: what is read comes before what is written */
     Block *block;       /* the innermost block around, or NULL */
+    const Func *func;
     const Stmt *stmt;
     Span span;
 } Access;

@@ -2,7 +2,7 @@
 #include "ir/walk.h"
 #include "passes/analysis/pair.h"
 #include "passes/analysis/race.h"
-#include "support/strbuf.h"
+#include "passes/analysis/witness.h"
 
 /* The number of the loop over VAR among the loops around ACCESS, or -1. */
 static int loop_level(const Pair *pair, const Var *var)
@@ -167,21 +167,18 @@ const char *access_uncovered(Context *ctx, const Access *write, const Access *re
     AffineSpace missing = affine_of_set(ctx, isl_set_subtract(needed, written), sizes);
     int64_t *values = ARENA_ARRAY(ctx->arena, int64_t, pair.common + read->buffer->ndim);
     const char *params;
-    StrBuf text = {.arena = ctx->arena};
     bool found = affine_sample(&missing, values, &params);
     affine_free(&missing);
     if (!found)
         return NULL;
-    strbuf_printf(&text, "%s[", read->buffer->name);
-    for (int d = 0; d < read->buffer->ndim; d++)
-        strbuf_printf(&text, "%s%lld", d ? ", " : "", (long long)values[pair.common + d]);
-    strbuf_add(&text, "]");
-    for (int i = 0; i < pair.common; i++)
-        strbuf_printf(&text, "%s%s = %lld", i ? ", " : " (at ", pair.loops_a[i]->var->name, (long long)values[i]);
+    Witness witness = witness_new(ctx, read->func);
+    witness_add_element(&witness, read->buffer, values + pair.common);
+    strbuf_add(&witness.text, pair.common ? " (at " : "");
+    witness_add_iteration(&witness, pair.loops_a, pair.common, values);
     if (*params)
-        strbuf_printf(&text, "%s%s", pair.common ? ", " : " (with ", params);
-    strbuf_add(&text, pair.common || *params ? ")" : "");
-    return strbuf_text(&text);
+        strbuf_printf(&witness.text, "%s%s", pair.common ? ", " : " (with ", params);
+    strbuf_add(&witness.text, pair.common || *params ? ")" : "");
+    return strbuf_text(&witness.text);
 }
 
 typedef VEC(const Access *) AccessRefs;

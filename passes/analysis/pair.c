@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-#include "ir/print.h"
-#include "support/strbuf.h"
+#include "passes/analysis/witness.h"
 
 bool pair_is_harmless(const Access *a, const Access *b, bool reductions_commute)
 {
@@ -95,28 +94,26 @@ bool access_precedes(const Access *a, const Access *b)
     return a->order < b->order;
 }
 
-/* "k = 0, j = 3": the values of the loops of one side; those of bindings are not needed to find the place. */
-static const char *iteration_text(Pair *pair, const Frame **loops, int count, const int64_t *values)
+/* The values of bindings are not needed to find the place. */
+static void add_place(Witness *witness, const Access *access, const Frame **loops, int count, const int64_t *values)
 {
-    StrBuf text = {.arena = pair->ctx->arena};
-    for (int i = 0; i < count; i++)
-        strbuf_printf(&text, "%s%s = %lld", i ? ", " : "", loops[i]->var->name, (long long)values[i]);
-    return count ? strbuf_text(&text) : "the start";
+    strbuf_add(&witness->text, access->write ? "written at " : "read at ");
+    witness_add_iteration(witness, loops, count, values);
+    if (!count)
+        strbuf_add(&witness->text, "the start");
 }
 
 static const char *witness_text(Pair *pair, const int64_t *values, const char *params)
 {
-    StrBuf text = {.arena = pair->ctx->arena};
-    const Access *a = pair->a, *b = pair->b;
-    strbuf_printf(&text, "%s[", a->buffer->name);
-    for (int i = 0; i < a->buffer->ndim; i++)
-        strbuf_printf(&text, "%s%lld", i ? ", " : "", (long long)values[pair->element + i]);
-    strbuf_printf(&text, "%s] is %s at %s and %s at %s", a->buffer->ndim ? "" : "()", a->write ? "written" : "read",
-                  iteration_text(pair, pair->loops_a, pair->count_a, values), b->write ? "written" : "read",
-                  iteration_text(pair, pair->loops_b, pair->count_b, values + pair->count_a));
+    Witness witness = witness_new(pair->ctx, pair->a->func);
+    witness_add_element(&witness, pair->a->buffer, values + pair->element);
+    strbuf_add(&witness.text, " is ");
+    add_place(&witness, pair->a, pair->loops_a, pair->count_a, values);
+    strbuf_add(&witness.text, " and ");
+    add_place(&witness, pair->b, pair->loops_b, pair->count_b, values + pair->count_a);
     if (*params)
-        strbuf_printf(&text, " (with %s)", params);
-    return strbuf_text(&text);
+        strbuf_printf(&witness.text, " (with %s)", params);
+    return strbuf_text(&witness.text);
 }
 
 static const char *unknown_text(Pair *pair, bool quota)

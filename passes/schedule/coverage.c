@@ -3,11 +3,11 @@
    any element. */
 #include "passes/schedule/coverage.h"
 
-#include "ir/print.h"
-#include "support/strbuf.h"
+#include "passes/analysis/witness.h"
 
 typedef struct {
     Context *ctx;
+    const Func *func;
     const Buffer *buffer;
     AccessList accesses;
     Map sizes;
@@ -47,8 +47,9 @@ static const Access *first_access_below(const Coverage *coverage, const TreeNode
 static Coverage coverage_new(Schedule *sch, const Buffer *buffer)
 {
     Context *ctx = sch->ctx;
+    const Func *func = schedule_func(sch);
     Coverage coverage = {
-        .ctx = ctx, .buffer = buffer, .accesses = access_collect(ctx, schedule_func(sch)), .sizes = func_sizes(ctx, schedule_func(sch))};
+        .ctx = ctx, .func = func, .buffer = buffer, .accesses = access_collect(ctx, func), .sizes = func_sizes(ctx, func)};
     coverage.elements = ARENA_ARRAY(ctx->arena, Var *, buffer->ndim);
     for (int d = 0; d < buffer->ndim; d++)
         coverage.elements[d] = var_new(ctx, context_intern(ctx, "element"), DTYPE_INT64, span_none());
@@ -153,16 +154,13 @@ static const char *describe_point(const Coverage *coverage, AffineSpace *space, 
     const char *params;
     if (!affine_sample(space, values, &params))
         return NULL;
-    StrBuf text = {.arena = ctx->arena};
-    strbuf_printf(&text, "%s[", coverage->buffer->name);
-    for (int d = 0; d < coverage->buffer->ndim; d++)
-        strbuf_printf(&text, "%s%lld", d ? ", " : "", (long long)values[kept + d]);
-    strbuf_add(&text, "]");
-    for (int i = 0; i < kept; i++)
-        strbuf_printf(&text, "%s%s = %lld", i ? ", " : " at ", frames[i]->var->name, (long long)values[i]);
+    Witness witness = witness_new(ctx, coverage->func);
+    witness_add_element(&witness, coverage->buffer, values + kept);
+    strbuf_add(&witness.text, kept ? " at " : "");
+    witness_add_iteration(&witness, frames, kept, values);
     if (*params)
-        strbuf_printf(&text, "%s%s", kept ? ", " : " at ", params);
-    return strbuf_text(&text);
+        strbuf_printf(&witness.text, "%s%s", kept ? ", " : " at ", params);
+    return strbuf_text(&witness.text);
 }
 
 /* ACCESS is a write of WRITER to the buffer. */

@@ -164,6 +164,24 @@ static const Stmt *rebuilt_list(Schedule *sch, const Merge *merge, const Stmt *n
     return stmt_seq(sch->ctx, items.data, items.count);
 }
 
+static int position_in_list(const Merge *merge, const Nest *nest)
+{
+    const Stmt *list = merge->list->stmt;
+    int position = 0;
+    while (list->as.seq.items[position] != nest->loops[0]->stmt)
+        position++;
+    return position;
+}
+
+/* The first of the given loops that comes before the one given before it, or NULL. */
+static const Stmt *given_too_late(const Merge *merge)
+{
+    for (int i = 1; i < merge->count; i++)
+        if (position_in_list(merge, &merge->nests[i]) < position_in_list(merge, &merge->nests[i - 1]))
+            return merge->given[i]->stmt;
+    return NULL;
+}
+
 bool primitive_merge(Schedule *sch, const Value *args, Value *result)
 {
     Merge merge;
@@ -187,7 +205,11 @@ bool primitive_merge(Schedule *sch, const Value *args, Value *result)
     while (around->stmt->kind != STMT_FOR && around->stmt->kind != STMT_BLOCK)
         around = schedule_parent(sch, around);
     const Func *before = schedule_func(sch);
-    const Stmt *old_part = around->stmt;
+    const Stmt *old_part = around->stmt, *late = given_too_late(&merge);
     sched_replace(sch, merge.list->stmt, rebuilt_list(sch, &merge, merged_nest(sch, &merge, vars)));
-    return check_order_is_kept(sch, before, old_part, schedule_find_stmt(sch, old_part)->stmt, NULL);
+    bool kept = check_order_is_kept(sch, before, old_part, schedule_find_stmt(sch, old_part)->stmt, NULL);
+    if (!kept && late)
+        sched_note(sch, late->span, "the loops are merged in the order in which they are given, but loop '%s' comes earlier in the program",
+                   late->as.loop.var->name);
+    return kept;
 }

@@ -1,0 +1,21 @@
+/* Elements and iterations in messages, with the names that the printed program gives them: several loops around an access may have one
+   name, and a buffer's may hold a character that the text cannot. */
+#ifndef TIRC_PASSES_ANALYSIS_WITNESS_H
+#define TIRC_PASSES_ANALYSIS_WITNESS_H
+
+#include "passes/analysis/access.h"
+#include "support/strbuf.h"
+
+typedef struct {
+    StrBuf text;
+    Map spellings;
+} Witness;
+
+/* An empty text about FUNC, which may be NULL. */
+Witness witness_new(Context *ctx, const Func *func);
+/* "C[0, 3]": the element of BUFFER at INDICES, "C[()]" where it has no dimension. */
+void witness_add_element(Witness *witness, const Buffer *buffer, const int64_t *indices);
+/* "i = 0, j = 3": the VALUES of COUNT LOOPS. */
+void witness_add_iteration(Witness *witness, const Frame *const *loops, int count, const int64_t *values);
+
+#endif
