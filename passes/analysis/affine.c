@@ -54,6 +54,7 @@ void affine_free(AffineSpace *space)
     isl_set_free(space->set);
     space->set = NULL;
     space->rows = NULL;
+    space->choices = NULL;
 }
 
 isl_set *affine_take_set(AffineSpace *space)
@@ -357,14 +358,12 @@ static void restrict_to(AffineSpace *space, isl_set *limit)
         space->approximate = true;
 }
 
-/* Conditions that need no isl expression; false when CONDITION is none. */
-static bool assume_linear(AffineSpace *space, const AffineEnv *env, const Expr *condition, bool negated)
+/* EXPR is certainly left out of SPACE. */
+static bool is_left_out(AffineSpace *space, const AffineEnv *env, const Expr *expr)
 {
-    if (condition->kind == EXPR_INT && (condition->value.integer != 0) != negated)
-        return true;
-    return expr_is_compare(condition) && dtype_is_integer(condition->args[0]->dtype) &&
-           affine_add_comparison(space, negated ? expr_opposite_compare(condition->kind) : condition->kind, env, condition->args[0], env,
-                                 condition->args[1]);
+    bool out = !space->terms && affine_surely_not(space->ctx, env, expr);
+    space->approximate |= out;
+    return out;
 }
 
 /* Of a conjunction each side helps alone. */
@@ -381,7 +380,7 @@ void affine_assume(AffineSpace *space, const AffineEnv *env, const Expr *conditi
         affine_assume(space, env, condition->args[1], negated);
         return;
     }
-    if (assume_linear(space, env, condition, negated))
+    if (affine_add_condition(space, env, condition, negated) || is_left_out(space, env, condition))
         return;
     affine_settle(space);
     isl_set *set = condition_at(space, env, condition, 0);
@@ -390,7 +389,8 @@ void affine_assume(AffineSpace *space, const AffineEnv *env, const Expr *conditi
 
 void affine_assume_compare(AffineSpace *space, ExprKind kind, const AffineEnv *env_a, const Expr *a, const AffineEnv *env_b, const Expr *b)
 {
-    if (!space->set || affine_add_comparison(space, kind, env_a, a, env_b, b))
+    if (!space->set || affine_add_comparison(space, kind, env_a, a, env_b, b) || is_left_out(space, env_a, a) ||
+        is_left_out(space, env_b, b))
         return;
     affine_settle(space);
     isl_pw_aff *left = affine_expr(space, env_a, a);
@@ -400,23 +400,9 @@ void affine_assume_compare(AffineSpace *space, ExprKind kind, const AffineEnv *e
     restrict_to(space, right ? comparison(kind, left, right) : NULL);
 }
 
-/* Where both ends are linear; else false, and nothing is done. */
-static bool assume_linear_range(AffineSpace *space, const AffineEnv *env, int dim, Range range)
-{
-    AffineSum low, high;
-    affine_sum_start(&low, space->ctx, 0);
-    affine_sum_start(&high, space->ctx, -1);
-    if (!affine_sum_add(&low, env, range.min, -1) || !affine_sum_add_dim(&low, dim, 1) || !affine_sum_add(&high, env, range.min, 1) ||
-        !affine_sum_add(&high, env, range.extent, 1) || !affine_sum_add_dim(&high, dim, -1))
-        return false;
-    affine_add_row(space, &low, false);
-    affine_add_row(space, &high, false);
-    return true;
-}
-
 void affine_assume_range(AffineSpace *space, const AffineEnv *env, int dim, Range range)
 {
-    if (!space->set || assume_linear_range(space, env, dim, range))
+    if (!space->set || affine_add_range(space, env, dim, range))
         return;
     affine_settle(space);
     isl_pw_aff *min = affine_expr(space, env, range.min);

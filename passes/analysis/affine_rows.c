@@ -99,6 +99,19 @@ static bool add_quotient(AffineSum *sum, const AffineSum *inside, int64_t diviso
     return add_term(sum, (AffineRowTerm){.quotient = arena_copy(sum->ctx->arena, &quotient, sizeof quotient)}, scale);
 }
 
+/* Adds EXPR to INSIDE, what a division is of: it does not grow with each of its parts. */
+static bool add_inside(AffineSum *inside, const AffineEnv *env, const Expr *expr, int depth)
+{
+    AffinePath *path = inside->path;
+    bool alone = path && path->alone;
+    if (path)
+        path->alone = true;
+    bool added = add_scaled(inside, env, expr, 1, depth + 1);
+    if (path)
+        path->alone = alone;
+    return added;
+}
+
 /* Division by a positive constant, and its remainder: x % d is x - x // d * d. */
 static bool add_division(AffineSum *sum, const AffineEnv *env, const Expr *expr, int64_t scale, int depth)
 {
@@ -107,12 +120,46 @@ static bool add_division(AffineSum *sum, const AffineEnv *env, const Expr *expr,
         return false;
     AffineSum inside;
     affine_sum_start(&inside, sum->ctx, 0);
-    if (!add_scaled(&inside, env, expr->args[0], 1, depth + 1))
+    inside.path = sum->path;
+    if (!add_inside(&inside, env, expr->args[0], depth))
         return false;
     if (expr->kind == EXPR_FLOORDIV)
         return add_quotient(sum, &inside, divisor, scale);
     return !__builtin_mul_overflow(divisor, scale, &product) && product != INT64_MIN &&
            add_scaled(sum, env, expr->args[0], scale, depth + 1) && add_quotient(sum, &inside, divisor, -product);
+}
+
+/* The condition under which DECISION's operand is the minimum or maximum: the other one does not lie beyond it, and not on it either where
+   that is the first. */
+static bool place_condition(AffinePath *path, AffineDecision *decision, int depth)
+{
+    const Expr *expr = decision->expr;
+    AffineSum difference;
+    int sign = (expr->kind == EXPR_MAX) != decision->second ? 1 : -1;
+    decision->placed = true;
+    affine_sum_start(&difference, path->ctx, -(int64_t)decision->second);
+    difference.path = path;
+    if (!add_scaled(&difference, decision->env, expr->args[0], sign, depth + 1) ||
+        !add_scaled(&difference, decision->env, expr->args[1], -sign, depth + 1))
+        return false;
+    affine_path_add(path, &difference, false);
+    return true;
+}
+
+/* The minimum or maximum is one of its operands. */
+static bool add_extreme(AffineSum *sum, const AffineEnv *env, const Expr *expr, int64_t scale, int depth)
+{
+    AffinePath *path = sum->path;
+    if (!path)
+        return false;
+    if (path->all && (path->alone || (scale > 0) != (expr->kind == EXPR_MIN))) {
+        path->decides = true;
+        return false;
+    }
+    AffineDecision *decision = affine_decide(path, DECIDE_EXTREME, expr, env);
+    if (!decision || (!path->all && !decision->placed && !place_condition(path, decision, depth)))
+        return false;
+    return add_scaled(sum, env, expr->args[decision->second], scale, depth + 1);
 }
 
 /* Arithmetic of indices does not overflow; what that of other types gives is left to isl. */
@@ -126,6 +173,8 @@ static bool add_arithmetic(AffineSum *sum, const AffineEnv *env, const Expr *exp
     case EXPR_MUL: return add_product(sum, env, expr, scale, depth);
     case EXPR_FLOORDIV:
     case EXPR_FLOORMOD: return add_division(sum, env, expr, scale, depth);
+    case EXPR_MIN:
+    case EXPR_MAX: return add_extreme(sum, env, expr, scale, depth);
     default: return false;
     }
 }
@@ -147,6 +196,7 @@ static bool add_scaled(AffineSum *sum, const AffineEnv *env, const Expr *expr, i
 void affine_sum_start(AffineSum *sum, Context *ctx, int64_t constant)
 {
     sum->ctx = ctx;
+    sum->path = NULL;
     sum->constant = constant;
     sum->count = 0;
 }
@@ -156,25 +206,54 @@ bool affine_sum_add(AffineSum *sum, const AffineEnv *env, const Expr *expr, int6
     return add_scaled(sum, env, expr, scale, 0);
 }
 
-/* --- rows --- */
+/* --- what is not affine --- */
 
-void affine_add_row(AffineSpace *space, const AffineSum *sum, bool equality)
+/* The sum of TERMS has more than one value, whatever it counts: a single quotient, or no quotient at all. */
+static bool terms_vary(const AffineRowTerm *terms, int count)
 {
-    AffineRow *row = ARENA_NEW(space->ctx->arena, AffineRow);
-    const AffineRowTerm *terms = arena_copy(space->ctx->arena, sum->terms, sizeof *terms * (size_t)sum->count);
-    *row = (AffineRow){space->rows, equality, sum->constant, sum->count, terms};
-    space->rows = row;
+    int used = 0, quotients = 0;
+    const AffineRowTerm *last = NULL;
+    for (int i = 0; i < count; i++)
+        if (terms[i].coefficient) {
+            used++;
+            quotients += terms[i].quotient != NULL;
+            last = &terms[i];
+        }
+    if (quotients)
+        return used == 1 && terms_vary(last->quotient->terms, last->quotient->count);
+    return used > 0;
 }
 
-bool affine_add_comparison(AffineSpace *space, ExprKind kind, const AffineEnv *env_a, const Expr *a, const AffineEnv *env_b, const Expr *b)
+static bool surely_varies(Context *ctx, const AffineEnv *env, const Expr *expr)
 {
-    bool less = kind == EXPR_LT || kind == EXPR_LE;
     AffineSum sum;
-    affine_sum_start(&sum, space->ctx, -(kind == EXPR_LT || kind == EXPR_GT));
-    if (kind == EXPR_NE || !affine_sum_add(&sum, env_a, a, less ? -1 : 1) || !affine_sum_add(&sum, env_b, b, less ? 1 : -1))
+    affine_sum_start(&sum, ctx, 0);
+    return affine_sum_add(&sum, env, expr, 1) && terms_vary(sum.terms, sum.count);
+}
+
+static bool surely_not(Context *ctx, const AffineEnv *env, const Expr *expr, int depth)
+{
+    if (depth > DEEPEST_SUM)
         return false;
-    affine_add_row(space, &sum, kind == EXPR_EQ);
-    return true;
+    if (expr->kind == EXPR_VAR) {
+        while (env && env->var != expr->value.var)
+            env = env->outer;
+        return env && env->dim < 0 && surely_not(ctx, env->outer, env->value, depth + 1);
+    }
+    bool is_likely = expr_is_call(expr, OP_LIKELY);
+    if (expr->kind == EXPR_LOAD)
+        return true;
+    if (!is_likely && expr->kind != EXPR_CAST && expr->kind != EXPR_NOT && !expr_is_binary(expr))
+        return false;
+    for (int i = 0; i < expr->arg_count; i++)
+        if (surely_not(ctx, env, expr->args[i], depth + 1))
+            return true;
+    return expr->kind == EXPR_MUL && surely_varies(ctx, env, expr->args[0]) && surely_varies(ctx, env, expr->args[1]);
+}
+
+bool affine_surely_not(Context *ctx, const AffineEnv *env, const Expr *expr)
+{
+    return surely_not(ctx, env, expr, 0);
 }
 
 /* --- the set --- */
@@ -299,27 +378,65 @@ static isl_set *intersect(isl_set *set, isl_basic_set *limit)
     return isl_set_from_basic_set(isl_basic_set_intersect(part, limit));
 }
 
+typedef VEC(const AffineRow *) RowList;
+
+/* Adds ROWS to LIST, the earliest first. */
+static void list_rows(Context *ctx, RowList *list, const AffineRow *rows)
+{
+    int first = list->count;
+    for (; rows; rows = rows->earlier)
+        vec_push(ctx->arena, list, rows);
+    for (int i = first, j = list->count - 1; i < j; i++, j--) {
+        const AffineRow *row = list->data[i];
+        list->data[i] = list->data[j];
+        list->data[j] = row;
+    }
+}
+
+/* All of ROWS. COLUMNS has columns for all that they count. */
+static isl_basic_set *basic_set(Columns *columns, const RowList *rows)
+{
+    isl_mat *equalities = fill_matrix(columns, rows->data, rows->count, true), *others = fill_matrix(columns, rows->data, rows->count, false);
+    return isl_basic_set_from_constraint_matrices(isl_space_copy(columns->space), equalities, others, isl_dim_cst, isl_dim_param, isl_dim_set,
+                                                  isl_dim_div);
+}
+
+/* SET (taken) restricted to ROWS and, for each of the choices, to one of its cases. Rows come together from the outset, and no part is made
+   of which isl sees at once that it is empty. */
+static isl_set *restrict_to_cases(Columns *columns, isl_set *set, RowList *rows, const AffineChoice *choices)
+{
+    if (!choices)
+        return intersect(set, basic_set(columns, rows));
+    isl_set *all = NULL;
+    int count = rows->count;
+    for (int i = 0; i < choices->count; i++) {
+        list_rows(columns->ctx, rows, choices->cases[i]);
+        isl_set *part = restrict_to_cases(columns, isl_set_copy(set), rows, choices->earlier);
+        all = all ? isl_set_union(all, part) : part;
+        rows->count = count;
+    }
+    isl_set_free(set);
+    return all;
+}
+
 void affine_settle(AffineSpace *space)
 {
     Context *ctx = space->ctx;
-    int row_count = 0;
-    if (!space->rows)
-        return;
-    for (const AffineRow *row = space->rows; row; row = row->earlier)
-        row_count++;
-    const AffineRow **rows = ARENA_ARRAY(ctx->arena, const AffineRow *, row_count);
-    int at = row_count;
-    for (const AffineRow *row = space->rows; row; row = row->earlier)
-        rows[--at] = row;
+    RowList rows = {0};
+    const AffineChoice *choices = space->choices;
+    list_rows(ctx, &rows, space->rows);
     space->rows = NULL;
-    if (!space->set)
+    space->choices = NULL;
+    if (!space->set || (!rows.count && !choices))
         return;
     Columns columns = {ctx, isl_set_get_space(space->set), (int)isl_set_dim(space->set, isl_dim_param),
                        (int)isl_set_dim(space->set, isl_dim_set), {0}};
-    for (int i = 0; i < row_count; i++)
-        note_terms(&columns, rows[i]->terms, rows[i]->count);
-    isl_mat *equalities = fill_matrix(&columns, rows, row_count, true), *others = fill_matrix(&columns, rows, row_count, false);
-    isl_basic_set *limit = isl_basic_set_from_constraint_matrices(columns.space, equalities, others, isl_dim_cst, isl_dim_param,
-                                                                  isl_dim_set, isl_dim_div);
-    space->set = intersect(space->set, limit);
+    for (int i = 0; i < rows.count; i++)
+        note_terms(&columns, rows.data[i]->terms, rows.data[i]->count);
+    for (const AffineChoice *choice = choices; choice; choice = choice->earlier)
+        for (int i = 0; i < choice->count; i++)
+            for (const AffineRow *row = choice->cases[i]; row; row = row->earlier)
+                note_terms(&columns, row->terms, row->count);
+    space->set = restrict_to_cases(&columns, space->set, &rows, choices);
+    isl_space_free(columns.space);
 }
