@@ -25,6 +25,7 @@ typedef struct {
     Map views;     /* data Var -> View */
     Map canonical; /* data Var -> Buffer whose layout indices are compared in */
     Map flats;     /* data Var -> the flat Buffer of all that have it, where their layouts differ */
+    const Expr *one; /* the extent of the last index */
 } Collector;
 
 static const Frame *push(Collector *collector, Frame frame)
@@ -36,15 +37,24 @@ static const Frame *push(Collector *collector, Frame frame)
 
 /* --- accesses --- */
 
-static Range index_range(Context *ctx, const Expr *index)
+/* The index alone: nearly all are, so they share their extents. */
+static Range point(Collector *collector, const Expr *index)
 {
+    if (!collector->one || !dtype_equal(collector->one->dtype, index->dtype))
+        collector->one = expr_int(collector->ctx, index->dtype, 1);
+    return (Range){index, collector->one};
+}
+
+static Range index_range(Collector *collector, const Expr *index)
+{
+    Context *ctx = collector->ctx;
     if (index->dtype.lanes == 1)
-        return range_point(ctx, index);
+        return point(collector, index);
     int64_t stride;
     if (index->kind == EXPR_RAMP && expr_const_int(index->args[1], &stride) && stride > 0)
         return (Range){index->args[0], expr_int(ctx, index->args[0]->dtype, stride * (index->dtype.lanes - 1) + 1)};
     if (index->kind == EXPR_BROADCAST && index->args[0]->dtype.lanes == 1)
-        return range_point(ctx, index->args[0]);
+        return point(collector, index->args[0]);
     return (Range){NULL, NULL};
 }
 
@@ -139,7 +149,7 @@ static void add_indexed(Collector *collector, Buffer *buffer, const Expr *const 
     Region region = {buffer, ARENA_ARRAY(collector->ctx->arena, Range, buffer->ndim), span};
     bool whole = false;
     for (int i = 0; i < buffer->ndim; i++) {
-        region.ranges[i] = index_range(collector->ctx, indices[i]);
+        region.ranges[i] = index_range(collector, indices[i]);
         whole |= !region.ranges[i].min;
     }
     add_access(collector, whole ? region_whole(collector->ctx, buffer) : region, whole, write, span);
@@ -529,11 +539,12 @@ const AffineEnv *frame_env_agreeing(Context *ctx, const Frame *frame, int agreei
         return NULL;
     const AffineEnv *outer = frame_env_agreeing(ctx, frame->outer, agreeing, first_dim);
     AffineEnv env = {outer, frame->var, -1, frame->value};
-    int depth = loop_depth(frame->outer);
-    if (frame->kind == FRAME_LOOP)
+    if (frame->kind == FRAME_LOOP) {
+        int depth = loop_depth(frame->outer);
         env.dim = depth < agreeing ? depth : first_dim + depth;
-    else if (frame->kind != FRAME_BIND)
+    } else if (frame->kind != FRAME_BIND) {
         return outer;
+    }
     return arena_copy(ctx->arena, &env, sizeof env);
 }
 

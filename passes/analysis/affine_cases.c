@@ -92,7 +92,7 @@ static void add_rows(AffineSpace *space, const AffineRow *rows, bool never)
 /* All ways through RESTRICTION hold. */
 static bool restrict_to_all(AffineSpace *space, AffineRestriction restriction, const void *data, bool *decides)
 {
-    AffinePath path = {.ctx = space->ctx, .all = true};
+    AffinePath path = {.ctx = space->ctx, .space = space, .all = true};
     bool linear;
     do
         linear = restriction(&path, data);
@@ -115,7 +115,7 @@ static bool makes_few_parts(const AffineSpace *space, int count)
 /* One way through RESTRICTION holds. */
 static bool restrict_to_one(AffineSpace *space, AffineRestriction restriction, const void *data)
 {
-    AffinePath path = {.ctx = space->ctx};
+    AffinePath path = {.ctx = space->ctx, .space = space};
     const AffineRow *cases[MOST_CASES];
     int count = 0;
     bool holds = false;
@@ -211,7 +211,7 @@ static bool path_assume(AffinePath *path, const void *data)
         path->decides = true;
         return decision && path_assume(path, &sides[decision->second]);
     }
-    if (!expr_is_compare(expr) || !dtype_is_integer(expr->args[0]->dtype))
+    if (!expr_is_compare(expr) || !dtype_is_integer(expr->args[0]->dtype) || affine_undivided(path->space, expr) != expr)
         return false;
     ExprKind kind = negated ? expr_opposite_compare(expr->kind) : (ExprKind)expr->kind;
     return path_compare(path, &(Comparison){kind, condition->env, condition->env, expr->args[0], expr->args[1]});

@@ -64,11 +64,46 @@ static bool add_var(AffineSum *sum, const AffineEnv *env, const Expr *expr, int6
     return env->dim >= 0 ? affine_sum_add_dim(sum, env->dim, scale) : add_scaled(sum, env->outer, env->value, scale, depth + 1);
 }
 
+/* Adds what stands for EXPR, which is not affine for certain, while all that it is made of is or does not matter. */
+static bool add_stand_in(AffineSum *sum, const AffineEnv *env, const Expr *expr, int64_t scale)
+{
+    const AffineSpace *space = sum->path ? sum->path->space : NULL;
+    const Expr *term = space && space->terms ? affine_term(space, env, expr) : NULL;
+    return term && add_term(sum, (AffineRowTerm){.param = term->value.var}, scale);
+}
+
+/* The sum of TERMS has more than one value, whatever it counts: a single quotient, or no quotient at all. */
+static bool terms_vary(const AffineRowTerm *terms, int count)
+{
+    int used = 0, quotients = 0;
+    const AffineRowTerm *last = NULL;
+    for (int i = 0; i < count; i++)
+        if (terms[i].coefficient) {
+            used++;
+            quotients += terms[i].quotient != NULL;
+            last = &terms[i];
+        }
+    if (quotients)
+        return used == 1 && terms_vary(last->quotient->terms, last->quotient->count);
+    return used > 0;
+}
+
+/* EXPR is linear and has more than one value: what isl would not multiply with another one of this sort. */
+static bool surely_varies(Context *ctx, const AffineEnv *env, const Expr *expr)
+{
+    AffineSum sum;
+    affine_sum_start(&sum, ctx, 0);
+    return affine_sum_add(&sum, env, expr, 1) && terms_vary(sum.terms, sum.count);
+}
+
 static bool add_product(AffineSum *sum, const AffineEnv *env, const Expr *expr, int64_t scale, int depth)
 {
     int64_t factor;
     int constant = expr_const_int(expr->args[1], &factor) ? 1 : 0;
-    return (constant || expr_const_int(expr->args[0], &factor)) && !__builtin_mul_overflow(scale, factor, &scale) &&
+    if (!constant && !expr_const_int(expr->args[0], &factor))
+        return surely_varies(sum->ctx, env, expr->args[0]) && surely_varies(sum->ctx, env, expr->args[1]) &&
+               add_stand_in(sum, env, expr, scale);
+    return !__builtin_mul_overflow(scale, factor, &scale) &&
            add_scaled(sum, env, expr->args[1 - constant], scale, depth + 1);
 }
 
@@ -117,7 +152,7 @@ static bool add_division(AffineSum *sum, const AffineEnv *env, const Expr *expr,
 {
     int64_t divisor, product;
     if (!expr_const_int(expr->args[1], &divisor) || divisor <= 0)
-        return false;
+        return add_stand_in(sum, env, expr, scale);
     AffineSum inside;
     affine_sum_start(&inside, sum->ctx, 0);
     inside.path = sum->path;
@@ -207,29 +242,6 @@ bool affine_sum_add(AffineSum *sum, const AffineEnv *env, const Expr *expr, int6
 }
 
 /* --- what is not affine --- */
-
-/* The sum of TERMS has more than one value, whatever it counts: a single quotient, or no quotient at all. */
-static bool terms_vary(const AffineRowTerm *terms, int count)
-{
-    int used = 0, quotients = 0;
-    const AffineRowTerm *last = NULL;
-    for (int i = 0; i < count; i++)
-        if (terms[i].coefficient) {
-            used++;
-            quotients += terms[i].quotient != NULL;
-            last = &terms[i];
-        }
-    if (quotients)
-        return used == 1 && terms_vary(last->quotient->terms, last->quotient->count);
-    return used > 0;
-}
-
-static bool surely_varies(Context *ctx, const AffineEnv *env, const Expr *expr)
-{
-    AffineSum sum;
-    affine_sum_start(&sum, ctx, 0);
-    return affine_sum_add(&sum, env, expr, 1) && terms_vary(sum.terms, sum.count);
-}
 
 static bool surely_not(Context *ctx, const AffineEnv *env, const Expr *expr, int depth)
 {

@@ -61,6 +61,7 @@ typedef struct {
 
 typedef struct AffinePath {
     Context *ctx;
+    const AffineSpace *space; /* restricted */
     const AffineRow *rows; /* what holds on the way, latest first */
     bool never;            /* nothing does */
     /* All ways must hold, as x <= min(a, b) is x <= a and x <= b; else one must. */
@@ -91,6 +92,8 @@ void affine_add_row(AffineSpace *space, const AffineSum *sum, bool equality);
 bool affine_add_comparison(AffineSpace *space, ExprKind kind, const AffineEnv *env_a, const Expr *a, const AffineEnv *env_b, const Expr *b);
 bool affine_add_condition(AffineSpace *space, const AffineEnv *env, const Expr *condition, bool negated);
 bool affine_add_range(AffineSpace *space, const AffineEnv *env, int dim, Range range);
+/* A comparison as one of what a size divides, where terms stand for products: x // n < m is x < m * n. Others as they are. */
+const Expr *affine_undivided(const AffineSpace *space, const Expr *expr);
 /* EXPR, an integer or a condition, is certainly not affine: it reads memory, or multiplies what varies with what varies. Then isl need not be
    asked; it is where this is not known. */
 bool affine_surely_not(Context *ctx, const AffineEnv *env, const Expr *expr);

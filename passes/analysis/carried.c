@@ -199,12 +199,12 @@ bool access_is_filled(Context *ctx, const AccessList *accesses, const Map *sizes
     AccessRefs earlier = {0};
     for (int i = 0; i < accesses->count; i++) {
         const Access *write = &accesses->data[i];
-        if (read->group && write->group == read->group)
+        bool counts = write->write && write->data == read->data && !write->whole && !read->whole && write->stmt != read->stmt;
+        if (!counts || (read->group && write->group == read->group))
             continue; /* the init of its own reduction was looked at above */
         const Frame *common = frame_common(write->frame, read->frame);
         bool inside = common && access_loop(&(Access){.frame = common}, var);
-        if (!write->write || write->data != read->data || write->whole || read->whole || !inside || write->stmt == read->stmt ||
-            !access_precedes(write, read) || is_reduced_around(write, var, true))
+        if (!inside || !access_precedes(write, read) || is_reduced_around(write, var, true))
             continue;
         if (access_covers(ctx, write, read, sizes))
             return true;

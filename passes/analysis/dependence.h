@@ -31,10 +31,21 @@ bool dependence_carried(Context *ctx, const Func *func, const Var *var, RunMode 
 /* What stands below the loop over INNER depends on the iteration of the loop over OUTER around it: what it does, or whether, or where. */
 bool dependence_needs_loop(Context *ctx, const Func *func, const Var *inner, const Var *outer);
 
-/* STMT is the outermost thread-bound loop of a kernel of FUNC. True when two threads or two thread blocks of it conflict, or may for all that
+/* What the kernels of a function are checked against, collected once for all of them. */
+typedef struct {
+    Context *ctx;
+    const Func *func;
+    AccessList accesses;
+    Map sizes;
+    Map held;    /* outermost thread-bound loop, a statement -> where its accesses stand in the list */
+    Map by_data; /* data variable -> the numbers of its accesses; FUNC -> those of fences */
+} KernelSet;
+KernelSet dependence_collect_kernels(Context *ctx, const Func *func);
+
+/* STMT is the outermost thread-bound loop of a kernel of SET's function. True when two threads or two thread blocks of it conflict, or may for all that
    can be shown, where each thread runs all that the kernel's loops with its tags do not share out; or when memory whose storage scope gives
    each thread or block its own is to pass something on between them, between launches, or to the outside. *TAG: of a loop that is at fault. */
-bool dependence_in_kernel(Context *ctx, const Func *func, const Stmt *stmt, Str *tag, Conflict *conflict);
+bool dependence_in_kernel(const KernelSet *set, const Stmt *stmt, Str *tag, Conflict *conflict);
 
 /* True when AFTER runs two accesses in another order than BEFORE that must keep it, or may for all that can be shown. Block instances are
    identified by their block symbol and their iterators' values, so AFTER must hold the same blocks with unchanged bodies, each instance run

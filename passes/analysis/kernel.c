@@ -1,6 +1,7 @@
 /* See kernel.h. */
 #include "passes/analysis/kernel.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "ir/walk.h"
@@ -149,11 +150,49 @@ static const Frame *way_inside(Way *way, const Frame *frame)
     return result;
 }
 
-static bool frame_is_in_kernel(const Frame *frame, const Stmt *kernel)
+/* --- all kernels --- */
+
+/* The accesses of a statement follow one another. */
+typedef struct {
+    int first, end; /* END is excluded */
+} HeldRange;
+
+typedef VEC(int) NumberList;
+
+static const Stmt *outermost_thread_loop(const Frame *frame)
 {
-    while (frame && !(frame->kind == FRAME_LOOP && frame->stmt == kernel))
-        frame = frame->outer;
-    return frame;
+    const Stmt *loop = NULL;
+    for (; frame; frame = frame->outer)
+        if (frame->kind == FRAME_LOOP && frame->stmt->kind == STMT_FOR && frame->stmt->as.loop.kind == FOR_THREAD)
+            loop = frame->stmt;
+    return loop;
+}
+
+static void note_number(Context *ctx, Map *by_data, const void *key, int number)
+{
+    NumberList *numbers = map_get(by_data, key);
+    if (!numbers)
+        map_set(ctx->arena, by_data, key, numbers = ARENA_NEW(ctx->arena, NumberList));
+    vec_push(ctx->arena, numbers, number);
+}
+
+KernelSet dependence_collect_kernels(Context *ctx, const Func *func)
+{
+    KernelSet set = {.ctx = ctx, .func = func, .accesses = access_collect(ctx, func), .sizes = func_sizes(ctx, func)};
+    for (int i = 0; i < set.accesses.count; i++) {
+        const Access *access = &set.accesses.data[i];
+        const Stmt *loop = outermost_thread_loop(access->frame);
+        HeldRange *held = loop ? map_get(&set.held, loop) : NULL;
+        if (held)
+            held->end = i + 1;
+        else if (loop)
+            map_set(ctx->arena, &set.held, loop, arena_copy(ctx->arena, &(HeldRange){i, i + 1}, sizeof *held));
+        if (access->data)
+            note_number(ctx, &set.by_data, access->data, i);
+        if (access->fence)
+            note_number(ctx, &set.by_data, func, i);
+    }
+    return set;
 }
 
 /* --- the accesses --- */
@@ -180,17 +219,6 @@ static void note_loads_around(SharedMemory *shared, const Frame *frame)
             visit_expr(&visitor, frame->value);
 }
 
-/* The accesses of a statement follow one another: those of the kernel are number *FIRST to *END of ALL, which is excluded. */
-static void find_held(const AccessList *all, const Stmt *stmt, int *first, int *end)
-{
-    *first = 0;
-    while (*first < all->count && !frame_is_in_kernel(all->data[*first].frame, stmt))
-        ++*first;
-    *end = *first;
-    while (*end < all->count && frame_is_in_kernel(all->data[*end].frame, stmt))
-        ++*end;
-}
-
 /* Each thread or block has its own of the memory of ACCESS, or may get its own. */
 static bool may_be_private(const Func *func, const Access *access)
 {
@@ -210,35 +238,64 @@ static SharedMemory find_shared(Context *ctx, const Func *func, const Stmt *stmt
     return shared;
 }
 
-/* Keeps those of ALL that the questions about the kernel may ask for. */
-static void keep_accesses(Kernel *kernel, const Func *func, const AccessList *all)
+static int compare_ints(const void *a, const void *b)
+{
+    return *(const int *)a - *(const int *)b;
+}
+
+static void add_numbers(Context *ctx, const KernelSet *set, const void *key, NumberList *numbers)
+{
+    const NumberList *more = map_get(&set->by_data, key);
+    for (int i = 0; more && i < more->count; i++)
+        vec_push(ctx->arena, numbers, more->data[i]);
+}
+
+/* The numbers of those accesses of SET that the questions about the kernel may ask for, in order; some may be there twice. */
+static NumberList numbers_of_interest(const KernelSet *set, const SharedMemory *shared, HeldRange held)
+{
+    NumberList numbers = {0};
+    bool sorted = true;
+    for (int i = held.first; i < held.end; i++)
+        vec_push(set->ctx->arena, &numbers, i);
+    for (int i = 0; i < shared->data.count; i++)
+        add_numbers(set->ctx, set, shared->data.entries[i].key, &numbers);
+    add_numbers(set->ctx, set, set->func, &numbers);
+    for (int i = 1; i < numbers.count; i++)
+        sorted &= numbers.data[i - 1] <= numbers.data[i];
+    if (!sorted)
+        qsort(numbers.data, (size_t)numbers.count, sizeof *numbers.data, compare_ints);
+    return numbers;
+}
+
+static void keep_accesses(Kernel *kernel, const KernelSet *set)
 {
     Context *ctx = kernel->ctx;
-    int first, end;
-    find_held(all, kernel->stmt, &first, &end);
-    SharedMemory shared = find_shared(ctx, func, kernel->stmt, all->data + first, end - first);
+    const HeldRange *range = map_get(&set->held, kernel->stmt);
+    HeldRange held = range ? *range : (HeldRange){0, 0};
+    SharedMemory shared = find_shared(ctx, set->func, kernel->stmt, set->accesses.data + held.first, held.end - held.first);
+    NumberList numbers = numbers_of_interest(set, &shared, held);
     Way way = {.kernel = kernel};
-    for (int i = 0; i < all->count; i++) {
-        Access access = all->data[i];
-        bool held = i >= first && i < end;
-        if (!held && !access.fence && !map_has(&shared.data, access.data))
+    for (int i = 0; i < numbers.count; i++) {
+        int number = numbers.data[i];
+        Access access = set->accesses.data[number];
+        if (i && number == numbers.data[i - 1])
             continue;
         vec_push(ctx->arena, &kernel->original, access);
-        if (held)
+        if (number >= held.first && number < held.end)
             access.frame = way_inside(&way, access.frame);
         vec_push(ctx->arena, &kernel->accesses, access);
     }
 }
 
-Kernel kernel_of_loop(Context *ctx, const Func *func, const AccessList *accesses, const Stmt *stmt)
+Kernel kernel_of_loop(const KernelSet *set, const Stmt *stmt)
 {
-    Kernel kernel = {.ctx = ctx, .stmt = stmt, .sizes = func_sizes(ctx, func)};
+    Kernel kernel = {.ctx = set->ctx, .stmt = stmt, .sizes = set->sizes};
     Tagging tagging = {.kernel = &kernel};
     Visitor visitor = {.stmt = note_stmt, .data = &tagging};
     visit_stmt(&visitor, stmt);
     sort_block_tags_first(&kernel);
     if (all_tags_known(&kernel))
-        keep_accesses(&kernel, func, accesses);
+        keep_accesses(&kernel, set);
     return kernel;
 }
 

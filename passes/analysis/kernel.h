@@ -31,9 +31,9 @@ typedef struct {
     Map allocated; /* data variables that blocks inside of the kernel allocate */
 } Kernel;
 
-/* The kernel of FUNC, all of whose accesses are ACCESSES, whose outermost thread-bound loop is STMT. No accesses where a tag has no loop with
-   an extent that is known where the kernel begins. */
-Kernel kernel_of_loop(Context *ctx, const Func *func, const AccessList *accesses, const Stmt *stmt);
+/* The kernel of SET's function whose outermost thread-bound loop is STMT. No accesses where a tag has no loop with an extent that is known
+   where the kernel begins. In CTX's arena. */
+Kernel kernel_of_loop(const KernelSet *set, const Stmt *stmt);
 /* The access number INDEX of KERNEL runs in the kernel. */
 bool kernel_holds(const Kernel *kernel, int index);
 /* Who sees the memory of ACCESS: what the kernel itself allocates, each thread allocates. */

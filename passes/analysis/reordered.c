@@ -351,15 +351,34 @@ static bool collect_allocation(Visitor *visitor, const Stmt *stmt)
     return true;
 }
 
-/* The images by their memory: data variable -> ImageRefs, in program order. Only they can touch a common element, but for fences. */
-static Map images_by_data(const OrderCheck *check)
+/* Those that keep their loops come in the same order before and after: then any two of them do. The lists are in program order. */
+static bool kept_in_order(const OrderCheck *check, const AccessList *before, const AccessList *after)
+{
+    const Access **images = ARENA_ARRAY(check->ctx->arena, const Access *, before->count);
+    for (int i = 0; i < check->images.count; i++)
+        if (check->images.data[i].keeps_loops)
+            images[check->images.data[i].old_access - before->data] = check->images.data[i].new_access;
+    const Access *last = after->data;
+    for (int i = 0; i < before->count; i++) {
+        if (!images[i])
+            continue;
+        if (images[i] < last)
+            return false;
+        last = images[i];
+    }
+    return true;
+}
+
+/* The images by their memory: data variable -> ImageRefs, in program order; with MOVED those that do not keep their loops only. Only they can
+   touch a common element, but for fences. */
+static Map images_by_data(const OrderCheck *check, bool moved)
 {
     Map by_data = {0};
     Arena *arena = check->ctx->arena;
     for (int i = 0; i < check->images.count; i++) {
         const Image *image = &check->images.data[i];
         ImageRefs *refs = image->old_access->data ? map_get(&by_data, image->old_access->data) : NULL;
-        if (!image->old_access->data)
+        if (!image->old_access->data || (moved && image->keeps_loops))
             continue;
         if (!refs)
             map_set(arena, &by_data, image->old_access->data, refs = ARENA_NEW(arena, ImageRefs));
@@ -408,12 +427,14 @@ bool order_changes(Context *ctx, const OrderQuestion *question, Conflict *confli
         *conflict = (Conflict){.text = "the blocks of the program changed in this step"};
         return true;
     }
-    Map by_data = images_by_data(&check);
+    Map by_data = images_by_data(&check, false), moved = images_by_data(&check, true);
     ImageRefs all = images_with_fences(&check);
+    bool in_order = kept_in_order(&check, &old_accesses, &new_accesses);
     for (int i = 0; i < check.images.count; i++) {
         const Image *image = &check.images.data[i];
-        const ImageRefs *others = all.count ? &all : map_get(&by_data, image->old_access->data);
-        for (int j = 0; j < others->count; j++)
+        const ImageRefs *others =
+            all.count ? &all : map_get(in_order && image->keeps_loops ? &moved : &by_data, image->old_access->data);
+        for (int j = 0; others && j < others->count; j++)
             if (pair_loses_order(&check, question, &old_accesses, &new_accesses, image, others->data[j], conflict))
                 return true;
     }

@@ -328,12 +328,12 @@ static const Access *access_outside(const Kernel *kernel, Arena *outside, const 
     return NULL;
 }
 
-bool dependence_in_kernel(Context *ctx, const Func *func, const Stmt *stmt, Str *tag, Conflict *conflict)
+bool dependence_in_kernel(const KernelSet *set, const Stmt *stmt, Str *tag, Conflict *conflict)
 {
-    AccessList accesses = access_collect(ctx, func);
+    Context *ctx = set->ctx;
     Arena *outside = context_begin_scratch(ctx);
-    Kernel kernel = kernel_of_loop(ctx, func, &accesses, stmt);
-    bool found = kernel_conflicts(&kernel, func, tag, conflict);
+    Kernel kernel = kernel_of_loop(set, stmt);
+    bool found = kernel_conflicts(&kernel, set->func, tag, conflict);
     if (found) {
         bool same = conflict->first == conflict->second;
         conflict->first = access_outside(&kernel, outside, conflict->first);

@@ -79,11 +79,11 @@ static const TreeNode *loop_at_fault(Schedule *sch, const TreeNode *kernel, Str 
     return node;
 }
 
-static bool check_kernel(Schedule *sch, const TreeNode *kernel)
+static bool check_kernel(Schedule *sch, const KernelSet *set, const TreeNode *kernel)
 {
     Conflict conflict;
     Str tag;
-    if (!dependence_in_kernel(sch->ctx, schedule_func(sch), kernel->stmt, &tag, &conflict))
+    if (!dependence_in_kernel(set, kernel->stmt, &tag, &conflict))
         return true;
     refuse_bound(sch, loop_at_fault(sch, kernel, tag, &conflict), "%s", conflict.text);
     note_access(sch, conflict.first, "first");
@@ -133,9 +133,14 @@ static bool check_function(Schedule *sch)
                 return false;
         }
     }
+    KernelSet set = {0};
     for (int i = 0; i < count; i++) {
         const TreeNode *node = schedule_node_at(sch, i);
-        if (is_thread_loop(node) && kernel_of(sch, node) == node && (!check_kernel(sch, node) || !check_loops_in_kernel(sch, node)))
+        if (!is_thread_loop(node) || kernel_of(sch, node) != node)
+            continue;
+        if (!set.func)
+            set = dependence_collect_kernels(sch->ctx, schedule_func(sch));
+        if (!check_kernel(sch, &set, node) || !check_loops_in_kernel(sch, node))
             return false;
     }
     return true;
