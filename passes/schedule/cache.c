@@ -77,7 +77,62 @@ static bool check_no_alias(Schedule *sch, const TreeNode *scope, const Buffer *b
                         buffer->name, search.alias->name);
 }
 
-/* Looks for a load in the expressions of one statement, not in those below it. */
+/* Looks for what may write the buffer outside of the members: a store, a call that gets the address and may do anything. */
+typedef struct {
+    const Stmt *scope;
+    const Buffer *buffer;
+    Span at;
+    bool found;
+} OwnWriteSearch;
+
+static bool is_element_address(const Expr *expr, const Buffer *buffer)
+{
+    return expr->kind == EXPR_CALL && expr->value.op == OP_ADDRESS_OF && expr->args[0]->kind == EXPR_LOAD &&
+           expr->args[0]->value.buffer == buffer;
+}
+
+static bool find_address(Visitor *visitor, const Expr *expr)
+{
+    OwnWriteSearch *search = visitor->data;
+    search->found |= expr_is_var(expr, search->buffer->data) || is_element_address(expr, search->buffer);
+    return !search->found;
+}
+
+static bool find_own_call(Visitor *visitor, const Expr *expr)
+{
+    OwnWriteSearch *search = visitor->data;
+    if (expr->kind == EXPR_CALL && op_info(expr->value.op)->effect == EFFECT_OPAQUE && expr->value.op != OP_ASSUME && !search->found) {
+        Visitor args = {.expr = find_address, .data = search};
+        visit_expr(&args, expr);
+        search->at = expr->span;
+    }
+    return !search->found;
+}
+
+static bool find_own_store(Visitor *visitor, const Stmt *stmt)
+{
+    OwnWriteSearch *search = visitor->data;
+    if (stmt->kind == STMT_STORE && stmt->as.store.buffer == search->buffer && !search->found) {
+        search->found = true;
+        search->at = stmt->span;
+    }
+    return !search->found && (stmt->kind != STMT_BLOCK || stmt == search->scope);
+}
+
+static bool check_no_own_write(Schedule *sch, const CachePlan *plan)
+{
+    OwnWriteSearch search = {.scope = plan->scope->stmt, .buffer = plan->buffer};
+    Visitor visitor = {.expr = find_own_call, .stmt = find_own_store, .data = &search};
+    visit_stmt(&visitor, plan->scope->stmt);
+    if (!search.found)
+        return true;
+    sched_refuse(sch, "a statement outside of the blocks writes '%s', or may: put it into a block that declares its writes",
+                 plan->buffer->name);
+    sched_note(sch, search.at, "this statement");
+    return false;
+}
+
+/* Looks for a load, or a use of the address, in the expressions of one statement, not in those below it. */
 typedef struct {
     const Stmt *stmt;
     const Buffer *buffer;
@@ -87,7 +142,7 @@ typedef struct {
 static bool find_own_load(Visitor *visitor, const Expr *expr)
 {
     OwnLoadSearch *search = visitor->data;
-    search->found |= expr->kind == EXPR_LOAD && expr->value.buffer == search->buffer;
+    search->found |= (expr->kind == EXPR_LOAD && expr->value.buffer == search->buffer) || expr_is_var(expr, search->buffer->data);
     return !search->found;
 }
 
@@ -124,7 +179,7 @@ bool cache_begin(Schedule *sch, CachePlan *plan, const TreeNode *block, const Bu
     if (!check_buffer_is_outside(sch, plan->scope, buffer) || !check_no_alias(sch, plan->scope, buffer))
         return false;
     find_strays(sch, plan);
-    return true;
+    return check_no_own_write(sch, plan);
 }
 
 bool cache_find_writer(Schedule *sch, CachePlan *plan)
@@ -241,12 +296,27 @@ typedef struct {
     const CachePlan *plan;
     const Buffer *view; /* a view in another storage scope */
     bool pointer;       /* the address is used */
+    bool element;       /* the address of an element is used */
 } UseSearch;
 
 static bool find_pointer(Visitor *visitor, const Expr *expr)
 {
     UseSearch *search = visitor->data;
     search->pointer |= expr_is_var(expr, search->plan->buffer->data);
+    search->element |= is_element_address(expr, search->plan->buffer);
+    return true;
+}
+
+/* Elements lie as far apart in the copy, which is compact, as in the buffer. */
+static bool copy_keeps_strides(Context *ctx, const CachePlan *plan)
+{
+    const Buffer *buffer = plan->buffer;
+    const Expr *stride = expr_int(ctx, buffer_index_dtype(buffer), 1);
+    for (int d = buffer->ndim - 1; d >= 0; d--) {
+        if ((buffer->strides && !expr_equal(buffer->strides[d], stride)) || (d > 0 && !plan->whole[d]))
+            return false;
+        stride = op_mul(ctx, buffer->shape[d], stride);
+    }
     return true;
 }
 
@@ -273,6 +343,12 @@ bool check_users_can_redirect(Schedule *sch, const CachePlan *plan)
         else if (search.pointer && plan->part)
             sched_refuse(sch, "block '%s' uses the address of '%s', of which the copy would hold just a part", block_name(plan->users[i]),
                          plan->buffer->name);
+        else if ((search.pointer || search.element) && !copy_keeps_strides(sch->ctx, plan))
+            sched_refuse(sch, "block '%s' uses the address of '%s', whose elements would lie otherwise in the copy, which is compact",
+                         block_name(plan->users[i]), plan->buffer->name);
+        else if (search.pointer && !expr_is_int(plan->buffer->elem_offset, 0))
+            sched_refuse(sch, "block '%s' uses the address of '%s', where the buffer begins at an offset and the copy would at none",
+                         block_name(plan->users[i]), plan->buffer->name);
         else
             continue;
         sched_note(sch, plan->users[i]->stmt->span, "block '%s' is here", block_name(plan->users[i]));
