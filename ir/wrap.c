@@ -3,7 +3,8 @@
 
 #include <math.h>
 
-static const double ordinary = 1023;
+/* The magnitude of sizes: see WrapScope. */
+static const double ordinary32 = 33554431, ordinary64 = 2147483647;
 
 static WrapBound bound_of_type(DType type)
 {
@@ -71,6 +72,7 @@ static WrapBound bound_of_var(const WrapScope *scope, const Var *var, DType type
     WrapBound bound;
     if (scope->find(scope->data, var, &bound))
         return bound;
+    double ordinary = type.bits == 32 ? ordinary32 : ordinary64;
     return dtype_is_index(type) ? (WrapBound){-ordinary, ordinary} : bound_of_type(type);
 }
 

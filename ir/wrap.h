@@ -17,7 +17,7 @@ typedef struct {
 } WrapBound;
 
 /* What the variables around an expression may be. Without a range of its own, a variable is a size or something like it: of ordinary
-   magnitude, below 2^10, so that what overflows for huge sizes only counts as an index. */
+   magnitude, below 2^25 in int32 and 2^31 in int64, so that what overflows for larger sizes only counts as an index. */
 typedef struct {
     bool (*find)(const void *data, const Var *var, WrapBound *bound); /* false: not known */
     const void *data;
