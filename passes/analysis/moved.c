@@ -112,18 +112,24 @@ static void assume_instance(AffineSpace *space, const Frame *frame, const Affine
     affine_assume_range(space, env->outer, env->dim, range);
 }
 
-/* The instances of BLOCK that run in each iteration of the loops around its scope, as a set of those and of iterator values; NULL when
-   unknown. */
-static isl_set *instances(Context *ctx, const AccessList *accesses, const Block *block, const Map *sizes, bool *exact)
+static int loops_around(Context *ctx, const Frame *frame)
+{
+    int count;
+    frame_loops(ctx, frame, &count);
+    return count;
+}
+
+/* The instances of BLOCK that run in each iteration of the outermost KEPT loops, as a set of those and of iterator values; NULL when
+   unknown. TERMS (may be NULL) name what is not affine but one value in each of these iterations. */
+static isl_set *instances(Context *ctx, const AccessList *accesses, const Block *block, int kept, AffineTerms *terms, const Map *sizes, bool *exact)
 {
     const BlockStmt *stmt = NULL;
     const Frame *frame = block_frame(accesses, block, &stmt);
     if (!frame)
         return NULL;
-    int loops, kept;
-    frame_loops(ctx, frame, &loops);
-    frame_loops(ctx, scope_frame(frame), &kept);
+    int loops = loops_around(ctx, frame);
     AffineSpace space = affine_universe(ctx, loops + stmt->iter_count, sizes);
+    space.terms = terms;
     const AffineEnv *env = frame_env(ctx, frame, 0);
     assume_instance(&space, frame, env, stmt);
     for (int i = 0; i < stmt->iter_count; i++) {
@@ -169,9 +175,7 @@ static bool has_empty_loop(const Frame *frame)
 /* Cheap arguments that in each iteration of the loops around its scope STMT runs for all of its domain. */
 static bool surely_runs_over_domain(Context *ctx, const Frame *frame, const BlockStmt *stmt, const Map *sizes)
 {
-    int kept;
-    frame_loops(ctx, scope_frame(frame), &kept);
-    return runs_over_domain(frame, stmt) || (!kept && !has_empty_loop(frame) && block_runs_completely(ctx, stmt, frame, sizes));
+    return runs_over_domain(frame, stmt) || (!loops_around(ctx, scope_frame(frame)) && !has_empty_loop(frame) && block_runs_completely(ctx, stmt, frame, sizes));
 }
 
 /* "vi = 3, vj = 0" for a point of SET, whose dimensions are KEPT loops and then the iterators of STMT; NULL when none is found. Takes
@@ -191,6 +195,31 @@ static const char *instance_text(Context *ctx, const BlockStmt *stmt, int kept, 
     return found ? strbuf_text(&text) : NULL;
 }
 
+/* How many loops, from the outermost on, two frames of the programs before and after a step share. */
+static int common_loops(Context *ctx, const Frame *a, const Frame *b)
+{
+    int count_a, count_b, common = 0;
+    const Frame **loops_a = frame_loops(ctx, a, &count_a), **loops_b = frame_loops(ctx, b, &count_b);
+    while (common < count_a && common < count_b && loops_a[common]->var == loops_b[common]->var)
+        common++;
+    return common;
+}
+
+/* In each iteration of the loops that both programs have around BLOCK, every instance of SOME runs in ALL too: more than is needed, but the
+   iterations need not be known by affine expressions. */
+static bool instances_are_among_in_common_loops(Context *ctx, const AccessList *some, const AccessList *all, const Block *block, const Map *sizes)
+{
+    const BlockStmt *stmt;
+    AffineTerms terms = {.fixed = common_loops(ctx, block_frame(some, block, &stmt), block_frame(all, block, &stmt))};
+    bool exact_some = false, exact_all = false;
+    isl_set *some_set = instances(ctx, some, block, terms.fixed, &terms, sizes, &exact_some),
+            *all_set = instances(ctx, all, block, terms.fixed, &terms, sizes, &exact_all);
+    bool within = some_set && all_set && exact_all && isl_set_is_subset(some_set, all_set) == isl_bool_true;
+    isl_set_free(some_set);
+    isl_set_free(all_set);
+    return within;
+}
+
 /* Every instance of BLOCK in SOME_FUNC runs in ALL_FUNC too. Otherwise *WITNESS is one that does not, or NULL when this is not sure. */
 static bool instances_are_among(Context *ctx, const Func *some_func, const Func *all_func, const Block *block, const char **witness)
 {
@@ -199,23 +228,22 @@ static bool instances_are_among(Context *ctx, const Func *some_func, const Func 
     const Frame *frame = block_frame(&all, block, &stmt);
     *witness = NULL;
     Map sizes = func_sizes(ctx, some_func);
-    if (frame && surely_runs_over_domain(ctx, frame, stmt, &sizes))
-        return true;
+    if (!frame || surely_runs_over_domain(ctx, frame, stmt, &sizes))
+        return frame != NULL;
     bool exact_some = false, exact_all = false;
-    isl_set *some_set = instances(ctx, &some, block, &sizes, &exact_some), *all_set = instances(ctx, &all, block, &sizes, &exact_all);
-    isl_set *lacking = some_set && all_set && exact_all ? isl_set_subtract(some_set, all_set) : NULL;
-    bool within = lacking && isl_set_is_empty(lacking) == isl_bool_true;
-    if (!lacking) {
-        isl_set_free(some_set);
-        isl_set_free(all_set);
-    } else if (within || !exact_some) {
+    int kept = loops_around(ctx, scope_frame(frame));
+    isl_set *some_set = instances(ctx, &some, block, kept, NULL, &sizes, &exact_some),
+            *all_set = instances(ctx, &all, block, kept, NULL, &sizes, &exact_all);
+    isl_set *lacking = isl_set_subtract(some_set, all_set); /* takes both, NULL included */
+    if (lacking && exact_all && isl_set_is_empty(lacking) == isl_bool_true) {
         isl_set_free(lacking);
-    } else {
-        int kept;
-        frame_loops(ctx, scope_frame(frame), &kept);
-        *witness = instance_text(ctx, stmt, kept, lacking, &sizes);
+        return true;
     }
-    return within;
+    if (lacking && exact_all && exact_some)
+        *witness = instance_text(ctx, stmt, kept, lacking, &sizes);
+    else
+        isl_set_free(lacking);
+    return !*witness && instances_are_among_in_common_loops(ctx, &some, &all, block, &sizes);
 }
 
 /* All points of the domains of STMT, with SPATIAL those of its spatial iterators only, in the iterations of the loops around SCOPE; KEPT of
@@ -265,9 +293,8 @@ static bool runs_for_all(Context *ctx, const Func *func, const Block *block, boo
     if ((!spatial || others_have_values(stmt)) && surely_runs_over_domain(ctx, frame, stmt, &sizes))
         return true;
     bool exact;
-    isl_set *run = instances(ctx, &accesses, block, &sizes, &exact);
-    int kept;
-    frame_loops(ctx, scope_frame(frame), &kept);
+    int kept = loops_around(ctx, scope_frame(frame));
+    isl_set *run = instances(ctx, &accesses, block, kept, NULL, &sizes, &exact);
     isl_set *points = all_points(ctx, scope_frame(frame), stmt, kept, &sizes, spatial);
     if (spatial) {
         points = spatial_part(points, stmt, kept);
@@ -298,11 +325,8 @@ bool dependence_runs_over_domain(Context *ctx, const Func *func, const Block *bl
     AccessList accesses = access_collect(ctx, func);
     Map sizes = func_sizes(ctx, func);
     const BlockStmt *stmt = NULL;
-    int kept = 0;
     const Frame *frame = block_frame(&accesses, block, &stmt);
-    if (frame)
-        frame_loops(ctx, scope_frame(frame), &kept);
-    const char *witness = lacking ? instance_text(ctx, stmt, kept, lacking, &sizes) : NULL;
+    const char *witness = lacking ? instance_text(ctx, stmt, loops_around(ctx, scope_frame(frame)), lacking, &sizes) : NULL;
     const char *text = witness ? arena_printf(ctx->arena, "'%s' does not run for %s", block->name, witness)
                                : arena_printf(ctx->arena, "that '%s' runs for all values of its axes cannot be shown", block->name);
     *conflict = (Conflict){.witnessed = witness != NULL, .text = text};

@@ -29,6 +29,7 @@ typedef struct {
     int outer_count;
     const TreeNode **outer;         /* above the given one */
     const Expr *predicate;          /* of the init */
+    bool scratch;                   /* the outputs are the scope's own buffers: nobody knows what is in elements that are not updated */
 } Decomposition;
 
 static const char *loop_name(const TreeNode *node)
@@ -61,6 +62,22 @@ static bool find_loops(Schedule *sch, Decomposition *step)
     note_loop(sch, step->target);
     sched_note(sch, step->block->stmt->span, "block '%s' is here", node_block(step->block)->block->name);
     return false;
+}
+
+static bool outputs_are_scratch(Schedule *sch, const TreeNode *node)
+{
+    const BlockStmt *block = node_block(node), *scope = node_block(schedule_scope(sch, node));
+    int found = 0;
+    for (int w = 0; w < block->write_count; w++)
+        for (int i = 0; i < scope->alloc_count; i++)
+            found += scope->allocs[i] == block->writes[w].buffer;
+    return found == block->write_count;
+}
+
+static bool check_domain(Schedule *sch, Decomposition *step)
+{
+    step->scratch = outputs_are_scratch(sch, step->block);
+    return step->scratch ? check_intermediate_reduction_block(sch, step->block) : check_reduction_block(sch, step->block);
 }
 
 static bool check_outer_loops(Schedule *sch, const Decomposition *step)
@@ -140,8 +157,54 @@ static bool choose_loops(Schedule *sch, Decomposition *step)
 
 /* --- The predicate of the init --- */
 
+static bool binding_uses_loops_of(Schedule *sch, const TreeNode *block, const Expr *binding, const Expr *condition)
+{
+    int count;
+    const TreeNode **loops = schedule_loops_around(sch, block, &count);
+    for (int i = 0; i < count; i++)
+        if (expr_uses_var(binding, node_loop(loops[i])->var) && expr_uses_var(condition, node_loop(loops[i])->var))
+            return true;
+    return false;
+}
+
+/* Each output has the element that the block writes named by VAR itself in some dimension. */
+static bool axis_names_outputs(const BlockStmt *block, const Var *var)
+{
+    for (int w = 0; w < block->write_count; w++) {
+        const Region *written = &block->writes[w];
+        int d = 0;
+        while (d < written->buffer->ndim && !(expr_is_var(written->ranges[d].min, var) && expr_is_int(written->ranges[d].extent, 1)))
+            d++;
+        if (d == written->buffer->ndim)
+            return false;
+    }
+    return true;
+}
+
+/* The init may set also the elements of points that CONDITION excludes as a whole. They are elements of scratch memory that no other point
+   shares, for the axes that CONDITION tells points apart by name them, and they exist, for those axes stay in their domains. */
+static bool init_may_set_more(Schedule *sch, const Decomposition *step, const Expr *condition)
+{
+    Context *ctx = sch->ctx;
+    const BlockStmt *block = node_block(step->block);
+    Analyzer *an = loops_context(sch, step->block);
+    analyzer_assume(an, step->predicate);
+    for (int i = 0; i < block->iter_count; i++) {
+        const Expr *binding = block->bindings[i];
+        Range domain = block->iters[i].domain;
+        if (block->iters[i].kind != ITER_SPATIAL || !binding_uses_loops_of(sch, step->block, binding, condition))
+            continue;
+        if (!axis_names_outputs(block, block->iters[i].var) ||
+            !analyzer_prove_symbolic(an, op_compare(ctx, EXPR_LE, domain.min, binding)) ||
+            !analyzer_prove_symbolic(an, op_compare(ctx, EXPR_LT, binding, op_add(ctx, domain.min, domain.extent))))
+            return false;
+    }
+    return step->scratch;
+}
+
 /* CONDITION mentions loops that the init does not get: then it restricts the reduction, and the init runs all the same. It must not exclude
-   a spatial point as a whole: where it mentions other loops too it must hold in the first iteration of those that reduce. */
+   a spatial point as a whole, unless its elements are nobody's: where it mentions other loops too it must hold in the first iteration of
+   those that reduce. */
 static bool check_condition_can_go(Schedule *sch, const Decomposition *step, const Expr *condition)
 {
     Context *ctx = sch->ctx;
@@ -155,7 +218,8 @@ static bool check_condition_can_go(Schedule *sch, const Decomposition *step, con
         if (!step->chosen[i])
             subst_var(ctx, &first, loop->var, loop->min);
     }
-    if (!mixed || analyzer_prove_symbolic(loops_context(sch, step->block), subst_expr(ctx, &first, condition)))
+    if (!mixed || analyzer_prove_symbolic(loops_context(sch, step->block), subst_expr(ctx, &first, condition)) ||
+        init_may_set_more(sch, step, condition))
         return true;
     sched_refuse(sch,
                  "the condition %s of block '%s' mixes loops that reduce with others, so it is not known which elements the init must set",
@@ -164,21 +228,26 @@ static bool check_condition_can_go(Schedule *sch, const Decomposition *step, con
     return false;
 }
 
+static bool uses_loops_left(const Decomposition *step, const Expr *condition)
+{
+    bool uses = false;
+    for (int i = 0; i < step->loop_count; i++)
+        uses |= !step->chosen[i] && expr_uses_var(condition, node_loop(step->loops[i])->var);
+    return uses;
+}
+
 /* The conditions that the init keeps, last first as in the reference. */
 static bool make_predicate(Schedule *sch, Decomposition *step)
 {
     ConditionList parts = {0};
     loops_split_conjunction(sch->ctx, node_block(step->block)->predicate, &parts);
     step->predicate = expr_bool(sch->ctx, true);
-    for (int p = parts.count - 1; p >= 0; p--) {
-        bool goes = false;
-        for (int i = 0; i < step->loop_count; i++)
-            goes |= !step->chosen[i] && expr_uses_var(parts.data[p], node_loop(step->loops[i])->var);
-        if (!goes)
+    for (int p = parts.count - 1; p >= 0; p--)
+        if (!uses_loops_left(step, parts.data[p]))
             step->predicate = op_and(sch->ctx, step->predicate, parts.data[p]);
-        else if (!check_condition_can_go(sch, step, parts.data[p]))
+    for (int p = parts.count - 1; p >= 0; p--)
+        if (uses_loops_left(step, parts.data[p]) && !check_condition_can_go(sch, step, parts.data[p]))
             return false;
-    }
     return true;
 }
 
@@ -358,7 +427,7 @@ bool primitive_decompose_reduction(Schedule *sch, const Value *args, Value *resu
 {
     Decomposition step = {.block = schedule_block(sch, args[0].as.block), .target = schedule_loop(sch, args[1].as.loop)};
     if (!step.block || !step.target || !check_block_has_scope(sch, step.block) || !find_loops(sch, &step) ||
-        !check_reduction_block(sch, step.block) || !check_outer_loops(sch, &step) || !check_inner_loops(sch, &step) ||
+        !check_domain(sch, &step) || !check_outer_loops(sch, &step) || !check_inner_loops(sch, &step) ||
         !check_nothing_between(sch, &step) || !choose_loops(sch, &step) || !make_predicate(sch, &step) || !check_own_reads(sch, &step) ||
         !check_init_is_independent(sch, &step) || !check_other_readers(sch, &step) || !check_runs_once(sch, &step))
         return false;
