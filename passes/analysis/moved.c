@@ -138,6 +138,8 @@ static isl_set *instances(Context *ctx, const AccessList *accesses, const Block 
         affine_assume_compare(&space, EXPR_EQ, &value, var, env, var);
     }
     *exact = !space.approximate;
+    for (int i = 0; i < stmt->iter_count; i++) /* says no more where the bindings are affine */
+        affine_assume_range(&space, env, loops + i, stmt->iters[i].domain);
     isl_set *set = affine_take_set(&space);
     return set ? isl_set_project_out(set, isl_dim_set, (unsigned)kept, (unsigned)(loops - kept)) : NULL;
 }
