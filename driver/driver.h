@@ -63,6 +63,9 @@ typedef struct {
 /* For ScriptOptions.after_step; DATA is a StepView. */
 void step_view_after(void *data, const Schedule *sch, Span call);
 
+/* STREAM is a terminal, of which neither NO_COLOR nor TERM=dumb in the environment says that it wants none. */
+bool driver_uses_color(FILE *stream);
+
 /* Says on standard error what is done, where -v asks for it. */
 void driver_say(const Driver *driver, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Makes options that were set hold for the context. */

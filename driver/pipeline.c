@@ -1,7 +1,6 @@
 /* The pipeline, top to bottom: options, text to syntax trees to a program, the schedule script, then one of: show, interpret, check, time,
    emit. */
 #include <string.h>
-#include <unistd.h>
 
 #include "driver/driver.h"
 #include "ir/print.h"
@@ -126,7 +125,7 @@ static void print_times(Driver *driver)
 /* Closing standard output tells of a full disk that buffered writes did not. */
 static int finish(Driver *driver, int code)
 {
-    diag_flush(driver->ctx, driver->err, isatty(fileno(driver->err)));
+    diag_flush(driver->ctx, driver->err, driver_uses_color(driver->err));
     if ((fflush(driver->out) || ferror(driver->out)) && code == EXIT_OK) {
         fputs("tirc: error: cannot write to standard output\n", driver->err);
         code = EXIT_DIAGNOSED;

@@ -1,5 +1,7 @@
-/* --show=steps and --show=diff: the program after each step of a schedule, or what the step changed, under the line of the script that did
-   it. */
+/* --show=steps and --show=diff: the program after each step of a schedule, or what the step changed, under the lines of the script that
+   did it. All the diffs together are one patch of the unscheduled program as --show prints it. Calls that ask (get_loops) or leave the
+   program as it is have no heading. */
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -93,27 +95,57 @@ static void print_hunk_header(FILE *out, const EditScript *edits, int first, int
             new_count, color ? "\033[0m" : "");
 }
 
+bool driver_uses_color(FILE *stream)
+{
+    const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    return isatty(fileno(stream)) && !(no_color && *no_color) && !(terminal && !strcmp(terminal, "dumb"));
+}
+
+static void print_diff_line(FILE *out, char edit, Line line, bool color)
+{
+    const char *begin = !color || edit == ' ' ? "" : edit == '+' ? "\033[32m" : "\033[31m";
+    fprintf(out, "%s%c%.*s%s\n", begin, edit, line.length, line.text, *begin ? "\033[0m" : "");
+}
+
 static void print_diff(Arena *arena, FILE *out, const char *before, const char *after, bool color)
 {
     LineList a = split_lines(arena, before), b = split_lines(arena, after);
     EditScript edits = diff_lines(arena, a, b);
-    bool inside = false;
+    bool inside = false, any = false;
     for (int e = 0, i = 0, j = 0; e < edits.count; e++) {
         char edit = edits.data[e];
-        Line line = edit == '+' ? b.data[j] : a.data[i];
         bool shown = near_change(&edits, e);
+        if (shown && !any)
+            fprintf(out, color ? "\033[1m--- before\033[0m\n\033[1m+++ after\033[0m\n" : "--- before\n+++ after\n");
         if (shown && !inside)
             print_hunk_header(out, &edits, e, i, j, color);
-        inside = shown;
         if (shown)
-            fprintf(out, "%s%c%.*s%s\n",
-                    !color || edit == ' ' ? ""
-                    : edit == '+'         ? "\033[32m"
-                                          : "\033[31m",
-                    edit, line.length, line.text, color && edit != ' ' ? "\033[0m" : "");
+            print_diff_line(out, edit, edit == '+' ? b.data[j] : a.data[i], color);
+        inside = shown;
+        any |= shown;
         i += edit != '+';
         j += edit != '-';
     }
+}
+
+/* "# FILE:LINE: " and the lines of the script from the one on which CALL begins to the one on which it ends. */
+static void print_heading(Driver *driver, Span call, bool color)
+{
+    Place place;
+    if (!source_place(driver->ctx->sources, call, &place))
+        return;
+    const char *line = place.line_text, *end = place.file->text + call.end;
+    fprintf(driver->out, "%s# %s:%d: ", color ? "\033[1m" : "", place.file->name, place.line);
+    int length = place.line_length, indent = 0;
+    while (indent < length && (line[indent] == ' ' || line[indent] == '\t'))
+        indent++;
+    fprintf(driver->out, "%.*s", length - indent, line + indent);
+    while (line + length < end) {
+        line += length + 1;
+        length = (int)strcspn(line, "\n");
+        fprintf(driver->out, "\n# %.*s", length, line);
+    }
+    fprintf(driver->out, "%s\n", color ? "\033[0m" : "");
 }
 
 void step_view_after(void *data, const Schedule *sch, Span call)
@@ -121,18 +153,13 @@ void step_view_after(void *data, const Schedule *sch, Span call)
     StepView *view = data;
     Driver *driver = view->driver;
     const char *after = print_module(driver->ctx, sch->module);
-    Place place;
-    bool color = isatty(fileno(driver->out));
-    if (source_place(driver->ctx->sources, call, &place)) {
-        int indent = 0;
-        while (indent < place.line_length && (place.line_text[indent] == ' ' || place.line_text[indent] == '\t'))
-            indent++;
-        fprintf(driver->out, "%s# %s:%d: %.*s%s\n", color ? "\033[1m" : "", place.file->name, place.line, place.line_length - indent,
-                place.line_text + indent, color ? "\033[0m" : "");
-    }
+    bool color = driver_uses_color(driver->out);
+    print_heading(driver, call, color);
+    Arena *outside = context_begin_scratch(driver->ctx);
     if (driver->options.show == SHOW_STEPS)
         fprintf(driver->out, "%s\n", after);
     else
         print_diff(driver->ctx->arena, driver->out, view->before, after, color);
+    context_end_scratch(driver->ctx, outside);
     view->before = after;
 }
