@@ -1,6 +1,7 @@
 /* The builtin functions of schedule scripts: one table, one function each. */
 #include "script/script_internal.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,6 +77,8 @@ static bool builtin_enumerate(Script *script, const Arguments *arguments, Value 
     int64_t start = 0;
     if (!items || (arguments->positional_count > 1 && !integer_argument(script, arguments, 1, &start)))
         return false;
+    if (start > INT64_MAX - items->count)
+        return script_error(script, arguments->span, "the result does not fit in 64 bits");
     *result = script_list(script, items->items, items->count, false);
     for (int i = 0; i < items->count; i++) {
         Value pair[] = {{.kind = VALUE_INT, .as.integer = start + i}, items->items[i]};
@@ -182,9 +185,10 @@ static bool builtin_int(Script *script, const Arguments *arguments, Value *resul
         result->as.integer = (int64_t)value.as.real;
     else if (value.kind == VALUE_STRING) {
         char *end;
+        errno = 0;
         result->as.integer = strtoll(value.as.text, &end, 10);
-        if (!*value.as.text || *end)
-            return script_error(script, value.span, "'%s' is not an int", value.as.text);
+        if (!*value.as.text || *end || errno)
+            return script_error(script, value.span, "'%s' is not an int%s", value.as.text, errno ? " of 64 bits" : "");
     } else
         return integer_argument(script, arguments, 0, &result->as.integer);
     return true;
@@ -239,8 +243,11 @@ bool script_call_builtin(Script *script, int builtin, const Arguments *arguments
     if (arguments->keyword_count)
         return script_error(script, arguments->keyword_spans[0], "%s takes no keyword '%s'", builtins[builtin].name,
                             arguments->keyword_names[0]);
-    if (arguments->positional_count < builtins[builtin].fewest || arguments->positional_count > builtins[builtin].most)
-        return script_error(script, arguments->span, "%s takes %d to %d arguments, not %d", builtins[builtin].name,
-                            builtins[builtin].fewest, builtins[builtin].most, arguments->positional_count);
+    int fewest = builtins[builtin].fewest, most = builtins[builtin].most;
+    if (arguments->positional_count < fewest || arguments->positional_count > most) {
+        const char *range = context_internf(script->ctx, fewest < most ? "%d to %d" : "%d", fewest, most);
+        return script_error(script, arguments->span, "%s takes %s argument%s, not %d", builtins[builtin].name,
+                            range, most == 1 ? "" : "s", arguments->positional_count);
+    }
     return builtins[builtin].run(script, arguments, result);
 }

@@ -22,7 +22,12 @@ static bool bind_keyword(Script *script, const AstParam *params, int count, cons
         bound[i] = true;
         return true;
     }
-    return script_error(script, arguments->keyword_spans[index], "there is no parameter '%s'", arguments->keyword_names[index]);
+    const char **names = ARENA_ARRAY(script->ctx->arena, const char *, count);
+    for (int i = 0; i < count; i++)
+        names[i] = params[i].name;
+    const char *near = diag_closest(arguments->keyword_names[index], names, count);
+    return script_error(script, arguments->keyword_spans[index], "there is no parameter '%s'%s%s%s", arguments->keyword_names[index],
+                        near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
 static bool bind_parameters(Script *script, const Object *def, const AstParam *params, int count, const Arguments *arguments, Value *values)
@@ -35,14 +40,15 @@ static bool bind_parameters(Script *script, const Object *def, const AstParam *p
             taken = arguments->positional_count;
             bound[i] = true;
         } else if (params[i].stars) {
-            return script_error(script, params[i].span, "'*' and '**' parameters of this form are not part of schedule scripts");
+            return script_error(script, params[i].span, "a parameter with '**' and a bare '*' are not part of schedule scripts");
         } else if (taken < arguments->positional_count) {
             values[i] = arguments->positional[taken++];
             bound[i] = true;
         }
     }
     if (taken < arguments->positional_count)
-        return script_error(script, arguments->span, "%d arguments are given to %d parameters", arguments->positional_count, count);
+        return script_error(script, arguments->positional[taken].span, "%d argument%s given to %d parameter%s", arguments->positional_count,
+                            arguments->positional_count == 1 ? " is" : "s are", count, count == 1 ? "" : "s");
     for (int i = 0; i < arguments->keyword_count; i++)
         if (!bind_keyword(script, params, count, arguments, i, values, bound))
             return false;
@@ -67,15 +73,18 @@ bool script_call_def(Script *script, const Object *def, const Arguments *argumen
     if (!bind_parameters(script, def, params, count, arguments, values))
         return false;
     Environment *caller = script->scope;
+    int loops = script->loops;
     script->scope = ARENA_NEW(script->ctx->arena, Environment);
     script->scope->outer = def->as.def.closure;
     for (int i = 0; i < count; i++)
         script_set(script, params[i].name, values[i]);
     vec_push(script->ctx->arena, &script->calls, arguments->span);
+    script->loops = 0;
     script->returned = value_none();
     bool ok =
         lambda ? script_eval(script, node->as.lambda.body, &script->returned) : script_run_body(script, node->as.def.body) != FLOW_ERROR;
     script->calls.count--;
+    script->loops = loops;
     script->scope = caller;
     *result = script->returned;
     return ok;
@@ -144,7 +153,8 @@ static bool bind_primitive(Script *script, const Primitive *primitive, const Par
         taken = arguments->positional_count;
     }
     if (taken < arguments->positional_count)
-        return script_error(script, arguments->positional[taken].span, "%s takes at most %d arguments", primitive->name, count);
+        return script_error(script, arguments->positional[taken].span, "%s takes at most %d argument%s", primitive->name, count,
+                            count == 1 ? "" : "s");
     for (int k = 0; k < arguments->keyword_count; k++) {
         const char *names[MOST_PARAMETERS];
         int found = -1;
@@ -187,8 +197,7 @@ static bool run_primitive(Script *script, Schedule *sch, const Primitive *primit
     *result = value_none();
     ok = schedule_end(sch, step, ok && primitive->run(sch, values, result));
     if (!ok)
-        for (int i = script->calls.count - 1; i >= 0; i--)
-            diag_note(script->ctx, script->calls.data[i], "in this call");
+        script_note_calls(script);
     if (ok && sch->module != step.module && script->options->after_step)
         script->options->after_step(script->options->data, sch, arguments->span);
     return ok;
@@ -197,7 +206,8 @@ static bool run_primitive(Script *script, Schedule *sch, const Primitive *primit
 static bool work_on(Script *script, Schedule *sch, const Arguments *arguments)
 {
     if (arguments->positional_count != 1 || arguments->positional[0].kind != VALUE_STRING)
-        return script_error(script, arguments->span, "work_on takes the name of a function");
+        return script_error(script, arguments->positional_count ? arguments->positional[0].span : arguments->span,
+                            "work_on takes the name of a function");
     const char *names[64];
     int count = sch->module->func_count < 64 ? sch->module->func_count : 64;
     for (int i = 0; i < count; i++) {
@@ -208,7 +218,7 @@ static bool work_on(Script *script, Schedule *sch, const Arguments *arguments)
         }
     }
     const char *near = diag_closest(arguments->positional[0].as.text, names, count);
-    return script_error(script, arguments->span, "the module has no function '%s'%s%s%s", arguments->positional[0].as.text,
+    return script_error(script, arguments->positional[0].span, "the module has no function '%s'%s%s%s", arguments->positional[0].as.text,
                         near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
@@ -233,7 +243,7 @@ static bool module_method(Script *script, const Object *self, Str name, const Ar
     else if (!strcmp(name, "script"))
         *result = (Value){.kind = VALUE_STRING, .as.text = context_internf(script->ctx, "%.*s", (int)(strlen(text) - 1), text)};
     else
-        return unknown_method(script, "module", name, arguments->span);
+        return unknown_method(script, "module", name, arguments->method_span);
     return true;
 }
 
@@ -251,6 +261,6 @@ bool script_call_method(Script *script, const Object *method, const Arguments *a
     if (!strcmp(name, "show"))
         return module_method(script, &(Object){.kind = OBJECT_MODULE, .as.module = sch->module}, name, arguments, result);
     if (!primitive)
-        return unknown_method(script, "schedule", name, arguments->span);
+        return unknown_method(script, "schedule", name, arguments->method_span);
     return run_primitive(script, sch, primitive, arguments, result);
 }

@@ -344,6 +344,8 @@ bool script_call(Script *script, Value callee, const AstNode *call, Value *resul
         return script_error(script, call->span, "%s cannot be called", script_type_phrase(script, callee));
     if (!eval_arguments(script, call, &arguments))
         return false;
+    const AstNode *called = call->as.call.callee;
+    arguments.method_span = called->kind == AST_ATTRIBUTE ? called->as.attribute.name_span : call->span;
     switch (object->kind) {
     case OBJECT_DEF: return script_call_def(script, object, &arguments, result);
     case OBJECT_BUILTIN: return script_call_builtin(script, object->as.builtin, &arguments, result);

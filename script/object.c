@@ -1,6 +1,9 @@
 /* Attributes, subscripts and texts of script values. */
 #include "script/script_internal.h"
 
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ir/print.h"
@@ -19,13 +22,29 @@ const char *script_type_phrase(Script *script, Value value)
     return value.kind == VALUE_NONE ? name : context_internf(script->ctx, "%s %s", strchr("aeiou", *name) ? "an" : "a", name);
 }
 
+/* As Python writes it: the fewest digits that read back as VALUE, with an exponent where it is far from 1. */
+static void add_real(StrBuf *text, double value)
+{
+    char digits[32];
+    int precision = 0;
+    do
+        snprintf(digits, sizeof digits, "%.*e", precision++, value);
+    while (precision < 17 && isfinite(value) && strtod(digits, NULL) != value);
+    const char *exponent = strchr(digits, 'e');
+    int power = exponent ? atoi(exponent + 1) : 0;
+    if (!isfinite(value) || power < -4 || power >= 16)
+        strbuf_add(text, isnan(value) ? "nan" : digits);
+    else
+        strbuf_printf(text, "%.*f", precision - 1 - power > 1 ? precision - 1 - power : 1, value);
+}
+
 static void add_text(Script *script, StrBuf *text, Value value, bool quoted)
 {
     switch (value.kind) {
     case VALUE_NONE: strbuf_add(text, "None"); break;
     case VALUE_BOOL: strbuf_add(text, value.as.boolean ? "True" : "False"); break;
     case VALUE_INT: strbuf_printf(text, "%lld", (long long)value.as.integer); break;
-    case VALUE_FLOAT: strbuf_printf(text, value.as.real == (int64_t)value.as.real ? "%.1f" : "%.17g", value.as.real); break;
+    case VALUE_FLOAT: add_real(text, value.as.real); break;
     case VALUE_STRING: strbuf_printf(text, quoted ? "'%s'" : "%s", value.as.text); break;
     case VALUE_LOOP: strbuf_printf(text, "Loop(%s)", value.as.loop->name); break;
     case VALUE_BLOCK: strbuf_printf(text, "Block(%s)", value.as.block->name); break;
@@ -132,6 +151,7 @@ static bool slice_list(Script *script, const ValueList *list, const AstNode *sli
     int64_t none = INT64_MIN;
     if (!slice_bound(script, slice->as.slice.lower, none, &lower) || !slice_bound(script, slice->as.slice.upper, none, &upper))
         return false;
+    step = clamp(step, -count - 1, count + 1); /* so that no sum of an index and the step overflows */
     int64_t low = step > 0 ? 0 : -1, high = step > 0 ? count : count - 1;
     lower = lower == none ? (step > 0 ? low : high) : clamp(lower < 0 ? lower + count : lower, low, high);
     upper = upper == none ? (step > 0 ? high : low) : clamp(upper < 0 ? upper + count : upper, low, high);
@@ -140,6 +160,14 @@ static bool slice_list(Script *script, const ValueList *list, const AstNode *sli
         vec_push(script->ctx->arena, &items, list->items[i]);
     *result = script_list(script, items.data, items.count, list->is_tuple);
     return true;
+}
+
+/* VALUE as a list would show it. */
+static const char *quoted_text(Script *script, Value value)
+{
+    StrBuf text = {.arena = script->ctx->arena};
+    add_text(script, &text, value, true);
+    return strbuf_text(&text);
 }
 
 static bool dict_item(Script *script, Value dict, Value key, Span span, Value *result)
@@ -153,7 +181,7 @@ static bool dict_item(Script *script, Value dict, Value key, Span span, Value *r
             return true;
         }
     }
-    return script_error(script, span, "the dict has no key %s", script_text(script, key));
+    return script_error(script, span, "the dict has no key %s", quoted_text(script, key));
 }
 
 static bool module_item(Script *script, const Module *module, Value key, Span span, Value *result)
@@ -162,7 +190,7 @@ static bool module_item(Script *script, const Module *module, Value key, Span sp
     if (!func && key.kind == VALUE_STRING && !strcmp(key.as.text, "main") && module->func_count == 1)
         func = module->funcs[0];
     if (!func)
-        return script_error(script, span, "the module has no function %s", script_text(script, key));
+        return script_error(script, span, "the module has no function %s", quoted_text(script, key));
     *result = script_object(script, (Object){.kind = OBJECT_FUNC, .as.func = func});
     return true;
 }

@@ -62,7 +62,7 @@ static bool int_operation(AstOp op, int64_t a, int64_t b, int64_t *result, const
     case AST_OP_BIT_AND: *result = a & b; return true;
     case AST_OP_BIT_OR: *result = a | b; return true;
     case AST_OP_BIT_XOR: *result = a ^ b; return true;
-    default: *undefined = "not an operation on ints"; return false;
+    default: *undefined = "'@' does not take ints"; return false;
     }
 }
 

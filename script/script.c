@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_STEPS = 10 * 1000 * 1000 };
+enum { MOST_STEPS = 10 * 1000 * 1000, MOST_CALL_NOTES = 8 };
 
 bool script_error(Script *script, Span span, const char *format, ...)
 {
@@ -15,9 +15,20 @@ bool script_error(Script *script, Span span, const char *format, ...)
     va_start(args, format);
     diag_error(script->ctx, span, "%s", arena_vprintf(script->ctx->arena, format, args));
     va_end(args);
-    for (int i = script->calls.count - 1; i >= 0; i--)
-        diag_note(script->ctx, script->calls.data[i], "in this call");
+    script_note_calls(script);
     return false;
+}
+
+void script_note_calls(Script *script)
+{
+    int count = script->calls.count, left_out = count > MOST_CALL_NOTES ? count - MOST_CALL_NOTES : 0;
+    for (int i = count - 1; i >= 0; i--) {
+        bool skipped = i >= MOST_CALL_NOTES / 2 && i < MOST_CALL_NOTES / 2 + left_out;
+        if (!skipped)
+            diag_note(script->ctx, script->calls.data[i], "in this call");
+        else if (i == MOST_CALL_NOTES / 2)
+            diag_note(script->ctx, span_none(), "%d calls between these are not shown", left_out);
+    }
 }
 
 void script_set(Script *script, Str name, Value value)
@@ -37,8 +48,8 @@ static bool assign_items(Script *script, const AstNode *target, Value value)
             star = i;
     int fixed = targets->count - (star >= 0);
     if (star < 0 ? items->count != fixed : items->count < fixed)
-        return script_error(script, target->span, "%s%d values are unpacked into %d targets", items->count < fixed ? "only " : "",
-                            items->count, fixed);
+        return script_error(script, target->span, "%s%d value%s unpacked into %d target%s", items->count < fixed ? "only " : "",
+                            items->count, items->count == 1 ? " is" : "s are", fixed, fixed == 1 ? "" : "s");
     int extra = items->count - fixed;
     for (int i = 0, next = 0; i < targets->count; i++) {
         Value item;
@@ -88,7 +99,9 @@ static Flow run_for(Script *script, const AstNode *node)
     for (int i = 0; i < items->count; i++) {
         if (!script_assign(script, node->as.for_loop.target, items->items[i]))
             return FLOW_ERROR;
+        script->loops++;
         Flow flow = script_run_body(script, node->as.for_loop.body);
+        script->loops--;
         if (flow == FLOW_BREAK)
             return FLOW_NEXT;
         if (flow == FLOW_RETURN || flow == FLOW_ERROR)
@@ -192,8 +205,12 @@ static Flow run_statement(Script *script, const AstNode *node)
     case AST_DEF: ok = run_def(script, node); break;
     case AST_RETURN: return run_return(script, node);
     case AST_PASS: break;
-    case AST_BREAK: return FLOW_BREAK;
-    case AST_CONTINUE: return FLOW_CONTINUE;
+    case AST_BREAK:
+    case AST_CONTINUE:
+        if (script->loops)
+            return node->kind == AST_BREAK ? FLOW_BREAK : FLOW_CONTINUE;
+        ok = script_error(script, node->span, "'%s' outside of a loop", node->kind == AST_BREAK ? "break" : "continue");
+        break;
     case AST_ASSERT: ok = run_assert(script, node); break;
     case AST_IMPORT: run_import(script, node); break;
     default: ok = script_error(script, node->span, "%s is not part of schedule scripts", ast_kind_name(node->kind)); break;
@@ -280,7 +297,5 @@ const Module *script_run(Context *ctx, const AstNode *file, const Module *module
         if (!define(&script, options->definitions[i]))
             return NULL;
     Flow flow = script_run_body(&script, file->as.list);
-    if (flow == FLOW_BREAK || flow == FLOW_CONTINUE)
-        script_error(&script, file->span, "'break' or 'continue' outside of a loop");
     return flow == FLOW_NEXT && check_threads(script.schedule) ? script.schedule->module : NULL;
 }

@@ -53,6 +53,7 @@ typedef struct {
     Environment *globals, *scope;
     Value returned;
     VEC(Span) calls; /* places of the script's function calls now running, outermost first */
+    int loops; /* around the statement that runs, inside of the function called last */
     long steps;
 } Script;
 
@@ -64,11 +65,14 @@ typedef struct {
     Value *keywords;
     Span *keyword_spans;
     int keyword_count;
-    Span span; /* the whole call */
+    Span span;        /* the whole call */
+    Span method_span; /* of a method: its name */
 } Arguments;
 
 /* Each gives false after a diagnostic. */
 bool script_error(Script *script, Span span, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Notes the calls that the script is in, after an error: the innermost and outermost few. */
+void script_note_calls(Script *script);
 bool script_eval(Script *script, const AstNode *node, Value *result);
 bool script_assign(Script *script, const AstNode *target, Value value);
 bool script_binary(Script *script, AstOp op, Value left, Value right, Span span, Value *result);
