@@ -121,7 +121,8 @@ static int loops_around(Context *ctx, const Frame *frame)
 
 /* The instances of BLOCK that run in each iteration of the outermost KEPT loops, as a set of those and of iterator values; NULL when
    unknown. TERMS (may be NULL) name what is not affine but one value in each of these iterations. */
-static isl_set *instances(Context *ctx, const AccessList *accesses, const Block *block, int kept, AffineTerms *terms, const Map *sizes, bool *exact)
+static isl_set *instances(Context *ctx, const AccessList *accesses, const Block *block, int kept, AffineTerms *terms, const Map *sizes,
+                          bool *exact)
 {
     const BlockStmt *stmt = NULL;
     const Frame *frame = block_frame(accesses, block, &stmt);
@@ -138,8 +139,9 @@ static isl_set *instances(Context *ctx, const AccessList *accesses, const Block 
         affine_assume_compare(&space, EXPR_EQ, &value, var, env, var);
     }
     *exact = !space.approximate;
-    for (int i = 0; i < stmt->iter_count; i++) /* says no more where the bindings are affine */
-        affine_assume_range(&space, env, loops + i, stmt->iters[i].domain);
+    for (int i = 0; i < stmt->iter_count; i++) /* says no more where the bindings are affine; an init may have nothing to reduce over */
+        if (stmt->iters[i].kind == ITER_SPATIAL || !stmt->init)
+            affine_assume_range(&space, env, loops + i, stmt->iters[i].domain);
     isl_set *set = affine_take_set(&space);
     return set ? isl_set_project_out(set, isl_dim_set, (unsigned)kept, (unsigned)(loops - kept)) : NULL;
 }
@@ -177,7 +179,8 @@ static bool has_empty_loop(const Frame *frame)
 /* Cheap arguments that in each iteration of the loops around its scope STMT runs for all of its domain. */
 static bool surely_runs_over_domain(Context *ctx, const Frame *frame, const BlockStmt *stmt, const Map *sizes)
 {
-    return runs_over_domain(frame, stmt) || (!loops_around(ctx, scope_frame(frame)) && !has_empty_loop(frame) && block_runs_completely(ctx, stmt, frame, sizes));
+    bool outermost = !loops_around(ctx, scope_frame(frame));
+    return runs_over_domain(frame, stmt) || (outermost && !has_empty_loop(frame) && block_runs_completely(ctx, stmt, frame, sizes));
 }
 
 /* "vi = 3, vj = 0" for a point of SET, whose dimensions are KEPT loops and then the iterators of STMT; NULL when none is found. Takes
@@ -209,7 +212,8 @@ static int common_loops(Context *ctx, const Frame *a, const Frame *b)
 
 /* In each iteration of the loops that both programs have around BLOCK, every instance of SOME runs in ALL too: more than is needed, but the
    iterations need not be known by affine expressions. */
-static bool instances_are_among_in_common_loops(Context *ctx, const AccessList *some, const AccessList *all, const Block *block, const Map *sizes)
+static bool instances_are_among_in_common_loops(Context *ctx, const AccessList *some, const AccessList *all, const Block *block,
+                                                const Map *sizes)
 {
     const BlockStmt *stmt;
     AffineTerms terms = {.fixed = common_loops(ctx, block_frame(some, block, &stmt), block_frame(all, block, &stmt))};
