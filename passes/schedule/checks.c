@@ -69,22 +69,46 @@ bool check_block_is_affine(Schedule *sch, const TreeNode *block, const TreeNode 
     return refuse_not_affine(sch, block, &map);
 }
 
-/* No condition of the block's predicate is about a loop that a reduce axis is bound to: it says of whole spatial points whether they
-   run. */
-static bool conditions_are_spatial(Schedule *sch, const TreeNode *node)
+/* CONDITION is about spatial points alone, of which it says whether they run, or about the reduction alone, which it makes shorter or
+   empty for all points alike. */
+static bool condition_is_separate(Schedule *sch, const TreeNode *node, const Expr *condition)
 {
     const BlockStmt *block = node_block(node);
     int count;
     const TreeNode **loops = schedule_loops_around(sch, node, &count);
+    bool spatial = false, reduces = false;
     for (int l = 0; l < count; l++)
-        for (int i = 0; i < block->iter_count && expr_uses_var(block->predicate, node_loop(loops[l])->var); i++)
-            if (block->iters[i].kind != ITER_SPATIAL && expr_uses_var(block->bindings[i], node_loop(loops[l])->var))
-                return false;
+        for (int i = 0; i < block->iter_count && expr_uses_var(condition, node_loop(loops[l])->var); i++)
+            if (expr_uses_var(block->bindings[i], node_loop(loops[l])->var))
+                *(block->iters[i].kind == ITER_SPATIAL ? &spatial : &reduces) = true;
+    return !spatial || !reduces;
+}
+
+static bool conditions_are_separate(Schedule *sch, const TreeNode *node)
+{
+    ConditionList conditions = {0};
+    loops_split_conjunction(sch->ctx, node_block(node)->predicate, &conditions);
+    for (int i = 0; i < conditions.count; i++)
+        if (!condition_is_separate(sch, node, conditions.data[i]))
+            return false;
+    return true;
+}
+
+bool block_writes_scratch(Schedule *sch, const TreeNode *node)
+{
+    const BlockStmt *block = node_block(node), *scope = node_block(schedule_scope(sch, node));
+    for (int w = 0; w < block->write_count; w++) {
+        int own = 0;
+        while (own < scope->alloc_count && scope->allocs[own] != block->writes[w].buffer)
+            own++;
+        if (own == scope->alloc_count)
+            return false;
+    }
     return true;
 }
 
 /* The bindings reach a box under the predicate; or each instance once, some of each spatial point: the point gets its init wherever the
-   predicate stands; or of some spatial points all instances, and of the others none: then the init follows the predicate. Of an
+   predicate stands; or of the spatial points that run all the same part: then the init follows what the predicate says of points. Of an
    INTERMEDIATE result a point without an update need not have its init. */
 static bool check_reduction_domain(Schedule *sch, const TreeNode *node, bool intermediate)
 {
@@ -92,7 +116,7 @@ static bool check_reduction_domain(Schedule *sch, const TreeNode *node, bool int
     if (detect_bindings(sch, node, NULL, true, &map))
         return true;
     if (detect_bindings(sch, node, NULL, false, &whole) &&
-        (intermediate || conditions_are_spatial(sch, node) ||
+        (intermediate || conditions_are_separate(sch, node) ||
          dependence_serves_all_points(sch->ctx, schedule_func(sch), node_block(node)->block)))
         return true;
     return refuse_not_affine(sch, node, &map);
@@ -279,7 +303,7 @@ static bool check_reduction(Schedule *sch, const TreeNode *node, bool intermedia
 
 bool check_reduction_block(Schedule *sch, const TreeNode *node)
 {
-    return check_reduction(sch, node, false);
+    return check_reduction(sch, node, block_writes_scratch(sch, node));
 }
 
 bool check_intermediate_reduction_block(Schedule *sch, const TreeNode *node)

@@ -24,8 +24,10 @@ bool check_reduces_over_loops(Schedule *sch, const TreeNode *block);
 /* The reduce axes of BLOCK run over loops inside of its scope only. A scope without axes lets bindings mention loops outside of it: each of
    its runs holds just a part of a reduction over those. */
 bool check_reduces_in_scope(Schedule *sch, const TreeNode *block);
-/* Reduction: it has an init, affine bindings of spatial and reduce axes whose predicate leaves a box or some update for each spatial point,
-   is the only writer of its outputs, and no reduce axis indexes them. */
+/* All that BLOCK writes is allocated by the block around it: what no update sets has no value there, so no one may read it. */
+bool block_writes_scratch(Schedule *sch, const TreeNode *block);
+/* Reduction: it has an init, affine bindings of spatial and reduce axes whose predicate leaves a box or some update for each spatial point
+   (but for scratch), is the only writer of its outputs, and no reduce axis indexes them. */
 bool check_reduction_block(Schedule *sch, const TreeNode *block);
 /* The same for a block whose outputs only other blocks of the scope read: the predicate may leave some spatial points without any update. */
 bool check_intermediate_reduction_block(Schedule *sch, const TreeNode *block);

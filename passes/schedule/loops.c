@@ -3,6 +3,7 @@
 
 #include "ir/print.h"
 #include "ir/walk.h"
+#include "passes/analysis/access.h"
 
 /* --- Domains --- */
 
@@ -73,6 +74,26 @@ Analyzer *loops_context(Schedule *sch, const TreeNode *node)
             learn_block(an, &stmt->as.block);
     }
     return an;
+}
+
+bool loops_imply(Schedule *sch, const TreeNode *const *loops, int count, const Expr *given, const Expr *conclusion)
+{
+    Context *ctx = sch->ctx;
+    Map sizes = func_sizes(ctx, schedule_func(sch));
+    AffineSpace space = affine_universe(ctx, count, &sizes);
+    const AffineEnv *env = NULL;
+    for (int i = 0; i < count; i++) {
+        const ForStmt *loop = node_loop(loops[i]);
+        affine_assume_range(&space, env, i, (Range){loop->min, loop->extent});
+        AffineEnv inner = {env, loop->var, i, NULL};
+        env = arena_copy(ctx->arena, &inner, sizeof inner);
+    }
+    if (given)
+        affine_assume(&space, env, given, false);
+    affine_assume(&space, env, conclusion, true);
+    bool holds = affine_verdict(&space) == SET_EMPTY;
+    affine_free(&space);
+    return holds;
 }
 
 /* --- Requirements --- */

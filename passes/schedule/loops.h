@@ -17,6 +17,9 @@ Region loops_bound_region(Schedule *sch, const TreeNode *node, Region region);
 /* An analyzer that knows all that holds at NODE: the domains of all loops and block iterators around it, the predicates of the blocks, and
    sizes as >= 0. For proofs; not for expressions that are to be printed. */
 Analyzer *loops_context(Schedule *sch, const TreeNode *node);
+/* CONCLUSION holds in all iterations of the COUNT nested LOOPS, outermost first, in which GIVEN (NULL: nothing) holds; false where this
+   cannot be shown. */
+bool loops_imply(Schedule *sch, const TreeNode *const *loops, int count, const Expr *given, const Expr *conclusion);
 
 /* --- What split, fuse and their like require of a loop; false after a refusal --- */
 /* LOOP has no annotation and is not bound to a thread. */

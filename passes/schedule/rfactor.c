@@ -433,6 +433,7 @@ static const Stmt *combining_block(Factoring *f)
     block.reads = partial_regions(f, block.writes, block.write_count, lane_var);
     block.read_count = block.write_count;
     block.predicate = rfactor_remaining_predicate(f, block.predicate);
+    f->started = rfactor_first_iterations_run(f, block.predicate);
     block.iter_count = iters.count;
     block.iters = iters.data;
     block.bindings = bindings.data;
@@ -471,7 +472,7 @@ static bool check_partials_complete(Factoring *f)
 {
     Schedule *sch = f->sch;
     const TreeNode *writer = schedule_find_block(sch, f->partial_block);
-    for (int t = 0; t < f->reduction->target_count; t++) {
+    for (int t = 0; t < f->reduction->target_count && !f->started; t++) {
         const char *why;
         if (!coverage_serves_reads(sch, writer, f->partial[t], schedule_scope(sch, writer), &why))
             return sched_refuse(sch, "some partial results would be combined that were never started: %s", why);

@@ -18,6 +18,7 @@ typedef struct {
     int axis;                           /* where the partial results get their new dimension */
     Buffer *partial[MOST_REDUCED];      /* one for each target */
     Block *partial_block;
+    bool started;                       /* all partial results that are combined certainly are */
 } Factoring;
 
 /* An axis of KIND of BLOCK is bound to something that VAR, a loop, takes part in. */
@@ -27,5 +28,8 @@ bool rfactor_loop_is_reduced_before(const Factoring *f, const TreeNode *loop);
 /* What the combination keeps of PREDICATE, the block's: the parts that speak of no reduction loop, and for the others which partial results
    have any update at all. */
 const Expr *rfactor_remaining_predicate(const Factoring *f, const Expr *predicate);
+/* Each partial result that is combined where REMAINING holds, which that gave, is started by an update in the first iterations of the loops
+   that are reduced before: these are no empty loops, and the block's predicate holds there. A cheap argument; false where it does not do. */
+bool rfactor_first_iterations_run(const Factoring *f, const Expr *remaining);
 
 #endif

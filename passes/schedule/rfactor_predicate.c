@@ -8,7 +8,6 @@
    out, and rfactor refuses if it had to be. */
 #include "ir/walk.h"
 #include "passes/arith/analyzer.h"
-#include "passes/analysis/access.h"
 #include "passes/schedule/rfactor_internal.h"
 
 bool rfactor_loop_is_reduced_before(const Factoring *f, const TreeNode *loop)
@@ -16,27 +15,15 @@ bool rfactor_loop_is_reduced_before(const Factoring *f, const TreeNode *loop)
     return loop != f->loop && rfactor_loop_is_used(node_block(f->block), node_loop(loop)->var, ITER_REDUCE);
 }
 
-/* CONCLUSION holds in all iterations of the loops in which GIVEN holds; without it, in all iterations of those that are left, for what was
-   reduced before may have had none. */
-static bool holds_in_loops(const Factoring *f, const Expr *given, const Expr *conclusion)
+/* The loops that the combination keeps: it runs also where what is reduced before has no iteration. */
+static const TreeNode **combining_loops(const Factoring *f, int *count)
 {
-    Context *ctx = f->sch->ctx;
-    Map sizes = func_sizes(ctx, schedule_func(f->sch));
-    AffineSpace space = affine_universe(ctx, f->loop_count, &sizes);
-    const AffineEnv *env = NULL;
-    for (int i = 0; i < f->loop_count; i++) {
-        const ForStmt *loop = node_loop(f->loops[i]);
-        if (given || !rfactor_loop_is_reduced_before(f, f->loops[i]))
-            affine_assume_range(&space, env, i, (Range){loop->min, loop->extent});
-        AffineEnv inner = {env, loop->var, i, NULL};
-        env = arena_copy(ctx->arena, &inner, sizeof inner);
-    }
-    if (given)
-        affine_assume(&space, env, given, false);
-    affine_assume(&space, env, conclusion, true);
-    bool holds = affine_verdict(&space) == SET_EMPTY;
-    affine_free(&space);
-    return holds;
+    const TreeNode **loops = ARENA_ARRAY(f->sch->ctx->arena, const TreeNode *, f->loop_count);
+    *count = 0;
+    for (int i = 0; i < f->loop_count; i++)
+        if (!rfactor_loop_is_reduced_before(f, f->loops[i]))
+            loops[(*count)++] = f->loops[i];
+    return loops;
 }
 
 /* CONDITION in the first iteration of what is reduced before, or in the LAST. */
@@ -53,14 +40,28 @@ static const Expr *condition_at_end(const Factoring *f, const Expr *condition, b
     return analyzer_simplify(analyzer_new(ctx), condition);
 }
 
+/* END, a comparison that is CONDITION with other operands, holds wherever CONDITION does: its lesser side is no greater, its greater no less.
+   For what is no affine set: k_0 * ((n + 3) // 4) + k_1 < n. */
+static bool end_is_weaker(const Factoring *f, const Expr *condition, const Expr *end)
+{
+    bool less = condition->kind == EXPR_LT || condition->kind == EXPR_LE, greater = condition->kind == EXPR_GT || condition->kind == EXPR_GE;
+    if (end->kind != condition->kind || (!less && !greater))
+        return false;
+    Analyzer *an = loops_context(f->sch, f->block);
+    return analyzer_prove_less_equal(an, end->args[greater], condition->args[greater]) &&
+           analyzer_prove_less_equal(an, condition->args[less], end->args[less]);
+}
+
 /* What CONDITION, which speaks of reduction loops, says of the partial results that are combined. */
 static const Expr *condition_on_lanes(const Factoring *f, const Expr *condition)
 {
+    int count;
+    const TreeNode **combining = combining_loops(f, &count);
     for (int last = 0; last < 2; last++) {
         const Expr *end = condition_at_end(f, condition, last);
-        if (!expr_uses_var(end, node_loop(f->loop)->var) || holds_in_loops(f, NULL, end))
+        if (!expr_uses_var(end, node_loop(f->loop)->var) || loops_imply(f->sch, combining, count, NULL, end))
             break;
-        if (holds_in_loops(f, condition, end))
+        if (end_is_weaker(f, condition, end) || loops_imply(f->sch, f->loops, f->loop_count, condition, end))
             return end;
     }
     return expr_bool(f->sch->ctx, true);
@@ -81,4 +82,39 @@ const Expr *rfactor_remaining_predicate(const Factoring *f, const Expr *predicat
             of_reduction |= expr_uses_var(predicate, loop->var);
     }
     return of_reduction ? condition_on_lanes(f, predicate) : analyzer_simplify(analyzer_new(ctx), predicate);
+}
+
+/* CONDITION, or where it says that something >= 0 is less than a bound, that this bound is positive. */
+static const Expr *bound_is_positive(Analyzer *an, const Expr *condition)
+{
+    Context *ctx = analyzer_context(an);
+    if (condition->kind != EXPR_LT)
+        return condition;
+    const Expr *zero = expr_int(ctx, condition->args[0]->dtype, 0);
+    return analyzer_prove_less_equal(an, zero, condition->args[0]) ? op_compare(ctx, EXPR_LT, zero, condition->args[1]) : condition;
+}
+
+bool rfactor_first_iterations_run(const Factoring *f, const Expr *remaining)
+{
+    Context *ctx = f->sch->ctx;
+    if (!expr_equal(condition_at_end(f, node_block(f->block)->predicate, false), analyzer_simplify(analyzer_new(ctx), remaining)))
+        return false;
+    Analyzer *an = loops_context(f->sch, f->loops[0]);
+    int count;
+    const TreeNode **combining = combining_loops(f, &count);
+    for (int i = 0; i < count; i++) {
+        const ForStmt *loop = node_loop(combining[i]);
+        analyzer_bind_range_opaque(an, loop->var, (Range){loop->min, loop->extent});
+    }
+    ConditionList parts = {0};
+    loops_split_conjunction(ctx, remaining, &parts);
+    const Expr *known = expr_bool(ctx, true);
+    for (int i = 0; i < parts.count; i++)
+        known = op_and(ctx, known, bound_is_positive(an, parts.data[i]));
+    for (int i = 0; i < f->loop_count; i++) {
+        const Expr *extent = node_loop(f->loops[i])->extent, *runs = op_compare(ctx, EXPR_LT, expr_int(ctx, extent->dtype, 0), extent);
+        if (rfactor_loop_is_reduced_before(f, f->loops[i]) && !loops_imply(f->sch, combining, count, known, runs))
+            return false;
+    }
+    return true;
 }
