@@ -81,7 +81,7 @@ static bool gather_blocks(BlockGroup *group, const ValueList *list)
     for (int i = 1; i < group->count; i++)
         if (group->nodes[i] == group->nodes[i - 1])
             return sched_refuse(sch, "block '%s' is given twice", part_name(group, i)) || note_part(group, i);
-    return group->count > 0 || sched_refuse(sch, "at least one block is needed");
+    return group->count > 1 || sched_refuse(sch, "a list of two blocks or more is needed: for one block give the loop that is to become a block");
 }
 
 /* The blocks are neighbours: every item of the sequence from the first to the last holds one of them, as the only block below a nest of
