@@ -60,8 +60,10 @@ IntSet int_set_eval_bound(Analyzer *an, const Expr *expr);
 
 /* What a region of NDIM ranges covers while the iterators VARS run over their ranges under PREDICATE (NULL: true). Results: NDIM sets
    in OUT.
-   - strict: exactly the box covered, found by iterator-map analysis; false when the set is not exactly such a box or cannot be found.
-   - lower: a box that is certainly covered (predicates that cannot be used make it fail); false when none is found.
+   - strict: exactly the box covered, found by iterator-map analysis, unless no iteration fulfils the parts of PREDICATE that say nothing of
+     the ranges; false when the set is not exactly such a box or cannot be found.
+   - lower: a box that is certainly covered if every iterator has values (predicates that cannot be used make it fail); false when none is
+     found.
    - upper: a box that holds everything: the strict one where there is one, else relaxation of each dimension by itself. Never fails, ends
      may be missing. */
 typedef struct {

@@ -69,9 +69,31 @@ bool region_strict_bound(Analyzer *an, const RegionQuery *query, IntSet *out)
     return strict_dimensions(an, query, 0, query->ndim, out);
 }
 
+/* EXPR mentions an iterator that the ranges mention too. */
+static bool concerns_ranges(const RegionQuery *query, const Expr *expr)
+{
+    for (int i = 0; i < query->var_count; i++)
+        for (int d = 0; d < query->ndim && expr_uses_var(expr, query->vars[i].var); d++)
+            if (expr_uses_var(query->ranges[d].min, query->vars[i].var) || expr_uses_var(query->ranges[d].extent, query->vars[i].var))
+                return true;
+    return false;
+}
+
+/* The parts of CONDITION that say nothing of where the ranges are hold; else they may exclude all iterations. */
+static bool other_conditions_hold(Analyzer *an, const RegionQuery *query, const Expr *condition)
+{
+    if (condition->kind == EXPR_AND)
+        return other_conditions_hold(an, query, condition->args[0]) && other_conditions_hold(an, query, condition->args[1]);
+    return concerns_ranges(query, condition) || analyzer_prove_symbolic(an, condition);
+}
+
 bool region_lower_bound(Analyzer *an, const RegionQuery *query, IntSet *out)
 {
-    return region_strict_bound(an, query, out);
+    AnalyzerScope scope = analyzer_enter(an);
+    analyzer_bind_ranges(an, query->vars, query->var_count);
+    bool runs = !query->predicate || other_conditions_hold(an, query, query->predicate);
+    analyzer_leave(an, scope);
+    return runs && region_strict_bound(an, query, out);
 }
 
 void region_upper_bound(Analyzer *an, const RegionQuery *query, IntSet *out)

@@ -174,34 +174,12 @@ static bool grow_box(Coverage *coverage, Written *written, VarRange loop)
     return grow_dimension(coverage, written, moving, loop.var, first, last, certain);
 }
 
-static bool uses_some(const Expr *expr, const VarRange *vars, int count, const Range *point, int ndim)
+static bool uses_some(const Expr *expr, const VarRange *vars, int count)
 {
-    for (int i = 0; i < count; i++) {
-        bool counts = expr_uses_var(expr, vars[i].var), moves = !point;
-        for (int d = 0; d < ndim && point; d++)
-            moves |= expr_uses_var(point[d].min, vars[i].var) || expr_uses_var(point[d].extent, vars[i].var);
-        if (counts && moves)
+    for (int i = 0; i < count; i++)
+        if (expr_uses_var(expr, vars[i].var))
             return true;
-    }
     return false;
-}
-
-/* Divides the conditions of WRITTEN into those that say which elements the loops VARS reach, to MOVING, and those that are the same for all
-   iterations, which stay. False where another is not shown to hold: it may exclude all iterations. */
-static bool divide_conditions(Coverage *coverage, Written *written, const VarRange *vars, ExprList *moving)
-{
-    ExprList fixed = {0};
-    for (int i = 0; i < written->all_conditions.count; i++) {
-        const Expr *condition = written->all_conditions.data[i];
-        if (uses_some(condition, vars, written->loops.count, written->point, coverage->ndim))
-            vec_push(coverage->ctx->arena, moving, condition);
-        else if (!uses_some(condition, vars, written->loops.count, NULL, 0))
-            vec_push(coverage->ctx->arena, &fixed, condition);
-        else if (!prove(coverage, condition))
-            return false;
-    }
-    written->conditions = fixed;
-    return true;
 }
 
 /* The box by iterator-map analysis over all loops left since the write, each of which certainly runs. */
@@ -209,17 +187,19 @@ static bool find_box(Coverage *coverage, Written *written)
 {
     Context *ctx = coverage->ctx;
     int count = written->loops.count;
-    ExprList moving = {0};
+    ExprList inner = {0}, fixed = {0};
     VarRange *vars = ARENA_ARRAY(ctx->arena, VarRange, count);
     for (int i = 0; i < count; i++) {
         vars[i] = written->loops.data[count - 1 - i];
         if (!analyzer_prove_at_least(coverage->an, vars[i].range.extent, 1))
             return false;
     }
-    if (!divide_conditions(coverage, written, vars, &moving))
-        return false;
+    for (int i = 0; i < written->all_conditions.count; i++) {
+        const Expr *condition = written->all_conditions.data[i];
+        vec_push(ctx->arena, uses_some(condition, vars, count) ? &inner : &fixed, condition);
+    }
     IntSet *sets = ARENA_ARRAY(ctx->arena, IntSet, coverage->ndim);
-    const Expr *predicate = moving.count ? conjunction_join(ctx, &moving) : NULL;
+    const Expr *predicate = inner.count ? conjunction_join(ctx, &inner) : NULL;
     RegionQuery query = {written->point, coverage->ndim, vars, count, predicate};
     if (!region_lower_bound(coverage->an, &query, sets))
         return false;
@@ -229,6 +209,7 @@ static bool find_box(Coverage *coverage, Written *written)
         written->lo[d] = sets[d].min;
         written->hi[d] = sets[d].max;
     }
+    written->conditions = fixed;
     return true;
 }
 

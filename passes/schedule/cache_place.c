@@ -257,7 +257,9 @@ static bool bindings_reach_all(Schedule *sch, const CachePlan *plan)
     RegionQuery query = writer_query(sch, plan);
     Analyzer *an = analyzer_new(sch->ctx);
     IntSet *sets = ARENA_ARRAY(sch->ctx->arena, IntSet, query.ndim);
-    if (!writes_what_it_declares(sch, plan) || !repeating_loops_run(sch, plan, &query) || !region_strict_bound(an, &query, sets))
+    if (plan->condition)
+        analyzer_assume(an, plan->condition);
+    if (!writes_what_it_declares(sch, plan) || !repeating_loops_run(sch, plan, &query) || !region_lower_bound(an, &query, sets))
         return false;
     bool same = true; /* else the region is a larger one, for want of limits */
     for (int d = 0; d < query.ndim && same; d++)

@@ -29,7 +29,6 @@ typedef struct {
     int outer_count;
     const TreeNode **outer;         /* above the given one */
     const Expr *predicate;          /* of the init */
-    bool scratch;                   /* the outputs are the scope's own buffers: nobody knows what is in elements that are not updated */
 } Decomposition;
 
 static const char *loop_name(const TreeNode *node)
@@ -62,22 +61,6 @@ static bool find_loops(Schedule *sch, Decomposition *step)
     note_loop(sch, step->target);
     sched_note(sch, step->block->stmt->span, "block '%s' is here", node_block(step->block)->block->name);
     return false;
-}
-
-static bool outputs_are_scratch(Schedule *sch, const TreeNode *node)
-{
-    const BlockStmt *block = node_block(node), *scope = node_block(schedule_scope(sch, node));
-    int found = 0;
-    for (int w = 0; w < block->write_count; w++)
-        for (int i = 0; i < scope->alloc_count; i++)
-            found += scope->allocs[i] == block->writes[w].buffer;
-    return found == block->write_count;
-}
-
-static bool check_domain(Schedule *sch, Decomposition *step)
-{
-    step->scratch = outputs_are_scratch(sch, step->block);
-    return step->scratch ? check_intermediate_reduction_block(sch, step->block) : check_reduction_block(sch, step->block);
 }
 
 static bool check_outer_loops(Schedule *sch, const Decomposition *step)
@@ -181,8 +164,8 @@ static bool axis_names_outputs(const BlockStmt *block, const Var *var)
     return true;
 }
 
-/* The init may set also the elements of points that CONDITION excludes as a whole. They are elements of scratch memory that no other point
-   shares, for the axes that CONDITION tells points apart by name them, and they exist, for those axes stay in their domains. */
+/* The init may set also the elements of points that CONDITION excludes as a whole. They are elements of scratch memory, of which nobody knows
+   what is in them without an update, and no other point shares them, for the axes that CONDITION tells points apart by name them, and they exist, for those axes stay in their domains. */
 static bool init_may_set_more(Schedule *sch, const Decomposition *step, const Expr *condition)
 {
     Context *ctx = sch->ctx;
@@ -199,7 +182,7 @@ static bool init_may_set_more(Schedule *sch, const Decomposition *step, const Ex
             !analyzer_prove_symbolic(an, op_compare(ctx, EXPR_LT, binding, op_add(ctx, domain.min, domain.extent))))
             return false;
     }
-    return step->scratch;
+    return block_writes_scratch(sch, step->block);
 }
 
 /* CONDITION mentions loops that the init does not get: then it restricts the reduction, and the init runs all the same. It must not exclude
@@ -427,7 +410,7 @@ bool primitive_decompose_reduction(Schedule *sch, const Value *args, Value *resu
 {
     Decomposition step = {.block = schedule_block(sch, args[0].as.block), .target = schedule_loop(sch, args[1].as.loop)};
     if (!step.block || !step.target || !check_block_has_scope(sch, step.block) || !find_loops(sch, &step) ||
-        !check_domain(sch, &step) || !check_outer_loops(sch, &step) || !check_inner_loops(sch, &step) ||
+        !check_reduction_block(sch, step.block) || !check_outer_loops(sch, &step) || !check_inner_loops(sch, &step) ||
         !check_nothing_between(sch, &step) || !choose_loops(sch, &step) || !make_predicate(sch, &step) || !check_own_reads(sch, &step) ||
         !check_init_is_independent(sch, &step) || !check_other_readers(sch, &step) || !check_runs_once(sch, &step))
         return false;
