@@ -229,6 +229,7 @@ static const Module *make_program(Context *ctx, const Kind *kind, int count)
     strbuf_add(&text, intrinsic);
     const char *program = strbuf_text(&text);
     const Module *module = parse_module_text(ctx, "program", program, strlen(program));
+    module = module ? run_script(ctx, module, "") : NULL; /* what every script begins with is there from now on */
     for (int i = 1; module && *kind->prepare && i <= count; i++)
         module = run_script(ctx, module, fill_template(ctx->base_arena, kind->prepare, i));
     if (!module) {

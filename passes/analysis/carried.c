@@ -276,14 +276,16 @@ static bool in_loop(const Access *access, const Var *var)
 static void prefer_update(Context *ctx, const AccessList *accesses, const Map *sizes, const Var *var, Conflict *found)
 {
     const Block *group = found->first->group;
+    AccessRefs updates = {0}; /* of the reduction, init and all */
     for (int i = 0; i < accesses->count; i++)
-        for (int j = 0; j < accesses->count; j++) {
-            const Access *write = &accesses->data[i], *read = &accesses->data[j];
+        if (accesses->data[i].group == group && in_loop(&accesses->data[i], var))
+            vec_push(ctx->arena, &updates, &accesses->data[i]);
+    for (int i = 0; i < updates.count; i++)
+        for (int j = 0; j < updates.count && updates.data[i]->write; j++) {
+            const Access *write = updates.data[i], *read = updates.data[j];
             Conflict update;
-            bool of_update = write->group == group && read->group == group && write->data == read->data && write->write && !read->write &&
-                             !access_precedes(write, read);
-            if (of_update && in_loop(write, var) && in_loop(read, var) && meets_later(ctx, write, read, sizes, var, &update) &&
-                update.witnessed >= found->witnessed) {
+            bool of_update = write->data == read->data && !read->write && !access_precedes(write, read);
+            if (of_update && meets_later(ctx, write, read, sizes, var, &update) && update.witnessed >= found->witnessed) {
                 *found = update;
                 return;
             }

@@ -1,6 +1,7 @@
 /* A cheap argument that a write covers a read: in each dimension the read's index lies between the ends of the interval that the write runs
    over. Indices may be clamped, as those of stencils are: B[max(i - 1, 0)], B[min(i + 1, n - 1)], and so may be the ends of the interval:
    min(max(i - 1, 0), min(i + 1, n - 1)) + ax for ax in range(...), which is what compute_at makes of them. */
+#include "ir/linear_sum.h"
 #include "ir/walk.h"
 #include "passes/analysis/pair.h"
 #include "passes/arith/analyzer.h"
@@ -13,9 +14,26 @@ typedef struct {
     Analyzer *an; /* knows the sizes, the loops around the read, and what holds where it runs */
 } Cover;
 
+/* EXPR is LEAF, or a minimum or maximum (KIND) that LEAF is an operand of. */
+static bool has_operand(ExprKind kind, const Expr *expr, const Expr *leaf)
+{
+    return expr_equal(expr, leaf) || (expr->kind == kind && (has_operand(kind, expr->args[0], leaf) || has_operand(kind, expr->args[1], leaf)));
+}
+
+/* A <= B; neither is a minimum or maximum that says it of its operands. */
+static bool is_less_equal(Cover *cover, const Expr *a, const Expr *b)
+{
+    int64_t difference;
+    if (dtype_equal(a->dtype, b->dtype) && linear_difference(cover->ctx, a, b, &difference))
+        return difference <= 0;
+    return analyzer_prove_less_equal(cover->an, a, b);
+}
+
 /* A <= B. A minimum is below what any of its operands is below, and so on. */
 static bool is_at_most(Cover *cover, const Expr *a, const Expr *b)
 {
+    if (has_operand(EXPR_MIN, a, b) || has_operand(EXPR_MAX, b, a))
+        return true;
     if (a->kind == EXPR_MAX)
         return is_at_most(cover, a->args[0], b) && is_at_most(cover, a->args[1], b);
     if (b->kind == EXPR_MIN)
@@ -24,7 +42,7 @@ static bool is_at_most(Cover *cover, const Expr *a, const Expr *b)
         return true;
     if (b->kind == EXPR_MAX && (is_at_most(cover, a, b->args[0]) || is_at_most(cover, a, b->args[1])))
         return true;
-    return expr_equal(a, b) || (a->kind != EXPR_MIN && b->kind != EXPR_MAX && analyzer_prove_less_equal(cover->an, a, b));
+    return a->kind != EXPR_MIN && b->kind != EXPR_MAX && is_less_equal(cover, a, b);
 }
 
 static bool uses_loops_from(const Frame **loops, int first, int count, const Expr *expr)
@@ -68,8 +86,9 @@ static bool holds_index(Cover *cover, const Expr *index, const Expr *value, cons
     const Expr *last = analyzer_simplify_canonical(cover->an, op_sub(ctx, op_add(ctx, base, extent), one));
     shape = op_cast(ctx, index->dtype, shape);
     bool in_bounds = !cover->read->asked; /* then the index is at least 0, and less than the shape */
-    bool begins = (in_bounds && is_at_most(cover, base, zero)) || is_at_most(cover, base, value);
-    return begins && ((in_bounds && is_at_most(cover, op_sub(ctx, shape, one), last)) || is_at_most(cover, value, last));
+    /* the ends are often made of the value, which shows at once */
+    bool begins = is_at_most(cover, base, value) || (in_bounds && is_at_most(cover, base, zero));
+    return begins && (is_at_most(cover, value, last) || (in_bounds && is_at_most(cover, op_sub(ctx, shape, one), last)));
 }
 
 /* CONDITION, a comparison, as RESULT >= 0; NULL for others. */
@@ -82,13 +101,28 @@ static const Expr *comparison_slack(Context *ctx, const Expr *condition)
     return op_sub(ctx, slack, expr_int(ctx, slack->dtype, strict));
 }
 
-/* SLACK >= 0 only says that INDEX, an index of the write in a dimension of extent SHAPE, is within bounds. */
-static bool says_in_bounds(Cover *cover, const Expr *slack, const Expr *index, const Expr *shape)
+/* A = B, PLAINLY: as sums of the same terms. */
+static bool are_equal(Cover *cover, const Expr *a, const Expr *b, bool plainly)
+{
+    int64_t difference;
+    if (linear_difference(cover->ctx, a, b, &difference))
+        return difference == 0;
+    return !plainly && analyzer_prove_equal(cover->an, a, b);
+}
+
+/* SLACK >= 0 only says that an index of the write, one of INDICES, is within bounds. What is plain of one is not to be proven of others. */
+static bool says_in_bounds(Cover *cover, const Expr *slack, const ExprList *indices)
 {
     Context *ctx = cover->ctx;
-    const Expr *last = op_sub(ctx, op_cast(ctx, index->dtype, shape), expr_int(ctx, index->dtype, 1));
-    return dtype_equal(slack->dtype, index->dtype) &&
-           (analyzer_prove_equal(cover->an, slack, index) || analyzer_prove_equal(cover->an, slack, op_sub(ctx, last, index)));
+    for (int way = 0; way < 2; way++)
+        for (int d = 0; d < indices->count; d++) {
+            const Expr *index = indices->data[d];
+            const Expr *last = op_sub(ctx, op_cast(ctx, index->dtype, cover->write->buffer->shape[d]), expr_int(ctx, index->dtype, 1));
+            if (dtype_equal(slack->dtype, index->dtype) &&
+                (are_equal(cover, slack, index, !way) || are_equal(cover, slack, op_sub(ctx, last, index), !way)))
+                return true;
+        }
+    return false;
 }
 
 /* The write runs wherever its loops do, but for elements out of bounds, of which the read is none. */
@@ -97,11 +131,8 @@ static bool runs_in_bounds(Cover *cover, const ExprList *indices)
     bool all;
     ExprList conditions = access_conditions(cover->ctx, cover->write->frame, &all);
     for (int i = 0; all && i < conditions.count; i++) {
-        bool implied = false;
         const Expr *slack = comparison_slack(cover->ctx, conditions.data[i]);
-        for (int d = 0; slack && !implied && d < indices->count && !cover->read->asked; d++)
-            implied = says_in_bounds(cover, slack, indices->data[d], cover->write->buffer->shape[d]);
-        all = implied;
+        all = slack && !cover->read->asked && says_in_bounds(cover, slack, indices);
     }
     return all;
 }

@@ -57,9 +57,15 @@ static BlockAccesses *accesses_of(Context *ctx, Map *blocks, const Block *block)
 static Map group_by_block(Context *ctx, const AccessList *accesses, const Stmt *part, bool all)
 {
     Map blocks = {0};
-    for (int i = 0; i < accesses->count; i++)
-        if (all || below(&accesses->data[i], part))
-            vec_push(ctx->arena, &accesses_of(ctx, &blocks, accesses->data[i].block)->accesses, &accesses->data[i]);
+    BlockAccesses *list = NULL;
+    for (int i = 0; i < accesses->count; i++) {
+        const Access *access = &accesses->data[i];
+        if (!all && !below(access, part))
+            continue;
+        if (!list || list->block != access->block)
+            list = accesses_of(ctx, &blocks, access->block);
+        vec_push(ctx->arena, &list->accesses, access);
+    }
     return blocks;
 }
 
