@@ -479,25 +479,36 @@ static int64_t coordinate(isl_point *point, enum isl_dim_type type, int position
     return number;
 }
 
-bool affine_sample(AffineSpace *space, int64_t *values, const char **params)
+/* A point of SET (taken) with the least parameters and then the least coordinates, or any where there is no least one; the parameters come
+   first, as dimensions. NULL when none is found. */
+static isl_point *least_point(isl_set *set)
 {
-    affine_settle(space);
-    isl_set *set = space->set ? with_sizes(space) : NULL;
-    isl_set *least = set ? isl_set_lexmin(isl_set_copy(set)) : NULL;
+    int params = (int)isl_set_dim(set, isl_dim_param);
+    set = isl_set_move_dims(set, isl_dim_set, 0, isl_dim_param, 0, (unsigned)params);
+    isl_set *least = isl_set_lexmin(isl_set_copy(set));
     isl_point *point = least && isl_set_is_empty(least) == isl_bool_false ? isl_set_sample_point(isl_set_copy(least)) : NULL;
     isl_set_free(least);
     if (!point || isl_point_is_void(point) == isl_bool_true) {
         isl_point_free(point);
-        point = set ? isl_set_sample_point(isl_set_copy(set)) : NULL;
+        point = isl_set_sample_point(isl_set_copy(set));
     }
+    isl_set_free(set);
+    return point;
+}
+
+bool affine_sample(AffineSpace *space, int64_t *values, const char **params)
+{
+    affine_settle(space);
+    isl_set *set = space->set ? with_sizes(space) : NULL;
+    isl_point *point = set ? least_point(isl_set_copy(set)) : NULL;
     StrBuf text = {.arena = space->ctx->arena};
     bool found = point && isl_point_is_void(point) == isl_bool_false;
     int dims = found ? (int)isl_set_dim(set, isl_dim_set) : 0, count = found ? (int)isl_set_dim(set, isl_dim_param) : 0;
     for (int i = 0; i < dims; i++)
-        values[i] = coordinate(point, isl_dim_set, i);
+        values[i] = coordinate(point, isl_dim_set, count + i);
     for (int i = 0; i < count; i++)
         strbuf_printf(&text, "%s%s = %lld", i ? ", " : "", isl_set_get_dim_name(set, isl_dim_param, (unsigned)i),
-                      (long long)coordinate(point, isl_dim_param, i));
+                      (long long)coordinate(point, isl_dim_set, i));
     *params = strbuf_text(&text);
     isl_point_free(point);
     isl_set_free(set);
