@@ -76,6 +76,9 @@ static void test_simplify(void **state)
     expect_simplified("T.min(x + 3, x + 1)", "x + 1");
     expect_simplified("T.max(x + 3, x + 1) - x", "3");
     expect_simplified("T.max(x, y)", "T.max(x, y)");
+    expect_simplified("T.min(T.min(x, y), x)", "T.min(x, y)");
+    expect_simplified("T.max(T.max(T.max(x, y), 3), y)", "T.max(T.max(x, y), 3)");
+    expect_simplified("T.max(T.min(x, y), y)", "T.max(T.min(x, y), y)");
     expect_simplified("A[x + 1 - 1 + 0]", "A[x]");
     expect_simplified("u + T.uint32(1) - u", "u + T.uint32(1) - u");
     expect_simplified("x * y - y * x", "x * y - y * x");
