@@ -120,6 +120,31 @@ static bool print_argument(Script *script, const Arguments *arguments, Value *re
     return true;
 }
 
+/* T.int64(4), or with TYPED tvm.tir.IntImm("int64", 4): the number, which takes the type that it is needed in. */
+static bool namespace_integer(Script *script, const char *name, bool typed, const Arguments *arguments, Value *result)
+{
+    const Value *values = arguments->positional;
+    if (arguments->positional_count != (typed ? 2 : 1) || arguments->keyword_count || (typed && values[0].kind != VALUE_STRING))
+        return script_error(script, arguments->span, typed ? "%s takes a type and an int" : "%s takes an int", name);
+    DType type;
+    if (!dtype_parse(typed ? values[0].as.text : name, &type) || !dtype_is_integer(type) || type.lanes != 1)
+        return script_error(script, values[0].span, "\"%s\" is no integer type", values[0].as.text);
+    const Value *value = &values[typed ? 1 : 0];
+    if (value->kind != VALUE_INT)
+        return script_error(script, value->span, "an int is needed here, not %s", script_type_phrase(script, *value));
+    if (value->as.integer < dtype_min_int(type) || value->as.integer > dtype_max_int(type))
+        return script_error(script, value->span, "%lld does not fit in %s", (long long)value->as.integer,
+                            typed ? values[0].as.text : name);
+    *result = *value;
+    return true;
+}
+
+static bool is_integer_type(const char *name)
+{
+    DType type;
+    return dtype_parse(name, &type) && dtype_is_integer(type) && type.lanes == 1;
+}
+
 bool script_call_namespace(Script *script, Str path, const Arguments *arguments, Value *result)
 {
     const char *last = strrchr(path, '.') ? strrchr(path, '.') + 1 : path;
@@ -128,6 +153,8 @@ bool script_call_namespace(Script *script, Str path, const Arguments *arguments,
         return namespace_schedule(script, arguments, result);
     if (display && !strncmp(path, "IPython", 7))
         return print_argument(script, arguments, result);
+    if (!strcmp(last, "IntImm") || is_integer_type(last))
+        return namespace_integer(script, last, !strcmp(last, "IntImm"), arguments, result);
     return script_error(script, arguments->span, "'%s' is not part of schedule scripts", path);
 }
 
@@ -247,10 +274,51 @@ static bool module_method(Script *script, const Object *self, Str name, const Ar
     return true;
 }
 
+/* LIST is VALUE or lies somewhere in it. */
+static bool value_holds_list(Value value, const ValueList *list)
+{
+    if (value.kind != VALUE_LIST && value.kind != VALUE_DICT)
+        return false;
+    bool holds = value.as.list == list;
+    for (int i = 0; i < value.as.list->count && !holds; i++)
+        holds = value_holds_list(value.as.list->items[i], list);
+    return holds;
+}
+
+/* append and extend change the list itself, as in Python. */
+static bool list_method(Script *script, ValueList *list, Str name, const Arguments *arguments, Value *result)
+{
+    bool append = !strcmp(name, "append");
+    const ValueList *others = append || !arguments->positional_count ? NULL : script_items(arguments->positional[0]);
+    if (arguments->positional_count != 1 || arguments->keyword_count || (!append && !others))
+        return script_error(script, arguments->span, append ? "append takes one argument" : "extend takes a list");
+    int count = append ? 1 : others->count;
+    if (count > SCRIPT_MOST_ITEMS - list->count)
+        return script_error(script, arguments->span, "the list would have more than %d items", SCRIPT_MOST_ITEMS);
+    const Value *items = append ? arguments->positional : others->items;
+    for (int i = 0; i < count; i++)
+        if (value_holds_list(items[i], list))
+            return script_error(script, arguments->span, "a list cannot hold itself");
+    if (list->count + count > list->capacity) {
+        list->capacity = 2 * (list->count + count);
+        Value *moved = ARENA_ARRAY(script->ctx->arena, Value, list->capacity);
+        if (list->count)
+            memcpy(moved, list->items, sizeof *moved * (size_t)list->count);
+        list->items = moved;
+    }
+    if (count)
+        memmove(list->items + list->count, items, sizeof *items * (size_t)count);
+    list->count += count;
+    *result = value_none();
+    return true;
+}
+
 bool script_call_method(Script *script, const Object *method, const Arguments *arguments, Value *result)
 {
     const Object *self = method->as.method.self;
     Str name = method->as.method.name;
+    if (self->kind == OBJECT_LIST)
+        return list_method(script, self->as.list, name, arguments, result);
     if (self->kind != OBJECT_SCHEDULE)
         return module_method(script, self, name, arguments, result);
     Schedule *sch = self->as.schedule;

@@ -12,7 +12,7 @@
 const char *script_type_name(Value value)
 {
     static const char *const objects[] = {"schedule",         "module", "function of a module", "module of Python", "function",
-                                          "builtin function", "method"};
+                                          "builtin function", "method", "list"};
     return value.kind == VALUE_SCRIPT ? objects[((const Object *)value.as.script)->kind] : value_type_name(value.kind);
 }
 
@@ -101,6 +101,11 @@ bool script_attribute(Script *script, Value self, const AstNode *node, Value *re
     }
     if (object && object->kind <= OBJECT_FUNC) {
         *result = script_object(script, (Object){.kind = OBJECT_METHOD, .as.method = {object, name}});
+        return true;
+    }
+    if (self.kind == VALUE_LIST && !self.as.list->is_tuple && (!strcmp(name, "append") || !strcmp(name, "extend"))) {
+        const Value list = script_object(script, (Object){.kind = OBJECT_LIST, .as.list = self.as.list});
+        *result = script_object(script, (Object){.kind = OBJECT_METHOD, .as.method = {list.as.script, name}});
         return true;
     }
     return script_error(script, node->as.attribute.name_span, "%s has no attribute '%s'", script_type_phrase(script, self), name);

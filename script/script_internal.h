@@ -13,6 +13,7 @@ typedef enum {
     OBJECT_DEF,       /* a function or lambda of the script */
     OBJECT_BUILTIN,   /* len, range, ... */
     OBJECT_METHOD,    /* an object's function, not called yet */
+    OBJECT_LIST,      /* a list whose method is meant */
 } ObjectKind;
 
 typedef struct Environment Environment;
@@ -23,6 +24,7 @@ typedef struct Object {
         const Module *module; /* OBJECT_MODULE */
         const Func *func;
         Str path; /* OBJECT_NAMESPACE */
+        ValueList *list; /* OBJECT_LIST */
         struct {
             const AstNode *node; /* AST_DEF or AST_LAMBDA */
             const Value *defaults; /* one per parameter, VALUE_NONE where there is none */

@@ -4,7 +4,7 @@
 Value value_list(Context *ctx, const Value *items, int count)
 {
     ValueList *list = ARENA_NEW(ctx->arena, ValueList);
-    *list = (ValueList){.count = count};
+    *list = (ValueList){.count = count, .capacity = count};
     list->items = count ? arena_copy(ctx->arena, items, sizeof *items * (size_t)count) : NULL;
     return (Value){.kind = VALUE_LIST, .as.list = list};
 }

@@ -31,6 +31,7 @@ typedef struct Value Value;
 typedef struct {
     Value *items;
     int count;
+    int capacity; /* of items */
     bool is_tuple;
 } ValueList;
 struct Value {
