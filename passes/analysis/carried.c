@@ -115,17 +115,25 @@ static isl_set *touched_elements(Context *ctx, const Access *access, AffineTerms
     return set ? isl_set_project_out(set, isl_dim_set, (unsigned)count, (unsigned)(loops - count)) : NULL;
 }
 
-static bool is_covered(Context *ctx, const Access *write, const Access *read, const Map *sizes)
+/* How many loops both share: *COMMON. False when WRITE need not run in each iteration of them. */
+static bool runs_in_common_loops(Context *ctx, const Access *write, const Access *read, int *common)
 {
-    int count_write, count_read, common = 0;
+    int count_write, count_read;
     const Frame **loops_write = frame_loops(ctx, write->frame, &count_write), **loops_read = frame_loops(ctx, read->frame, &count_read);
-    while (common < count_write && common < count_read && loops_write[common] == loops_read[common])
-        common++;
-    if (write->never && !read->never)
-        return false;
-    for (int i = common; i < count_write; i++)
+    *common = 0;
+    while (*common < count_write && *common < count_read && loops_write[*common] == loops_read[*common])
+        ++*common;
+    for (int i = *common; i < count_write; i++)
         if (loops_write[i]->unsure)
             return false;
+    return !write->never || read->never;
+}
+
+static bool is_covered(Context *ctx, const Access *write, const Access *read, const Map *sizes)
+{
+    int common;
+    if (!runs_in_common_loops(ctx, write, read, &common))
+        return false;
     if (access_covers_box(ctx, write, read, common) || access_covers_point(ctx, write, read, common) ||
         access_covers_interval(ctx, write, read, common, sizes))
         return true;
@@ -152,19 +160,55 @@ bool access_covers(Context *ctx, const Access *write, const Access *read, const 
     return covers;
 }
 
-const char *access_uncovered(Context *ctx, const Access *write, const Access *read, const Map *sizes)
+/* What READ reads in one iteration of the first loops, which TERMS fixes, and those of WRITES that share just these loops with it do not
+   write; NULL when unknown. *EXACT false when it may be too large, for only what a write certainly touches is taken out. */
+static isl_set *left_unwritten(Context *ctx, const Access *const *writes, int count, const Access *read, AffineTerms *terms,
+                               const Map *sizes, bool *exact)
 {
-    Pair pair = pair_new(ctx, write, read);
-    bool exact_write, exact_read;
+    isl_set *left = touched_elements(ctx, read, terms, sizes, exact);
+    for (int i = 0; i < count && left; i++) {
+        int common;
+        bool known = true, runs = runs_in_common_loops(ctx, writes[i], read, &common);
+        isl_set *written = runs && common == terms->fixed ? touched_elements(ctx, writes[i], terms, sizes, &known) : NULL;
+        if (written && !known) {
+            isl_set_free(written);
+            written = access_filled_box(ctx, writes[i], terms, sizes);
+        }
+        *exact &= written && known;
+        if (written)
+            left = isl_set_subtract(left, written);
+    }
+    return left;
+}
+
+bool access_together_cover(Context *ctx, const Access *const *writes, int count, const Access *read, const Map *sizes)
+{
+    Arena *outside = context_begin_scratch(ctx);
+    bool covers = false;
+    for (int i = 0; i < count && count > 1 && !covers; i++) {
+        AffineTerms terms = {0};
+        bool exact;
+        if (!runs_in_common_loops(ctx, writes[i], read, &terms.fixed))
+            continue;
+        isl_set *left = left_unwritten(ctx, writes, count, read, &terms, sizes, &exact);
+        covers = left && isl_set_is_empty(left) == isl_bool_true;
+        isl_set_free(left);
+    }
+    context_end_scratch(ctx, outside);
+    return covers;
+}
+
+const char *access_uncovered(Context *ctx, const Access *const *writes, int count, const Access *read, const Map *sizes)
+{
+    Pair pair = pair_new(ctx, writes[0], read);
+    bool exact;
     AffineTerms terms = {.fixed = pair.common};
-    isl_set *written = touched_elements(ctx, write, &terms, sizes, &exact_write),
-            *needed = touched_elements(ctx, read, &terms, sizes, &exact_read);
-    if (!exact_write || !exact_read || terms.known.count || !written || !needed || write->buffer->ndim != read->buffer->ndim) {
-        isl_set_free(written);
-        isl_set_free(needed);
+    isl_set *left = left_unwritten(ctx, writes, count, read, &terms, sizes, &exact);
+    if (!exact || terms.known.count || !left || writes[0]->buffer->ndim != read->buffer->ndim) {
+        isl_set_free(left);
         return NULL;
     }
-    AffineSpace missing = affine_of_set(ctx, isl_set_subtract(needed, written), sizes);
+    AffineSpace missing = affine_of_set(ctx, left, sizes);
     int64_t *values = ARENA_ARRAY(ctx->arena, int64_t, pair.common + read->buffer->ndim);
     const char *params;
     bool found = affine_sample(&missing, values, &params);
@@ -210,7 +254,8 @@ bool access_is_filled(Context *ctx, const AccessList *accesses, const Map *sizes
             return true;
         vec_push(ctx->arena, &earlier, write);
     }
-    return access_branches_cover(ctx, earlier.data, earlier.count, read, sizes);
+    return access_branches_cover(ctx, earlier.data, earlier.count, read, sizes) ||
+           access_together_cover(ctx, earlier.data, earlier.count, read, sizes);
 }
 
 bool dependence_is_private(Context *ctx, const AccessList *accesses, const Map *sizes, const Var *data, const Var *var)

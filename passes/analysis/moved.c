@@ -31,16 +31,29 @@ static Map written_data(Context *ctx, const AccessList *accesses, const Block *b
     return written;
 }
 
-/* Some write of BLOCK covers READ. A single write must cover it: unions of several are not looked at. */
-static bool is_covered(Context *ctx, const AccessList *accesses, const Block *block, const Access *read, const Map *sizes)
+typedef VEC(const Access *) AccessRefs;
+
+/* The writes of BLOCK to what READ reads that come before it. */
+static AccessRefs writes_before(Context *ctx, const AccessList *accesses, const Block *block, const Access *read)
 {
+    AccessRefs writes = {0};
     for (int i = 0; i < accesses->count; i++) {
         const Access *write = &accesses->data[i];
         if (write->write && write->data == read->data && !write->whole && !read->whole && access_in_block(write, block) &&
-            access_precedes(write, read) && access_covers(ctx, write, read, sizes))
-            return true;
+            access_precedes(write, read))
+            vec_push(ctx->arena, &writes, write);
     }
-    return false;
+    return writes;
+}
+
+/* One of WRITES covers READ, or they do together. */
+static bool is_covered(Context *ctx, const AccessRefs *writes, const Access *read, const Map *sizes)
+{
+    for (int i = 0; i < writes->count; i++)
+        if (access_covers(ctx, writes->data[i], read, sizes))
+            return true;
+    return access_branches_cover(ctx, writes->data, writes->count, read, sizes) ||
+           access_together_cover(ctx, writes->data, writes->count, read, sizes);
 }
 
 bool dependence_moved_producer(Context *ctx, const Func *before, const Func *after, const Block *block, Conflict *conflict)
@@ -52,11 +65,12 @@ bool dependence_moved_producer(Context *ctx, const Func *before, const Func *aft
     Map sizes = func_sizes(ctx, after), written = written_data(ctx, &accesses, block);
     for (int i = 0; i < accesses.count; i++) {
         const Access *read = &accesses.data[i];
-        if (read->write || !read->data || !map_has(&written, read->data) || access_in_block(read, block) ||
-            is_covered(ctx, &accesses, block, read, &sizes))
+        if (read->write || !read->data || !map_has(&written, read->data) || access_in_block(read, block))
             continue;
-        const Access *write = map_get(&written, read->data);
-        const char *point = access_precedes(write, read) ? access_uncovered(ctx, write, read, &sizes) : NULL;
+        AccessRefs writes = writes_before(ctx, &accesses, block, read);
+        if (is_covered(ctx, &writes, read, &sizes))
+            continue;
+        const char *point = writes.count ? access_uncovered(ctx, writes.data, writes.count, read, &sizes) : NULL;
         const char *text =
             point ? arena_printf(ctx->arena, "%s is read there, but not computed in the same iteration", point)
                   : arena_printf(ctx->arena, "that each iteration computes all of '%s' that it reads cannot be shown", read->buffer->name);
@@ -476,7 +490,7 @@ bool dependence_leaves_instances(Context *ctx, const Func *func, const Block *pr
         read.asked = true;
         if (!read.whole && !write->whole && access_covers(ctx, write, &read, &sizes))
             continue;
-        const char *point = access_uncovered(ctx, write, &read, &sizes);
+        const char *point = access_uncovered(ctx, &write, 1, &read, &sizes);
         const char *text = point ? arena_printf(ctx->arena, "'%s' does not write %s", producer->name, point)
                                  : arena_printf(ctx->arena, "that '%s' writes the element of '%s' for each of them cannot be shown",
                                                 producer->name, read.buffer->name);

@@ -98,9 +98,11 @@ bool order_changes(Context *ctx, const OrderQuestion *question, Conflict *confli
 bool access_covers(Context *ctx, const Access *write, const Access *read, const Map *sizes);
 /* The same for WRITES, COUNT of them, together, as far as they stand in both branches of if statements. */
 bool access_branches_cover(Context *ctx, const Access *const *writes, int count, const Access *read, const Map *sizes);
-/* "B[4] (at i = 3)": an element that READ certainly reads in an iteration of the loops that both share in which WRITE certainly does not
-   write it; NULL when none is found. */
-const char *access_uncovered(Context *ctx, const Access *write, const Access *read, const Map *sizes);
+/* The same for those of WRITES, all before READ, that share the same loops with it: together they write all that it may read. */
+bool access_together_cover(Context *ctx, const Access *const *writes, int count, const Access *read, const Map *sizes);
+/* "B[4] (at i = 3)": an element that READ certainly reads in an iteration of the loops that it shares with WRITES, COUNT > 0, in which these
+   certainly do not write it; NULL when none is found. */
+const char *access_uncovered(Context *ctx, const Access *const *writes, int count, const Access *read, const Map *sizes);
 /* Every element that READ reads in an iteration of the loop over VAR was written before in the same iteration. */
 bool access_is_filled(Context *ctx, const AccessList *accesses, const Map *sizes, const Access *read, const Var *var);
 /* EXPR, seen from FRAME, depends on the loop over VAR: by itself or through what its variables are bound to. */
