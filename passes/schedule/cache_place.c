@@ -227,24 +227,59 @@ static bool loop_is_of_reduction(const BlockStmt *block, const Var *var)
     return false;
 }
 
+static bool uses_some_loop(const Expr *expr, const VarRange *const *loops, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (expr_uses_var(expr, loops[i]->var))
+            return true;
+    return false;
+}
+
+/* A * B for proofs, of the type of both where they have one: a cast would hide what they have in common. */
+static const Expr *times(Context *ctx, const Expr *a, const Expr *b)
+{
+    bool same = dtype_equal(a->dtype, b->dtype);
+    return same ? op_mul(ctx, a, b) : op_mul(ctx, op_cast(ctx, DTYPE_INT64, a), op_cast(ctx, DTYPE_INT64, b));
+}
+
+/* The COUNT LOOPS together have at least as many iterations as the dimensions of the region that name them have elements: where one of them
+   is empty, so is the region. */
+static bool loops_outnumber_elements(const CachePlan *plan, const RegionQuery *query, const VarRange *const *loops, int count, Analyzer *an)
+{
+    Context *ctx = analyzer_context(an);
+    const Expr *iterations = expr_int(ctx, count ? loops[0]->range.extent->dtype : DTYPE_INT64, 1), *elements = iterations;
+    for (int i = 0; i < count; i++)
+        iterations = times(ctx, iterations, loops[i]->range.extent);
+    for (int d = 0; d < query->ndim; d++)
+        if (uses_some_loop(query->ranges[d].min, loops, count))
+            elements = times(ctx, elements, plan->region.ranges[d].extent);
+    if (!dtype_equal(elements->dtype, iterations->dtype))
+        elements = op_cast(ctx, DTYPE_INT64, elements), iterations = op_cast(ctx, DTYPE_INT64, iterations);
+    return analyzer_prove_symbolic(an, op_compare(ctx, EXPR_LE, elements, iterations));
+}
+
 /* No loop that only repeats the writer, or of which the region shows just a part, may keep it from running. */
 static bool repeating_loops_run(Schedule *sch, const CachePlan *plan, const RegionQuery *query)
 {
     Context *ctx = sch->ctx;
     Analyzer *an = loops_context(sch, plan->scope);
-    const Expr *iterations = expr_int(ctx, DTYPE_INT64, 1), *elements = iterations, *zero = expr_int(ctx, DTYPE_INT64, 0);
+    const VarRange **loops = ARENA_ARRAY(ctx->arena, const VarRange *, query->var_count),
+                   **divided = ARENA_ARRAY(ctx->arena, const VarRange *, query->var_count);
+    int loop_count = 0, divided_count = 0;
     bool all_run = true;
     for (int i = 0; i < query->var_count; i++) {
         const VarRange *loop = &query->vars[i];
-        const Expr *extent = op_cast(ctx, DTYPE_INT64, loop->range.extent);
+        const Expr *extent = loop->range.extent;
         if (loop_is_of_reduction(node_block(plan->writer), loop->var))
             continue;
-        iterations = op_mul(ctx, iterations, extent);
-        all_run &= loop_spans_region(query, loop->var) || analyzer_prove_symbolic(an, op_compare(ctx, EXPR_LT, zero, extent));
+        loops[loop_count++] = loop;
+        if (loop_spans_region(query, loop->var))
+            continue;
+        divided[divided_count++] = loop;
+        all_run &= analyzer_prove_symbolic(an, op_compare(ctx, EXPR_LT, expr_int(ctx, extent->dtype, 0), extent));
     }
-    for (int d = 0; d < query->ndim; d++)
-        elements = op_mul(ctx, elements, op_cast(ctx, DTYPE_INT64, plan->region.ranges[d].extent));
-    return all_run || analyzer_prove_equal(an, iterations, elements);
+    return all_run || loops_outnumber_elements(plan, query, loops, loop_count, an) ||
+           loops_outnumber_elements(plan, query, divided, divided_count, an);
 }
 
 /* The copied region is the image of the writer's bindings, by iterator maps: what integer sets cannot decide where sizes multiply. */
