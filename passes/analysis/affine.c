@@ -379,7 +379,8 @@ void affine_assume(AffineSpace *space, const AffineEnv *env, const Expr *conditi
         affine_assume(space, env, condition->args[1], negated);
         return;
     }
-    if (affine_add_condition(space, env, condition, negated) || is_left_out(space, env, condition))
+    bool always = !negated && affine_is_rest_below_size(space, condition);
+    if (always || affine_add_condition(space, env, condition, negated) || is_left_out(space, env, condition))
         return;
     affine_settle(space);
     isl_set *set = condition_at(space, env, condition, 0);

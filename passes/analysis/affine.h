@@ -56,6 +56,8 @@ isl_set *affine_take_set(AffineSpace *space);
 bool affine_cast_keeps_value(const Expr *cast);
 /* The parameter that stands for EXPR, seen from ENV, which is not affine; NULL when the space has none for it. */
 const Expr *affine_term(const AffineSpace *space, const AffineEnv *env, const Expr *expr);
+/* CONDITION is x % n < n, or x % (m * n) // n < m, with sizes n and m: true wherever it has a value. */
+bool affine_is_rest_below_size(const AffineSpace *space, const Expr *condition);
 /* Intersects the space with CONDITION (NEGATED: with its opposite). */
 void affine_assume(AffineSpace *space, const AffineEnv *env, const Expr *condition, bool negated);
 /* Intersects with min <= dimension DIM < min + extent. */

@@ -49,3 +49,29 @@ const Expr *affine_term(const AffineSpace *space, const AffineEnv *env, const Ex
     vec_push(ctx->arena, &terms->known, term);
     return expr_var(ctx, term.var);
 }
+
+/* EXPR, made of sizes and constants, is >= 0. */
+static bool is_size(const AffineSpace *space, const Expr *expr)
+{
+    if (expr->kind == EXPR_MUL || expr->kind == EXPR_ADD)
+        return is_size(space, expr->args[0]) && is_size(space, expr->args[1]);
+    int64_t value;
+    return (expr->kind == EXPR_VAR && map_has(&space->sizes, expr->value.var)) || (expr_const_int(expr, &value) && value >= 0);
+}
+
+static bool is_product(const Expr *expr, const Expr *a, const Expr *b)
+{
+    return expr->kind == EXPR_MUL && ((expr_equal(expr->args[0], a) && expr_equal(expr->args[1], b)) ||
+                                      (expr_equal(expr->args[0], b) && expr_equal(expr->args[1], a)));
+}
+
+bool affine_is_rest_below_size(const AffineSpace *space, const Expr *condition)
+{
+    if (condition->kind != EXPR_LT)
+        return false;
+    const Expr *value = condition->args[0], *limit = condition->args[1];
+    const Expr *quotient = value->kind == EXPR_FLOORDIV ? value : NULL, *rest = quotient ? quotient->args[0] : value;
+    if (rest->kind != EXPR_FLOORMOD || !is_size(space, rest->args[1]))
+        return false;
+    return quotient ? is_product(rest->args[1], quotient->args[1], limit) : expr_equal(rest->args[1], limit);
+}

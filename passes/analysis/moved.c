@@ -385,8 +385,6 @@ bool dependence_moved_consumer(Context *ctx, const Func *before, const Func *aft
 
 /* --- a consumer that joins its producer, and the other way round --- */
 
-typedef VEC(const Access *) AccessRefs;
-
 /* The accesses inside of BLOCK, in program order. Pairs are made of such lists: the program holds many more. */
 static AccessRefs accesses_in_block(Context *ctx, const AccessList *accesses, const Block *block)
 {
