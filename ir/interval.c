@@ -99,7 +99,7 @@ static Interval of_operator(Context *ctx, const Expr *expr, Interval a, Interval
     case EXPR_FLOORMOD: return floor_remainder(ctx, a, b);
     case EXPR_MIN: return (Interval){op_min(ctx, a.min, b.min), op_min(ctx, a.max, b.max)};
     case EXPR_MAX: return (Interval){op_max(ctx, a.min, b.min), op_max(ctx, a.max, b.max)};
-    case EXPR_SELECT: return interval_union(ctx, a, b);
+    case EXPR_SELECT: return interval_union(ctx, b, a); /* this order of operands is the reference's */
     default: return interval_everything();
     }
 }
@@ -118,6 +118,17 @@ static bool varies(const IntervalScope *scope, const Expr *expr)
         return map_get(&scope->domains, expr->value.var) != NULL;
     for (int i = 0; i < expr->arg_count; i++)
         if (varies(scope, expr->args[i]))
+            return true;
+    return false;
+}
+
+/* A choice in the value of EXPR, not just in where it loads from: its two values are a range, even where nothing varies. */
+static bool holds_choice(const Expr *expr)
+{
+    if (expr->kind == EXPR_SELECT)
+        return true;
+    for (int i = 0; i < expr->arg_count && expr->kind != EXPR_LOAD; i++)
+        if (holds_choice(expr->args[i]))
             return true;
     return false;
 }
@@ -171,7 +182,7 @@ static Interval evaluate(Evaluation *evaluation, const Expr *expr)
     case EXPR_CALL: return interval_everything();
     default: break;
     }
-    if (expr->dtype.lanes == 1 && !varies(evaluation->scope, expr))
+    if (expr->dtype.lanes == 1 && !varies(evaluation->scope, expr) && !holds_choice(expr))
         return interval_point(expr);
     if (expr->kind == EXPR_CAST)
         return of_cast(evaluation, expr);

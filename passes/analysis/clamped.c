@@ -1,6 +1,7 @@
 /* A cheap argument that a write covers a read: in each dimension the read's index lies between the ends of the interval that the write runs
    over. Indices may be clamped, as those of stencils are: B[max(i - 1, 0)], B[min(i + 1, n - 1)], and so may be the ends of the interval:
-   min(max(i - 1, 0), min(i + 1, n - 1)) + ax for ax in range(...), which is what compute_at makes of them. */
+   min(max(i - 1, 0), min(i + 1, n - 1)) + ax for ax in range(...), which is what compute_at makes of them. They may also be chosen by a
+   condition that is not known: B[Select(M[i], i, i + 16)]. */
 #include "ir/linear_sum.h"
 #include "ir/walk.h"
 #include "passes/analysis/pair.h"
@@ -29,11 +30,15 @@ static bool is_less_equal(Cover *cover, const Expr *a, const Expr *b)
     return analyzer_prove_less_equal(cover->an, a, b);
 }
 
-/* A <= B. A minimum is below what any of its operands is below, and so on. */
+/* A <= B. A minimum is below what any of its operands is below, and so on; a choice is where both of its values are. */
 static bool is_at_most(Cover *cover, const Expr *a, const Expr *b)
 {
     if (has_operand(EXPR_MIN, a, b) || has_operand(EXPR_MAX, b, a))
         return true;
+    if (a->kind == EXPR_SELECT)
+        return is_at_most(cover, a->args[1], b) && is_at_most(cover, a->args[2], b);
+    if (b->kind == EXPR_SELECT)
+        return is_at_most(cover, a, b->args[1]) && is_at_most(cover, a, b->args[2]);
     if (a->kind == EXPR_MAX)
         return is_at_most(cover, a->args[0], b) && is_at_most(cover, a->args[1], b);
     if (b->kind == EXPR_MIN)

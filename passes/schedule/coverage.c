@@ -273,7 +273,7 @@ static bool read_is_served(Coverage *coverage, const TreeNode *writer, const Acc
     missing.approximate |= read->whole;
     const char *point;
     bool served = is_all_written(coverage, writer, missing, &point);
-    *why = point ? arena_printf(coverage->ctx->arena, "it reads %s", point) : "this cannot be shown";
+    *why = point ? arena_printf(coverage->ctx->arena, "it reads %s", point) : "the opposite cannot be shown";
     return served;
 }
 
