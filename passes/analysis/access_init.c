@@ -35,18 +35,38 @@ static void classify_condition(const BlockStmt *block, const Frame *frame, const
             *(block_only_reduces_over(block, frame->var) ? reducing : others) = true;
 }
 
-/* The loop over VAR appears in a condition together with others that do not only reduce. */
+/* The loop over VAR appears in CONDITION, or in one of those that it joins, together with others that do not only reduce. */
+static bool condition_mixes(const BlockStmt *block, const Frame *frame, const Expr *condition, bool negated, const Var *var)
+{
+    if (condition->kind == EXPR_AND && !negated)
+        return condition_mixes(block, frame, condition->args[0], false, var) ||
+               condition_mixes(block, frame, condition->args[1], false, var);
+    bool reducing, others;
+    classify_condition(block, frame, condition, &reducing, &others);
+    return others && expr_uses_var(condition, var);
+}
+
 static bool is_mixed_with_others(const BlockStmt *block, const Frame *innermost, const Var *var)
 {
-    for (const Frame *frame = innermost; frame; frame = frame->outer) {
-        bool reducing, others;
-        if (frame->kind != FRAME_CONDITION || !expr_uses_var(frame->value, var))
-            continue;
-        classify_condition(block, frame, frame->value, &reducing, &others);
-        if (others)
+    for (const Frame *frame = innermost; frame; frame = frame->outer)
+        if (frame->kind == FRAME_CONDITION && condition_mixes(block, frame, frame->value, frame->negated, var))
             return true;
-    }
     return false;
+}
+
+/* Requires CONDITION of FRAME, or of those that it joins the ones that say more than for what is reduced over. */
+static void assume_init_condition(AffineSpace *space, const BlockStmt *block, const Frame *frame, const Expr *condition,
+                                  const AffineEnv *env)
+{
+    if (condition->kind == EXPR_AND && !frame->negated) {
+        assume_init_condition(space, block, frame, condition->args[0], env);
+        assume_init_condition(space, block, frame, condition->args[1], env);
+        return;
+    }
+    bool reducing, others;
+    classify_condition(block, frame, condition, &reducing, &others);
+    if (!reducing || others)
+        affine_assume(space, env, condition, frame->negated);
 }
 
 /* As frame_assume for the init of BLOCK at INNERMOST: loops and conditions that only restrict the reduction do not count. */
@@ -54,15 +74,12 @@ static void assume_init(AffineSpace *space, const BlockStmt *block, const Frame 
 {
     if (!frame)
         return;
-    bool binds = frame->kind == FRAME_LOOP || frame->kind == FRAME_BIND, reducing, others;
+    bool binds = frame->kind == FRAME_LOOP || frame->kind == FRAME_BIND;
     assume_init(space, block, innermost, frame->outer, binds && env ? env->outer : env);
     if (frame->kind == FRAME_LOOP && (!block_only_reduces_over(block, frame->var) || is_mixed_with_others(block, innermost, frame->var)))
         affine_assume_range(space, env->outer, env->dim, frame->range);
-    if (frame->kind != FRAME_CONDITION)
-        return;
-    classify_condition(block, frame, frame->value, &reducing, &others);
-    if (!reducing || others)
-        affine_assume(space, env, frame->value, frame->negated);
+    if (frame->kind == FRAME_CONDITION)
+        assume_init_condition(space, block, frame, frame->value, env);
 }
 
 void access_assume(AffineSpace *space, const Access *access, const AffineEnv *env)

@@ -490,7 +490,7 @@ bool dependence_leaves_instances(Context *ctx, const Func *func, const Block *pr
             continue;
         const char *point = access_uncovered(ctx, &write, 1, &read, &sizes);
         const char *text = point ? arena_printf(ctx->arena, "'%s' does not write %s", producer->name, point)
-                                 : arena_printf(ctx->arena, "that '%s' writes the element of '%s' for each of them cannot be shown",
+                                 : arena_printf(ctx->arena, "that '%s' writes the element of '%s' that each of them reads cannot be shown",
                                                 producer->name, read.buffer->name);
         *conflict = (Conflict){&accesses.data[i], write, point != NULL, text};
         return true;

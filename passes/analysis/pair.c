@@ -97,10 +97,8 @@ bool access_precedes(const Access *a, const Access *b)
 /* The values of bindings are not needed to find the place. */
 static void add_place(Witness *witness, const Access *access, const Frame **loops, int count, const int64_t *values)
 {
-    strbuf_add(&witness->text, access->write ? "written at " : "read at ");
+    strbuf_printf(&witness->text, "%s %s", access->write ? "written" : "read", count ? "at " : "outside of the loops");
     witness_add_iteration(witness, loops, count, values);
-    if (!count)
-        strbuf_add(&witness->text, "the start");
 }
 
 static const char *witness_text(Pair *pair, const int64_t *values, const char *params)

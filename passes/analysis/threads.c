@@ -84,7 +84,7 @@ static bool is_used_outside(const Kernel *kernel, const Access *access, Conflict
         if (other->data != access->data || is_in_threads(other->frame))
             continue;
         const char *text =
-            arena_printf(kernel->ctx->arena, "'%s' is in scope \"%s\", which ends with the threads, but it is used outside of them too",
+            arena_printf(kernel->ctx->arena, "'%s' is in scope \"%s\", which ends with the threads, and is used outside of them too",
                          access->buffer->name, access->buffer->scope);
         *conflict = (Conflict){.first = access, .second = other, .text = text};
         return true;
@@ -211,7 +211,8 @@ static bool memory_is_left(const Kernel *kernel, int index, Str *tag, Conflict *
     if (access->write)
         return false;
     bool left = flows_from_launch(kernel, index, conflict);
-    for (int t = 0; t < kernel->tags.count && !left; t++) {
+    /* threads before thread blocks: what does not reach a neighbour in one block need not be told of two blocks */
+    for (int t = kernel->tags.count - 1; t >= 0 && !left; t--) {
         *tag = kernel->tags.data[t].name;
         left = (scope == SCOPE_LOCAL || kernel->tags.data[t].is_block) && flows_from_other(kernel, index, t, conflict);
     }

@@ -13,6 +13,7 @@
 #include "ir/print.h"
 #include "ir/walk.h"
 #include "passes/analysis/dependence.h"
+#include "passes/schedule/legality.h"
 #include "passes/schedule/loops.h"
 
 enum { MOST_LANES = 1024 };
@@ -46,10 +47,7 @@ static bool check_concurrent_loop(Schedule *sch, const TreeNode *node)
                                                      : arena_printf(sch->ctx->arena, "bound to %s", loop->thread);
     sched_refuse(sch, "loop '%s' cannot be %s: %s%s", loop->var->name, way, conflict.text, what_helps(&conflict));
     sched_note(sch, node->stmt->span, "loop '%s' is here", loop->var->name);
-    if (conflict.first && conflict.first->span.file)
-        sched_note(sch, conflict.first->span, "the first access is here");
-    if (conflict.second && conflict.second->span.file && conflict.second != conflict.first)
-        sched_note(sch, conflict.second->span, "the second access is here");
+    note_conflict(sch, &conflict);
     return false;
 }
 

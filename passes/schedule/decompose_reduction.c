@@ -119,23 +119,12 @@ static bool check_nothing_between(Schedule *sch, const Decomposition *step)
     return true;
 }
 
-/* Chooses the loops that the init needs: those that spatial axes use. Their domains must not depend on loops that it does not get. */
-static bool choose_loops(Schedule *sch, Decomposition *step)
+/* Chooses the loops that the init needs: those that spatial axes use. None of their domains depends on another loop, since the bindings are
+   affine over a box. */
+static void choose_loops(Decomposition *step)
 {
-    for (int i = 0; i < step->loop_count; i++) {
-        const ForStmt *loop = node_loop(step->loops[i]);
-        step->chosen[i] = block_binds_axis(node_block(step->block), true, loop->var);
-        for (int j = 0; j < i && step->chosen[i]; j++) {
-            const Var *outer = node_loop(step->loops[j])->var;
-            if (step->chosen[j] || (!expr_uses_var(loop->extent, outer) && !expr_uses_var(loop->min, outer)))
-                continue;
-            sched_refuse(sch, "the domain of loop '%s' depends on loop '%s', which the init does not run over", loop->var->name,
-                         outer->name);
-            note_loop(sch, step->loops[i]);
-            return false;
-        }
-    }
-    return true;
+    for (int i = 0; i < step->loop_count; i++)
+        step->chosen[i] = block_binds_axis(node_block(step->block), true, node_loop(step->loops[i])->var);
 }
 
 /* --- The predicate of the init --- */
@@ -411,8 +400,11 @@ bool primitive_decompose_reduction(Schedule *sch, const Value *args, Value *resu
     Decomposition step = {.block = schedule_block(sch, args[0].as.block), .target = schedule_loop(sch, args[1].as.loop)};
     if (!step.block || !step.target || !check_block_has_scope(sch, step.block) || !find_loops(sch, &step) ||
         !check_reduction_block(sch, step.block) || !check_outer_loops(sch, &step) || !check_inner_loops(sch, &step) ||
-        !check_nothing_between(sch, &step) || !choose_loops(sch, &step) || !make_predicate(sch, &step) || !check_own_reads(sch, &step) ||
-        !check_init_is_independent(sch, &step) || !check_other_readers(sch, &step) || !check_runs_once(sch, &step))
+        !check_nothing_between(sch, &step))
+        return false;
+    choose_loops(&step);
+    if (!make_predicate(sch, &step) || !check_own_reads(sch, &step) || !check_init_is_independent(sch, &step) ||
+        !check_other_readers(sch, &step) || !check_runs_once(sch, &step))
         return false;
 
     Context *ctx = sch->ctx;

@@ -4,7 +4,15 @@
 static void note_access(Schedule *sch, const Access *access, const char *which)
 {
     if (access && access->span.file)
-        sched_note(sch, access->span, "the %s access is here", which);
+        sched_note(sch, access->span, "the %s is here", which);
+}
+
+void note_conflict(Schedule *sch, const Conflict *conflict)
+{
+    bool two = conflict->first && conflict->second && conflict->second != conflict->first;
+    note_access(sch, conflict->first, two ? "first access" : "access");
+    if (two)
+        note_access(sch, conflict->second, "second access");
 }
 
 bool refuse_conflict(Schedule *sch, const Conflict *conflict, const char *format, ...)
@@ -14,9 +22,7 @@ bool refuse_conflict(Schedule *sch, const Conflict *conflict, const char *format
     const char *text = arena_vprintf(sch->ctx->arena, format, args);
     va_end(args);
     sched_refuse(sch, "%s: %s", text, conflict->text);
-    note_access(sch, conflict->first, "first");
-    if (conflict->second != conflict->first)
-        note_access(sch, conflict->second, "second");
+    note_conflict(sch, conflict);
     return false;
 }
 

@@ -7,6 +7,8 @@
 
 /* Refuses the step: the text, then what CONFLICT says, with notes at the two accesses. */
 bool refuse_conflict(Schedule *sch, const Conflict *conflict, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Notes at the accesses that CONFLICT is about, one or two. */
+void note_conflict(Schedule *sch, const Conflict *conflict);
 /* After an edit that changed loops only: the program runs in the order that dependences ask for. OLD_PART, a loop or block, stood in BEFORE
    where NEW_PART stands now. False after a refusal. INNERMOST: as for dependence_reordered. */
 bool check_order_is_kept(Schedule *sch, const Func *before, const Stmt *old_part, const Stmt *new_part, const Var *innermost);

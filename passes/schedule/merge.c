@@ -43,9 +43,13 @@ static bool gather_loops(Schedule *sch, const ValueList *loops, Merge *merge)
     *merge = (Merge){.count = loops->count, .given = ARENA_ARRAY(sch->ctx->arena, const TreeNode *, loops->count)};
     if (loops->count < 2)
         return sched_refuse(sch, "at least two loops are needed");
-    for (int i = 0; i < loops->count; i++)
+    for (int i = 0; i < loops->count; i++) {
         if (!(merge->given[i] = schedule_loop(sch, loops->items[i].as.loop)))
             return false;
+        for (int j = 0; j < i; j++)
+            if (merge->given[j] == merge->given[i])
+                return sched_refuse_argument(sch, &loops->items[i], "loop '%s' is given twice", loop_name(merge->given[i]));
+    }
     return true;
 }
 

@@ -101,9 +101,11 @@ static bool add_views(Schedule *sch, Matcher *matcher, const TensorIntrin *intri
         if (!region)
             continue;
         const TileMap *tile = matcher_tile(matcher, description->params[i].buffer);
-        if (!tile)
-            return sched_refuse(sch, "the implementation of '%s' touches '%s', which its description does not", intrin->name,
-                                views[i]->name);
+        if (!tile) {
+            sched_refuse(sch, "the implementation of '%s' touches '%s', which its description does not", intrin->name, views[i]->name);
+            sched_note(sch, intrin->implementation->params[i].buffer->span, "'%s' is declared here", views[i]->name);
+            return false;
+        }
         block->matches[block->match_count++] = (MatchBuffer){views[i], tile_region(matcher, tile, region)};
     }
     return true;

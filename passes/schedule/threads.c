@@ -5,6 +5,7 @@
 #include "ir/print.h"
 #include "passes/analysis/dependence.h"
 #include "passes/schedule/concurrency.h"
+#include "passes/schedule/legality.h"
 #include "passes/schedule/loops.h"
 
 static bool is_thread_loop(const TreeNode *node)
@@ -36,12 +37,6 @@ __attribute__((format(printf, 3, 4))) static bool refuse_bound(Schedule *sch, co
     if (bound.file)
         diag_note(sch->ctx, node->stmt->span, "loop '%s' is here", loop->var->name);
     return false;
-}
-
-static void note_access(Schedule *sch, const Access *access, const char *which)
-{
-    if (access && access->span.file)
-        diag_note(sch->ctx, access->span, "the %s access is here", which);
 }
 
 static bool check_same_extent(Schedule *sch, const TreeNode *a, const TreeNode *b)
@@ -86,9 +81,7 @@ static bool check_kernel(Schedule *sch, const KernelSet *set, const TreeNode *ke
     if (!dependence_in_kernel(set, kernel->stmt, &tag, &conflict))
         return true;
     refuse_bound(sch, loop_at_fault(sch, kernel, tag, &conflict), "%s", conflict.text);
-    note_access(sch, conflict.first, "first");
-    if (conflict.second != conflict.first)
-        note_access(sch, conflict.second, "second");
+    note_conflict(sch, &conflict);
     return false;
 }
 
@@ -101,9 +94,7 @@ static bool check_loop_in_kernel(Schedule *sch, const TreeNode *node)
         return true;
     diag_error(sch->ctx, node->stmt->span, "when the schedule ends, loop '%s' is %s inside of a kernel, but %s", loop->var->name,
                loop->kind == FOR_PARALLEL ? "parallel" : "vectorized", conflict.text);
-    note_access(sch, conflict.first, "first");
-    if (conflict.second != conflict.first)
-        note_access(sch, conflict.second, "second");
+    note_conflict(sch, &conflict);
     return false;
 }
 
