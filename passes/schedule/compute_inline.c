@@ -292,7 +292,7 @@ static bool check_reverse(Reverse *reverse)
 }
 
 /* Each instance of the consumer finds an instance of the producer to run in, and each of its axes' values that it will find there is one
-   that it ran for. */
+   that it ran for: a T.where may only keep the axes inside of their domains. */
 static bool check_no_instance_is_lost(Reverse *reverse)
 {
     Schedule *sch = reverse->sch;
@@ -405,11 +405,6 @@ bool primitive_reverse_compute_inline(Schedule *sch, const Value *args, Value *r
     if (!reverse.consumer || !check_reverse(&reverse) || !check_nothing_between(&reverse) || !check_no_instance_is_lost(&reverse))
         return false;
     const BlockStmt *consumer = node_block(reverse.consumer);
-    if (!expr_is_int(consumer->predicate, 1)) {
-        sched_refuse(sch, "block '%s' has a T.where, which says nothing of the producer's instances", block_name(reverse.consumer));
-        sched_note(sch, reverse.consumer->stmt->span, "block '%s' is here", block_name(reverse.consumer));
-        return false;
-    }
     const Stmt *merged = merged_producer(&reverse);
     if (!merged)
         return false;
