@@ -115,7 +115,7 @@ static bool check_domains_stay_defined(Schedule *sch, const Reordering *reorderi
             const Var *var = node_loop(inside.data[j])->var;
             if (!expr_uses_var(loop->min, var) && !expr_uses_var(loop->extent, var))
                 continue;
-            sched_refuse(sch, "loop '%s' runs over %s iterations from %s, which depends on loop '%s', and that would come to stand inside of it",
+            sched_refuse(sch, "loop '%s' runs over %s iterations from %s, which depends on loop '%s'; that would come to stand inside of it",
                          loop->var->name, print_expr(sch->ctx, loop->extent), print_expr(sch->ctx, loop->min), var->name);
             sched_note(sch, node->stmt->span, "loop '%s' is here", loop->var->name);
             return false;
