@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "ir/print.h"
 #include "passes/schedule/scope.h"
 
 /* --- Blocks by name --- */
@@ -107,12 +108,14 @@ static int checked_index(Schedule *sch, const TreeNode *block, const Value *argu
     return -1;
 }
 
-/* The last of REGIONS whose buffer is called NAME, or -1. *SEVERAL: two buffers have the name. */
-static int index_by_name(const Region *regions, int count, const char *name, bool *several)
+/* The last of REGIONS whose buffer is called NAME, or, where SPELLINGS is not NULL, printed as that; -1 if there is none. *SEVERAL: two
+   buffers have the name. */
+static int index_by_name(const Region *regions, int count, const char *name, const Map *spellings, bool *several)
 {
     int found = -1;
     for (int i = 0; i < count; i++) {
-        if (strcmp(regions[i].buffer->name, name))
+        const char *spelling = spellings ? map_get(spellings, regions[i].buffer) : regions[i].buffer->name;
+        if (!spelling || strcmp(spelling, name))
             continue;
         *several |= found >= 0 && regions[found].buffer != regions[i].buffer;
         found = i;
@@ -136,9 +139,14 @@ static int named_index(Schedule *sch, const TreeNode *block, const Value *argume
 {
     Str name = argument->as.text;
     const BlockStmt *stmt = node_block(block);
+    const Region *regions = is_write ? stmt->writes : stmt->reads;
+    int count = is_write ? stmt->write_count : stmt->read_count;
     bool several = false;
-    int index = is_write ? index_by_name(stmt->writes, stmt->write_count, name, &several)
-                         : index_by_name(stmt->reads, stmt->read_count, name, &several);
+    int index = index_by_name(regions, count, name, NULL, &several);
+    if (index < 0) {
+        Map spellings = print_spellings(sch->ctx, schedule_func(sch));
+        index = index_by_name(regions, count, name, &spellings, &several);
+    }
     if (index >= 0 && !several)
         return index;
     if (several)
