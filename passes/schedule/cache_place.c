@@ -282,6 +282,31 @@ static bool repeating_loops_run(Schedule *sch, const CachePlan *plan, const Regi
            loops_outnumber_elements(plan, query, divided, divided_count, an);
 }
 
+/* CONDITION speaks of loops that reduce and of no others: it leaves out updates, but never the init. */
+static bool concerns_reduction_alone(const RegionQuery *query, const BlockStmt *block, const Expr *condition)
+{
+    bool reduces = false;
+    for (int i = 0; i < query->var_count; i++) {
+        bool uses = expr_uses_var(condition, query->vars[i].var);
+        if (uses && !loop_is_of_reduction(block, query->vars[i].var))
+            return false;
+        reduces |= uses;
+    }
+    return reduces;
+}
+
+/* The writer's predicate without the conditions that leave each element written. */
+static const Expr *writing_condition(Schedule *sch, const CachePlan *plan, const RegionQuery *query)
+{
+    ConditionList parts = {0};
+    const Expr *condition = expr_bool(sch->ctx, true);
+    loops_split_conjunction(sch->ctx, query->predicate, &parts);
+    for (int i = 0; i < parts.count; i++)
+        if (!concerns_reduction_alone(query, node_block(plan->writer), parts.data[i]))
+            condition = op_and(sch->ctx, condition, parts.data[i]);
+    return condition;
+}
+
 /* The copied region is the image of the writer's bindings, by iterator maps: what integer sets cannot decide where sizes multiply. */
 static bool bindings_reach_all(Schedule *sch, const CachePlan *plan)
 {
@@ -290,6 +315,7 @@ static bool bindings_reach_all(Schedule *sch, const CachePlan *plan)
         if (up->stmt->kind != STMT_FOR && up->stmt->kind != STMT_SEQ)
             return false;
     RegionQuery query = writer_query(sch, plan);
+    query.predicate = writing_condition(sch, plan, &query);
     Analyzer *an = analyzer_new(sch->ctx);
     IntSet *sets = ARENA_ARRAY(sch->ctx->arena, IntSet, query.ndim);
     if (plan->condition)
