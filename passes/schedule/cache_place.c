@@ -282,27 +282,39 @@ static bool repeating_loops_run(Schedule *sch, const CachePlan *plan, const Regi
            loops_outnumber_elements(plan, query, divided, divided_count, an);
 }
 
-/* CONDITION speaks of loops that reduce and of no others: it leaves out updates, but never the init. */
-static bool concerns_reduction_alone(const RegionQuery *query, const BlockStmt *block, const Expr *condition)
+typedef struct {
+    const BlockStmt *block;
+    Map sizes;
+    bool reduces, others;
+} ConditionVars;
+
+static bool note_condition_var(Visitor *visitor, const Expr *expr)
 {
-    bool reduces = false;
-    for (int i = 0; i < query->var_count; i++) {
-        bool uses = expr_uses_var(condition, query->vars[i].var);
-        if (uses && !loop_is_of_reduction(block, query->vars[i].var))
-            return false;
-        reduces |= uses;
-    }
-    return reduces;
+    ConditionVars *vars = visitor->data;
+    if (expr->kind == EXPR_VAR && block_only_reduces_over(vars->block, expr->value.var))
+        vars->reduces = true;
+    else
+        vars->others |= expr->kind == EXPR_LOAD || (expr->kind == EXPR_VAR && !map_has(&vars->sizes, expr->value.var));
+    return true;
+}
+
+/* CONDITION speaks of sizes and of loops over which WRITER only reduces: it leaves out updates, but never the init. */
+static bool concerns_reduction_alone(Schedule *sch, const TreeNode *writer, const Expr *condition)
+{
+    ConditionVars vars = {.block = node_block(writer), .sizes = func_sizes(sch->ctx, schedule_func(sch))};
+    Visitor visitor = {.expr = note_condition_var, .data = &vars};
+    visit_expr(&visitor, condition);
+    return node_block(writer)->init && vars.reduces && !vars.others;
 }
 
 /* The writer's predicate without the conditions that leave each element written. */
-static const Expr *writing_condition(Schedule *sch, const CachePlan *plan, const RegionQuery *query)
+static const Expr *writing_condition(Schedule *sch, const TreeNode *writer)
 {
     ConditionList parts = {0};
     const Expr *condition = expr_bool(sch->ctx, true);
-    loops_split_conjunction(sch->ctx, query->predicate, &parts);
+    loops_split_conjunction(sch->ctx, node_block(writer)->predicate, &parts);
     for (int i = 0; i < parts.count; i++)
-        if (!concerns_reduction_alone(query, node_block(plan->writer), parts.data[i]))
+        if (!concerns_reduction_alone(sch, writer, parts.data[i]))
             condition = op_and(sch->ctx, condition, parts.data[i]);
     return condition;
 }
@@ -315,7 +327,7 @@ static bool bindings_reach_all(Schedule *sch, const CachePlan *plan)
         if (up->stmt->kind != STMT_FOR && up->stmt->kind != STMT_SEQ)
             return false;
     RegionQuery query = writer_query(sch, plan);
-    query.predicate = writing_condition(sch, plan, &query);
+    query.predicate = writing_condition(sch, plan->writer);
     Analyzer *an = analyzer_new(sch->ctx);
     IntSet *sets = ARENA_ARRAY(sch->ctx->arena, IntSet, query.ndim);
     if (plan->condition)
