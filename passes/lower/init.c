@@ -244,23 +244,22 @@ static bool sum_counts_iterations(const InitSite *site, const IterSum *sum)
     return true;
 }
 
-/* SPLIT is a digit of a loop variable, or of the number of an iteration of several loops, that grows with it; or a sum of such digits. */
-static bool is_growing_digit(const InitSite *site, const IterSplit *split)
+/* SPLIT, whatever its scale, is a digit of a loop variable, or of the number of an iteration of several loops; or it is a sum of such
+   digits, which grows with each of them. */
+static bool is_digit(const InitSite *site, const IterSplit *split)
 {
-    int64_t scale;
-    if (!expr_const_int(split->scale, &scale) || scale <= 0)
-        return false;
     const IterSum *sum = split->source->sum;
     if (split->source->input || sum_counts_iterations(site, sum))
         return true;
-    bool grows = sum->count == 1 || is_whole_iterator(split);
-    for (int i = 0; grows && i < sum->count; i++)
-        grows = is_growing_digit(site, &sum->args[i]);
-    return grows;
+    bool is = sum->count == 1 || is_whole_iterator(split);
+    int64_t scale;
+    for (int i = 0; is && i < sum->count; i++)
+        is = expr_const_int(sum->args[i].scale, &scale) && scale > 0 && is_digit(site, &sum->args[i]);
+    return is;
 }
 
-/* The axes are digits of loop variables, growing with their loops. Then in all iterations for one point the reduction's digits come from
-   zero on, in the order of the loops, also where a loop has digits of both kinds: k = kj // 2, j = kj % 2. */
+/* The axes are digits of loop variables. Then in all iterations for one point the reduction's digits come from zero on, in the order of the
+   loops, also where a loop has digits of both kinds: k = kj // 2, j = kj % 2; or k = 7 - kj // 2, which the digit 0 makes 7. */
 static bool axes_are_digits_of_loops(const InitSite *site, Analyzer *an)
 {
     IterMapResult result;
@@ -268,7 +267,7 @@ static bool axes_are_digits_of_loops(const InitSite *site, Analyzer *an)
         return false;
     for (int i = 0; i < result.count; i++)
         for (int k = 0; k < result.sums[i]->count; k++)
-            if (!is_growing_digit(site, &result.sums[i]->args[k]))
+            if (!is_digit(site, &result.sums[i]->args[k]))
                 return false;
     return true;
 }
