@@ -58,15 +58,27 @@ static uint32_t text_length(Context *ctx, TokenStream *stream, uint32_t file)
     return at;
 }
 
+static void start_scan(Context *ctx, TokenStream *stream, Span range)
+{
+    stream->scan = (ScanState){.ctx = ctx, .file = range.file, .begin = range.begin, .end = range.begin};
+    stream->indent_count = 1;
+    tir_scan_lex_init_extra(&stream->scan, &stream->scanner);
+    tir_scan__scan_bytes(stream->source->text + range.begin, (int)(range.end - range.begin), stream->scanner);
+}
+
 TokenStream *token_stream_new(Context *ctx, uint32_t file)
 {
     TokenStream *stream = ARENA_NEW(ctx->arena, TokenStream);
     stream->source = source_file(ctx->sources, file);
-    uint32_t skipped = (uint32_t)byte_order_mark_length(stream->source), length = text_length(ctx, stream, file);
-    stream->scan = (ScanState){.ctx = ctx, .file = file, .begin = skipped, .end = skipped};
-    stream->indent_count = 1;
-    tir_scan_lex_init_extra(&stream->scan, &stream->scanner);
-    tir_scan__scan_bytes(stream->source->text + skipped, (int)(length - skipped), stream->scanner);
+    start_scan(ctx, stream, (Span){file, (uint32_t)byte_order_mark_length(stream->source), text_length(ctx, stream, file)});
+    return stream;
+}
+
+TokenStream *token_stream_within(Context *ctx, Span range)
+{
+    TokenStream *stream = ARENA_NEW(ctx->arena, TokenStream);
+    stream->source = source_file(ctx->sources, range.file);
+    start_scan(ctx, stream, range);
     return stream;
 }
 

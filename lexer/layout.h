@@ -7,8 +7,20 @@
 typedef struct TokenStream TokenStream;
 union TIR_STYPE;
 
+/* The value of a literal with replacement fields: texts, each but the last with the field behind it, an expression without the white space around it. */
+typedef struct {
+    Str text;
+    Span field;
+} FormatPart;
+typedef struct FormatText {
+    const FormatPart *parts;
+    int count;
+} FormatText;
+
 /* The tokens of source FILE. The caller releases the stream. */
 TokenStream *token_stream_new(Context *ctx, uint32_t file);
+/* Those of the part RANGE of a source file, as if it were the whole. */
+TokenStream *token_stream_within(Context *ctx, Span range);
 void token_stream_free(TokenStream *stream);
 
 /* The next token's number (as in the grammar's token header), its VALUE and place. After the end it goes on giving the end token. Brackets

@@ -1,5 +1,6 @@
-/* Values of literal tokens and checks of name characters; see scan.h. Floats are read by strtod in the C locale; f-strings with replacement
-   fields are refused; names are not normalized. */
+/* Values of literal tokens and checks of name characters; see scan.h. Floats are read by strtod in the C locale; what the replacement
+   fields of f-strings hold is parsed later, format specifications and conversions in them are refused; names are not normalized. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -236,24 +237,126 @@ static void read_plain(StringReader *reader, bool raw)
     strbuf_add_bytes(&reader->out, reader->text + start, (size_t)(reader->at - start));
 }
 
-Str scan_string(ScanState *scan, const char *text, int length)
+/* Reads up to END. */
+static void read_text(StringReader *reader, int end, bool raw)
 {
-    int prefix = (int)strcspn(text, "'\"");
-    bool raw = false, format = false;
-    for (int i = 0; i < prefix; i++) {
-        raw |= (text[i] | 32) == 'r';
-        format |= (text[i] | 32) == 'f';
-    }
-    int quotes = length - prefix >= 6 && text[prefix + 1] == text[prefix] && text[prefix + 2] == text[prefix] ? 3 : 1;
-    StringReader reader = {scan, text, prefix + quotes, length - quotes, {.arena = scan->ctx->arena}};
-    if (format && memchr(text + reader.at, '{', (size_t)(reader.end - reader.at)))
-        diag_error(scan->ctx, scan_span(scan), "replacement fields in f-strings are not supported");
-    while (reader.at < reader.end) {
-        read_plain(&reader, raw);
-        if (reader.at < reader.end) {
-            reader.at++;
-            read_escape(&reader);
+    reader->end = end;
+    while (reader->at < end) {
+        read_plain(reader, raw);
+        if (reader->at < end) {
+            reader->at++;
+            read_escape(reader);
         }
     }
-    return intern(scan->ctx->strings, strbuf_text(&reader.out), reader.out.length);
+}
+
+static Str take_text(StringReader *reader)
+{
+    Str text = intern(reader->scan->ctx->strings, strbuf_text(&reader->out), reader->out.length);
+    reader->out = (StrBuf){.arena = reader->scan->ctx->arena};
+    return text;
+}
+
+static bool has_prefix(const char *text, char letter)
+{
+    size_t prefix = strcspn(text, "'\"");
+    for (size_t i = 0; i < prefix; i++)
+        if ((text[i] | 32) == letter)
+            return true;
+    return false;
+}
+
+static StringReader open_string(ScanState *scan, const char *text, int length)
+{
+    int prefix = (int)strcspn(text, "'\"");
+    int quotes = length - prefix >= 6 && text[prefix + 1] == text[prefix] && text[prefix + 2] == text[prefix] ? 3 : 1;
+    return (StringReader){scan, text, prefix + quotes, length - quotes, {.arena = scan->ctx->arena}};
+}
+
+Str scan_string(ScanState *scan, const char *text, int length)
+{
+    StringReader reader = open_string(scan, text, length);
+    read_text(&reader, reader.end, has_prefix(text, 'r'));
+    return take_text(&reader);
+}
+
+/* --- formats --- */
+
+bool scan_is_format(const char *text)
+{
+    return has_prefix(text, 'f');
+}
+
+/* Where the text from AT to END has its next brace, or END. */
+static int next_brace(const char *text, int at, int end, bool raw)
+{
+    while (at < end && text[at] != '{' && text[at] != '}')
+        at += text[at] == '\\' && !raw && at + 1 < end ? 2 : 1;
+    return at;
+}
+
+/* Where the field whose expression begins at AT ends: at its '}', or at ':' or '!' before what says how to write it; END: nowhere. */
+static int field_end(const char *text, int at, int end)
+{
+    char quote = 0;
+    for (int depth = 0; at < end; at++) {
+        char c = text[at];
+        if (quote)
+            quote = c == quote ? 0 : quote;
+        else if (c == '\'' || c == '"')
+            quote = c;
+        else if (depth == 0 && (c == '}' || c == ':' || (c == '!' && text[at + 1] != '=')))
+            return at;
+        else
+            depth += (c == '(' || c == '[' || c == '{') - (c == ')' || c == ']' || c == '}');
+    }
+    return end;
+}
+
+/* Reads the field that begins at the brace where READER stands, and goes behind it. */
+static Span read_field(StringReader *reader, int end)
+{
+    const char *text = reader->text;
+    int begin = reader->at + 1, close = field_end(text, begin, end), last = close;
+    while (begin < last && isspace((unsigned char)text[begin]))
+        begin++;
+    while (last > begin && isspace((unsigned char)text[last - 1]))
+        last--;
+    if (close == end)
+        string_error(reader, reader->at, 1, "the replacement field was never closed");
+    else if (text[close] != '}')
+        string_error(reader, close, 1, "how a replacement field is written cannot be chosen");
+    else if (begin == last)
+        string_error(reader, reader->at, close + 1 - reader->at, "the replacement field is empty");
+    bool good = close < end && text[close] == '}' && begin < last;
+    reader->at = good ? close + 1 : end;
+    uint32_t start = reader->scan->begin;
+    return good ? (Span){reader->scan->file, start + (uint32_t)begin, start + (uint32_t)last} : span_none();
+}
+
+const FormatText *scan_format(ScanState *scan, const char *text, int length)
+{
+    StringReader reader = open_string(scan, text, length);
+    bool raw = has_prefix(text, 'r');
+    int end = reader.end;
+    VEC(FormatPart) parts = {0};
+    while (reader.at < end) {
+        read_text(&reader, next_brace(text, reader.at, end, raw), raw);
+        bool twice = reader.at + 1 < end && text[reader.at] == text[reader.at + 1];
+        if (reader.at < end && (twice || text[reader.at] == '}')) {
+            if (!twice)
+                string_error(&reader, reader.at, 1, "'}' closes no replacement field; write '}}' for a brace");
+            strbuf_add_bytes(&reader.out, text + reader.at, 1);
+            reader.at += 1 + twice;
+        } else if (reader.at < end) {
+            FormatPart part = {take_text(&reader), read_field(&reader, end)};
+            if (part.field.end)
+                vec_push(scan->ctx->arena, &parts, part);
+        }
+    }
+    FormatPart last = {take_text(&reader), span_none()};
+    vec_push(scan->ctx->arena, &parts, last);
+    FormatText *format = ARENA_NEW(scan->ctx->arena, FormatText);
+    *format = (FormatText){parts.data, parts.count};
+    return format;
 }

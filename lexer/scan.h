@@ -2,7 +2,7 @@
 #ifndef TIRC_LEXER_SCAN_H
 #define TIRC_LEXER_SCAN_H
 
-#include "support/context.h"
+#include "lexer/layout.h"
 
 union TIR_STYPE;
 
@@ -34,8 +34,12 @@ void scan_measure_indent(ScanState *scan, const char *text, int length);
    64 bits. */
 uint64_t scan_integer(ScanState *scan, const char *text, int length);
 double scan_float(ScanState *scan, const char *text, int length);
+/* The string literal TEXT with prefix and quotes begins with an f. */
+bool scan_is_format(const char *text);
 /* Contents of the string literal TEXT with prefix and quotes: escapes resolved, interned. Mistakes inside are diagnosed. */
 Str scan_string(ScanState *scan, const char *text, int length);
+/* The same of one that is a format; what is in its fields is not looked at. */
+const FormatText *scan_format(ScanState *scan, const char *text, int length);
 
 /* Length of the longest prefix of TEXT that is a name; 0 when the first character cannot be part of one, after a diagnostic (*JUNK is then
    the number of bytes to skip). */

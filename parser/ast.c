@@ -21,6 +21,7 @@ const char *ast_kind_name(AstKind kind)
         [AST_INT] = "an integer",
         [AST_FLOAT] = "a number",
         [AST_STRING] = "a string",
+        [AST_FORMAT] = "a formatted string",
         [AST_BOOL] = "a boolean",
         [AST_NONE] = "None",
         [AST_ELLIPSIS] = "'...'",

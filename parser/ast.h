@@ -13,6 +13,7 @@ typedef enum {
     AST_INT,           /* as.integer */
     AST_FLOAT,         /* as.real */
     AST_STRING,        /* as.text: prefixes, quotes and escapes resolved, adjacent literals joined */
+    AST_FORMAT,        /* as.list: the strings and expressions of literals of which one has replacement fields */
     AST_BOOL,          /* as.boolean */
     AST_NONE,          /* None */
     AST_ELLIPSIS,      /* ... */

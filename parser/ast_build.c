@@ -181,11 +181,11 @@ const AstNode *ast_float(Parse *parse, double value, Span span)
     return node;
 }
 
-const AstNode *ast_string(Parse *parse, const AstText *text, Span span)
+const AstNode *ast_string(Parse *parse, AstText *text, Span span)
 {
     AstNode *node = node_new(parse, AST_STRING, span);
     node->as.text = intern(parse->ctx->strings, strbuf_text(&text->joined), text->joined.length);
-    return node;
+    return text->parts ? ast_list(parse, AST_FORMAT, ast_nodes_add(parse, text->parts, node), span) : node;
 }
 
 const AstNode *ast_bool(Parse *parse, bool value, Span span)

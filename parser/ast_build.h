@@ -43,7 +43,8 @@ typedef struct AstDict {
     AstNodes keys, values;
 } AstDict;
 typedef struct AstText {
-    StrBuf joined; /* of adjacent literals */
+    StrBuf joined;   /* of adjacent literals, since the last replacement field */
+    AstNodes *parts; /* what stands before; NULL: nothing */
 } AstText;
 
 /* Each adds to the end of a list; NULL stands for a new list, but for ast_nodes_*. */
@@ -61,13 +62,15 @@ AstChain *ast_chain_start(Parse *parse, const AstNode *first);
 AstChain *ast_chain_add(Parse *parse, AstChain *chain, AstOp op, const AstNode *operand);
 AstDict *ast_dict_add(Parse *parse, AstDict *dict, const AstNode *key, const AstNode *value);
 AstText *ast_text_add(Parse *parse, AstText *text, Str literal);
+/* The fields of FORMAT are parsed; see format.c. */
+AstText *ast_format_add(Parse *parse, AstText *text, const FormatText *format);
 
 /* --- Nodes. Lists may be NULL where they may be empty. --- */
 const AstNode *ast_leaf(Parse *parse, AstKind kind, Span span);
 const AstNode *ast_name(Parse *parse, Str name, Span span);
 const AstNode *ast_int(Parse *parse, uint64_t value, Span span);
 const AstNode *ast_float(Parse *parse, double value, Span span);
-const AstNode *ast_string(Parse *parse, const AstText *text, Span span);
+const AstNode *ast_string(Parse *parse, AstText *text, Span span);
 const AstNode *ast_bool(Parse *parse, bool value, Span span);
 AstNode *ast_file(Parse *parse, const AstNodes *statements, Span span);
 /* A tuple, list or set. */

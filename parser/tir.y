@@ -31,6 +31,7 @@
     AstChain *chain;
     AstDict *dict;
     AstText *literal;
+    const FormatText *format;
 }
 
 %token END 0 "the end of the text"
@@ -41,6 +42,7 @@
 %token <integer> INT "an integer"
 %token <real> FLOAT "a number"
 %token <text> STRING "a string"
+%token <format> FORMAT "a formatted string"
 %token RESERVED "a reserved word"
 %token FALSE "'False'" NONE "'None'" TRUE "'True'" AND "'and'" AS "'as'" ASSERT "'assert'" BREAK "'break'" CLASS "'class'" CONTINUE "'continue'"
 %token DEF "'def'" ELIF "'elif'" ELSE "'else'" FOR "'for'" FROM "'from'" IF "'if'" IMPORT "'import'" IN "'in'" IS "'is'" LAMBDA "'lambda'"
@@ -440,7 +442,9 @@ atom
 
 strings
     : STRING                            { $$ = ast_text_add(parse, NULL, $1); }
+    | FORMAT                            { $$ = ast_format_add(parse, NULL, $1); }
     | strings STRING                    { $$ = ast_text_add(parse, $1, $2); }
+    | strings FORMAT                    { $$ = ast_format_add(parse, $1, $2); }
     ;
 
 dict_items

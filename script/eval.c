@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "support/bug.h"
+#include "support/strbuf.h"
 
 Value script_object(Script *script, Object object)
 {
@@ -276,6 +277,19 @@ static bool eval_int(Script *script, const AstNode *node, Value *result)
     return true;
 }
 
+static bool eval_format(Script *script, const AstNode *node, Value *result)
+{
+    StrBuf text = {.arena = script->ctx->arena};
+    for (int i = 0; i < node->as.list.count; i++) {
+        Value part;
+        if (!script_eval(script, node->as.list.items[i], &part))
+            return false;
+        strbuf_add(&text, script_text(script, part));
+    }
+    *result = (Value){.kind = VALUE_STRING, .as.text = context_intern(script->ctx, strbuf_text(&text))};
+    return true;
+}
+
 static bool eval_node(Script *script, const AstNode *node, Value *result)
 {
     switch (node->kind) {
@@ -283,6 +297,7 @@ static bool eval_node(Script *script, const AstNode *node, Value *result)
     case AST_INT: return eval_int(script, node, result);
     case AST_FLOAT: *result = (Value){.kind = VALUE_FLOAT, .as.real = node->as.real}; return true;
     case AST_STRING: *result = (Value){.kind = VALUE_STRING, .as.text = node->as.text}; return true;
+    case AST_FORMAT: return eval_format(script, node, result);
     case AST_BOOL: *result = (Value){.kind = VALUE_BOOL, .as.boolean = node->as.boolean}; return true;
     case AST_NONE: *result = value_none(); return true;
     case AST_TUPLE:
