@@ -35,7 +35,9 @@ Range int_set_cover_range(Analyzer *an, IntSet set, Range fallback)
         return fallback;
     if (int_set_is_point(set))
         return range_point(ctx, set.min);
-    return (Range){set.min, analyzer_simplify(an, op_sub(ctx, op_add_int(ctx, set.max, 1), set.min))};
+    const Expr *extent = analyzer_simplify(an, op_sub(ctx, op_add_int(ctx, set.max, 1), set.min));
+    int64_t size; /* of an interval over loops without iterations: below 0 */
+    return (Range){set.min, expr_const_int(extent, &size) && size < 0 ? expr_int(ctx, extent->dtype, 0) : extent};
 }
 
 /* --- Union and intersection: a missing end is infinite --- */

@@ -14,6 +14,21 @@ static const char *block_name(const TreeNode *node)
 
 /* --- Where --- */
 
+/* No loop around the anchor goes on reducing: a copy in it has other contents each time, and no axis tells the times apart. */
+static bool check_reduction_is_over(Schedule *sch, const CachePlan *plan)
+{
+    for (const TreeNode *up = schedule_parent(sch, plan->anchor); up != plan->scope; up = schedule_parent(sch, up)) {
+        if (up->stmt->kind != STMT_FOR || expr_is_int(node_loop(up)->extent, 1) ||
+            !block_only_reduces_over(node_block(plan->writer), node_loop(up)->var))
+            continue;
+        sched_refuse(sch, "the copy would be made in each iteration of loop '%s', over which block '%s' reduces: what it copies is not complete",
+                     node_loop(up)->var->name, block_name(plan->writer));
+        sched_note(sch, plan->writer->stmt->span, "block '%s' is here", block_name(plan->writer));
+        return false;
+    }
+    return true;
+}
+
 bool cache_place_behind_writer(Schedule *sch, CachePlan *plan, const TreeNode *const *related, int count)
 {
     const TreeNode *first = NULL;
@@ -33,7 +48,7 @@ bool cache_place_behind_writer(Schedule *sch, CachePlan *plan, const TreeNode *c
     }
     plan->anchor = anchor;
     if (parent->stmt->kind == STMT_SEQ && first > plan->writer)
-        return true;
+        return check_reduction_is_over(sch, plan);
     sched_refuse(sch, "block '%s' does not come after block '%s', which writes '%s', in one sequence", block_name(first),
                  block_name(plan->writer), plan->buffer->name);
     sched_note(sch, plan->writer->stmt->span, "block '%s' is here", block_name(plan->writer));
