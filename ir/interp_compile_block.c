@@ -15,7 +15,7 @@ static void compile_iters(Compiler *compiler, BlockInfo *block, const BlockStmt 
                                      .binding = compile_index(compiler, source->bindings[i]),
                                      .min = compile_index(compiler, iter->domain.min),
                                      .extent = compile_index(compiler, iter->domain.extent)};
-        block->spatial_count += iter->kind == ITER_SPATIAL;
+        block->spatial_count += iter->kind != ITER_REDUCE;
     }
     for (int i = 0; i < source->iter_count; i++)
         block->iters[i].slot = compile_define(compiler, source->iters[i].var);
@@ -56,7 +56,7 @@ static bool region_uses_reduction(const Region *region, const BlockStmt *source)
 {
     bool uses = false;
     for (int i = 0; i < source->iter_count; i++)
-        for (int d = 0; source->iters[i].kind != ITER_SPATIAL && d < region->buffer->ndim; d++)
+        for (int d = 0; source->iters[i].kind == ITER_REDUCE && d < region->buffer->ndim; d++)
             uses |=
                 expr_uses_var(region->ranges[d].min, source->iters[i].var) || expr_uses_var(region->ranges[d].extent, source->iters[i].var);
     return uses;

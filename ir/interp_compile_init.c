@@ -1,5 +1,5 @@
-/* Works out when a block's init runs. The reduction of a block is one execution of the outermost loop that its non-spatial axes depend on;
-   each point of the spatial axes has one init in it, before its first update. Where the reduction loops certainly give every point an
+/* Works out when a block's init runs. The reduction of a block is one execution of the outermost loop that its reduce axes depend on;
+   each point of the other axes, opaque ones too, has one init in it, before its first update. Where the reduction loops certainly give every point an
    update, that is all. Else the points are visited first, by the loops that they depend on:
 
      for k in range(n):                  a reduction over k; before it, for all i:
@@ -87,8 +87,8 @@ typedef struct {
     BlockInfo *block;
     const BlockStmt *source;
     int count, first; /* path entries; the one of the loop where the reduction begins */
-    bool *reduction;  /* loops that the other axes depend on */
-    bool *spatial;    /* loops and lets that the spatial axes depend on */
+    bool *reduction;  /* loops that the reduce axes depend on */
+    bool *spatial;    /* loops and lets that the axes of other kinds depend on */
     bool *needed;     /* loops and lets that the visit of the points runs */
     VEC(const Expr *) conditions;
 } Site;
@@ -311,7 +311,7 @@ void compile_init_plan(Compiler *compiler, BlockInfo *block)
     site.spatial = ARENA_ARRAY(compiler->arena, bool, count);
     site.needed = ARENA_ARRAY(compiler->arena, bool, count);
     for (int i = 0; i < source->iter_count; i++)
-        mark_expr(compiler, source->bindings[i], source->iters[i].kind == ITER_SPATIAL ? site.spatial : site.reduction);
+        mark_expr(compiler, source->bindings[i], source->iters[i].kind == ITER_REDUCE ? site.reduction : site.spatial);
     while (site.first < count && (!site.reduction[site.first] || compiler->path.data[site.first].kind == PATH_LET))
         site.first++;
     block->plan.every_time = site.first == count;

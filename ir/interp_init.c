@@ -28,7 +28,7 @@ static bool claim_point(Thread *thread, const BlockInfo *block)
     int count = 0;
     key[count++] = reducing_thread(thread, block);
     for (int i = 0; i < block->iter_count; i++)
-        if (block->iters[i].source->kind == ITER_SPATIAL)
+        if (block->iters[i].source->kind != ITER_REDUCE)
             key[count++] = thread->slots[block->iters[i].slot].integer;
     bool added;
     uint64_t *reduction = tuple_table_payload(points, tuple_table_find(points, key, &added));

@@ -180,7 +180,7 @@ const Stmt *stmt_body(const Stmt *stmt)
 bool block_binds_axis(const BlockStmt *block, bool spatial, const Var *var)
 {
     for (int i = 0; i < block->iter_count; i++)
-        if ((block->iters[i].kind == ITER_SPATIAL) == spatial && expr_uses_var(block->bindings[i], var))
+        if ((block->iters[i].kind != ITER_REDUCE) == spatial && expr_uses_var(block->bindings[i], var))
             return true;
     return false;
 }

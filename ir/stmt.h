@@ -208,9 +208,10 @@ const Stmt *stmt_new(Context *ctx, const Stmt *template);
 const Stmt *stmt_with_body(Context *ctx, const Stmt *stmt, const Stmt *body);
 /* The one body of STMT, or NULL for a kind without one (or with several: SEQ, IF; a block gives its body, not its init). */
 const Stmt *stmt_body(const Stmt *stmt);
-/* The loop over VAR appears in the binding of a spatial axis of BLOCK; without SPATIAL: in that of an axis of another kind. */
+/* The loop over VAR appears in the binding of a reduce axis of BLOCK; with SPATIAL: in that of an axis of another kind, all of which tell
+   the points of an init apart. */
 bool block_binds_axis(const BlockStmt *block, bool spatial, const Var *var);
-/* The loop over VAR only reduces for BLOCK: it moves axes that are not spatial, and no spatial one. */
+/* The loop over VAR only reduces for BLOCK: it moves reduce axes, and no others. */
 bool block_only_reduces_over(const BlockStmt *block, const Var *var);
 /* STMT is a loop that certainly has no iteration. */
 bool stmt_is_empty_loop(const Stmt *stmt);

@@ -21,7 +21,7 @@ static const BlockStmt *init_owner(const Access *access)
     if (!block || !access->write || !frame_in_init(access->frame, frame))
         return NULL;
     for (int i = 0; i < block->iter_count; i++)
-        if (block->iters[i].kind != ITER_SPATIAL && stmt_uses_var(block->init, block->iters[i].var))
+        if (block->iters[i].kind == ITER_REDUCE && stmt_uses_var(block->init, block->iters[i].var))
             return NULL;
     return block;
 }
@@ -100,7 +100,7 @@ static bool only_reduces(const Frame *frame, const Var *var)
     bool reduces = false;
     for (int i = 0; i < block->iter_count; i++) {
         bool depends = frame_depends(frame->outer, block->bindings[i], var);
-        if (depends && block->iters[i].kind == ITER_SPATIAL)
+        if (depends && block->iters[i].kind != ITER_REDUCE)
             return false;
         reduces |= depends;
     }

@@ -154,7 +154,7 @@ static isl_set *instances(Context *ctx, const AccessList *accesses, const Block 
     }
     *exact = !space.approximate;
     for (int i = 0; i < stmt->iter_count; i++) /* says no more where the bindings are affine; an init may have nothing to reduce over */
-        if (stmt->iters[i].kind == ITER_SPATIAL || !stmt->init)
+        if (stmt->iters[i].kind != ITER_REDUCE || !stmt->init)
             affine_assume_range(&space, env, loops + i, stmt->iters[i].domain);
     isl_set *set = affine_take_set(&space);
     return set ? isl_set_project_out(set, isl_dim_set, (unsigned)kept, (unsigned)(loops - kept)) : NULL;

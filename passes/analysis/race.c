@@ -29,7 +29,7 @@ const Block *access_reduced_across(const Access *access, const Var *var)
         bool reduces = false, spreads = false;
         for (int i = 0; block && block->init && i < block->iter_count; i++)
             if (frame_depends(frame->outer, block->bindings[i], var))
-                *(block->iters[i].kind == ITER_SPATIAL ? &spreads : &reduces) = true;
+                *(block->iters[i].kind != ITER_REDUCE ? &spreads : &reduces) = true;
         if (reduces && !spreads)
             return block->block;
     }

@@ -115,7 +115,7 @@ static bool is_initialized_outside(const Kernel *kernel, const Access *access, C
     for (const Frame *loop = kernel_frame(kernel, access->frame)->outer; init && loop; loop = loop->outer) {
         const BlockStmt *block = &init->stmt->as.block;
         for (int i = 0; loop->kind == FRAME_LOOP && i < block->iter_count; i++) {
-            if (block->iters[i].kind == ITER_SPATIAL || !frame_depends(init->outer, block->bindings[i], loop->var))
+            if (block->iters[i].kind != ITER_REDUCE || !frame_depends(init->outer, block->bindings[i], loop->var))
                 continue;
             const char *text =
                 arena_printf(kernel->ctx->arena, "%s, but loop '%s' around the threads reduces into it and its init comes before that loop",
@@ -246,7 +246,7 @@ static bool needs_thread(const Access *access, const KernelTag *tag)
     const Frame *loop = tag_loop(access->frame, tag), *init = init_block(access);
     const BlockStmt *block = init ? &init->stmt->as.block : NULL;
     for (int i = 0; loop && block && i < block->iter_count; i++)
-        if (block->iters[i].kind != ITER_SPATIAL && frame_depends(init->outer, block->bindings[i], loop->var))
+        if (block->iters[i].kind == ITER_REDUCE && frame_depends(init->outer, block->bindings[i], loop->var))
             return true;
     return !loop;
 }

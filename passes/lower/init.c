@@ -159,7 +159,7 @@ static bool is_on_point(const InitSite *site, Analyzer *an, const Expr *conditio
 {
     ExprList coordinates = {0};
     for (int i = 0; i < site->block->iter_count; i++)
-        if (site->block->iters[i].kind == ITER_SPATIAL)
+        if (site->block->iters[i].kind != ITER_REDUCE)
             vec_push(site->ctx->arena, &coordinates, analyzer_simplify(an, init_site_without_unit_loops(site, site->bindings[i])));
     ReductionSearch search = {site, &coordinates, false};
     Visitor visitor = {.expr = find_reduction, .data = &search};
@@ -197,7 +197,7 @@ static bool axes_are_bijective(const InitSite *site, Analyzer *an, bool spatial,
     if (spatial)
         query.predicate = conjunction_join(ctx, &site->conditions);
     for (int i = 0; i < site->block->iter_count; i++)
-        if (spatial || site->block->iters[i].kind != ITER_SPATIAL)
+        if (spatial || site->block->iters[i].kind == ITER_REDUCE)
             bindings[query.binding_count++] = site->bindings[i];
     for (int i = site->outer; i < site->frame_count; i++) {
         const Stmt *stmt = site->frames[i].stmt;
@@ -312,7 +312,7 @@ static const Expr *find_guard(const InitSite *site)
     ExprList parts = {0};
     for (int i = 0; i < site->block->iter_count; i++) {
         Var *var = site->block->iters[i].var;
-        if (site->block->iters[i].kind == ITER_SPATIAL)
+        if (site->block->iters[i].kind != ITER_REDUCE)
             continue;
         const Expr *value = analyzer_simplify(an, subst_expr(ctx, &first, site->bindings[i]));
         if (value->kind != EXPR_INT) /* what it mentions may not be visible inside the block */

@@ -71,7 +71,7 @@ static int find_dependencies(const InitSite *site, const Expr *expr, int first, 
 /* --- Building the site --- */
 static bool is_reduction_axis(const Iter *iter)
 {
-    return iter->kind != ITER_SPATIAL;
+    return iter->kind == ITER_REDUCE;
 }
 
 static void find_reduce_loops(InitSite *site)

@@ -287,7 +287,7 @@ static bool init_can_be_guarded(Blockizing *b)
         const Var *var = node_loop(b->loops[i])->var;
         bool spatial = false;
         for (int k = 0; k < block->iter_count; k++)
-            spatial |= block->iters[k].kind == ITER_SPATIAL && expr_uses_var(block->bindings[k], var);
+            spatial |= block->iters[k].kind != ITER_REDUCE && expr_uses_var(block->bindings[k], var);
         if (!spatial && expr_uses_var(b->division.inner_predicate, var))
             return false;
     }

@@ -80,7 +80,7 @@ static bool condition_is_separate(Schedule *sch, const TreeNode *node, const Exp
     for (int l = 0; l < count; l++)
         for (int i = 0; i < block->iter_count && expr_uses_var(condition, node_loop(loops[l])->var); i++)
             if (expr_uses_var(block->bindings[i], node_loop(loops[l])->var))
-                *(block->iters[i].kind == ITER_SPATIAL ? &spatial : &reduces) = true;
+                *(block->iters[i].kind == ITER_REDUCE ? &reduces : &spatial) = true;
     return !spatial || !reduces;
 }
 
@@ -264,7 +264,7 @@ bool check_reduces_over_loops(Schedule *sch, const TreeNode *node)
     const BlockStmt *block = node_block(node);
     for (const TreeNode *up = schedule_parent(sch, node); block->init && up && up->stmt->kind != STMT_BLOCK; up = schedule_parent(sch, up))
         for (int i = 0; up->stmt->kind == STMT_LET && i < block->iter_count; i++)
-            if (block->iters[i].kind != ITER_SPATIAL && expr_uses_var(block->bindings[i], up->stmt->as.let.var)) {
+            if (block->iters[i].kind == ITER_REDUCE && expr_uses_var(block->bindings[i], up->stmt->as.let.var)) {
                 sched_refuse(sch, "reduce axis '%s' of block '%s' is bound by way of the let '%s', which hides the loops that it runs over",
                              block->iters[i].var->name, block->block->name, up->stmt->as.let.var->name);
                 sched_note(sch, up->stmt->span, "the let is here");

@@ -168,7 +168,7 @@ static const Iter *maybe_empty_axis(const BlockStmt *block, const Var *var)
 {
     int64_t extent;
     for (int i = 0; i < block->iter_count; i++)
-        if (block->iters[i].kind != ITER_SPATIAL && expr_uses_var(block->bindings[i], var) &&
+        if (block->iters[i].kind == ITER_REDUCE && expr_uses_var(block->bindings[i], var) &&
             !(expr_const_int(block->iters[i].domain.extent, &extent) && extent > 0))
             return &block->iters[i];
     return NULL;

@@ -237,7 +237,7 @@ static bool check_init_has_thread(Schedule *sch, const TreeNode *node)
         const TreeNode *below = schedule_node_at(sch, i);
         const BlockStmt *block = below->stmt->kind == STMT_BLOCK && node_block(below)->init ? node_block(below) : NULL;
         for (int k = 0; block && k < block->iter_count; k++)
-            if (block->iters[k].kind != ITER_SPATIAL && expr_uses_var(block->bindings[k], loop->var)) {
+            if (block->iters[k].kind == ITER_REDUCE && expr_uses_var(block->bindings[k], loop->var)) {
                 sched_refuse(sch, "loop '%s', a reduction of block '%s', may have no iterations, and no thread would run the init then",
                              loop->var->name, block->block->name);
                 return refuse_at_loop(sch, node);

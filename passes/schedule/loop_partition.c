@@ -70,7 +70,7 @@ static bool check_no_reduction(Partition *p)
         if (block && !check_reduces_over_loops(p->sch, node))
             return false;
         for (int k = 0; block && block->init && k < block->iter_count; k++)
-            if (block->iters[k].kind != ITER_SPATIAL && expr_uses_var(block->bindings[k], var)) {
+            if (block->iters[k].kind == ITER_REDUCE && expr_uses_var(block->bindings[k], var)) {
                 sched_refuse(
                     p->sch,
                     "loop '%s' is a reduction of block '%s', whose init would run again in each part; decompose_reduction takes it off",
