@@ -194,7 +194,10 @@ void print_buffer_arguments(Printer *printer, const Buffer *buffer, bool owns_da
 void print_buffer_line(Printer *printer, const char *method, const Buffer *buffer)
 {
     print_begin_line(printer);
-    strbuf_printf(&printer->out, "%s = T.%s(", printer_define_buffer(printer, buffer), method);
+    print_text(printer, printer_define_buffer(printer, buffer));
+    print_text(printer, " = T.");
+    print_text(printer, method);
+    print_text(printer, "(");
     print_buffer_arguments(printer, buffer, true);
     print_end_line(printer);
 }

@@ -11,6 +11,8 @@ static void print_operand(Printer *printer, const Expr *expr, int precedence);
 
 void print_expression(Printer *printer, const Expr *expr)
 {
+    if (printer->for_spellings && expr->kind == EXPR_INT) /* defines nothing */
+        return;
     print_operand(printer, expr, PRECEDENCE_NONE);
 }
 

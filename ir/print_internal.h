@@ -27,6 +27,7 @@ typedef struct {
     int indent;
     bool for_message; /* names as given, nothing declared */
     bool for_spellings; /* the text does not matter */
+    const Map *wanted;  /* with for_spellings: the variables of the loops whose bodies matter; NULL: of all */
     Map texts;        /* Var or Buffer in scope -> how it is spelled; NULL once it is out of scope */
     Map names;        /* interned name -> NameEntry */
     Map spellings;    /* with for_spellings: every Var or Buffer that was in scope -> its text */

@@ -94,6 +94,13 @@ static void print_range(Printer *printer, const ForStmt *loop)
     print_text(printer, ")");
 }
 
+/* Names that a body defines end with it: those of other bodies do not depend on them. */
+static void print_body(Printer *printer, const ForStmt *loop)
+{
+    if (!printer->wanted || map_has(printer->wanted, loop->var))
+        print_suite(printer, loop->body);
+}
+
 void print_for(Printer *printer, const ForStmt *loop)
 {
     int scope = printer_begin_scope(printer);
@@ -106,6 +113,6 @@ void print_for(Printer *printer, const ForStmt *loop)
         print_range(printer, loop);
     print_text(printer, ":");
     print_end_line(printer);
-    print_suite(printer, nest.count > 1 ? vec_last(&nest)->body : loop->body);
+    print_body(printer, nest.count > 1 ? vec_last(&nest) : loop);
     printer_end_statement(printer, scope);
 }

@@ -215,12 +215,18 @@ const char *print_module(Context *ctx, const Module *module)
     return strbuf_text(&printer.out);
 }
 
-Map print_spellings(Context *ctx, const Func *func)
+Map print_spellings_in(Context *ctx, const Func *func, const Map *loops)
 {
     Printer printer = printer_new(ctx, false);
     printer.for_spellings = true;
+    printer.wanted = loops;
     print_function(&printer, func);
     return printer.spellings;
+}
+
+Map print_spellings(Context *ctx, const Func *func)
+{
+    return print_spellings_in(ctx, func, NULL);
 }
 
 const char *print_func(Context *ctx, const Func *func)

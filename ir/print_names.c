@@ -207,11 +207,12 @@ void print_insert_assignment(Printer *printer, const char *lhs, const char *rhs)
 
 void print_text(Printer *printer, const char *text)
 {
-    strbuf_add(&printer->out, text);
+    if (!printer->for_spellings)
+        strbuf_add(&printer->out, text);
 }
 
 void print_separator(Printer *printer, int index)
 {
     if (index)
-        strbuf_add_bytes(&printer->out, ", ", 2);
+        print_text(printer, ", ");
 }

@@ -103,7 +103,7 @@ static void add_place(Witness *witness, const Access *access, const Frame **loop
 
 static const char *witness_text(Pair *pair, const int64_t *values, const char *params)
 {
-    Witness witness = witness_new(pair->ctx, pair->a->func);
+    Witness witness = witness_new(pair->ctx, pair->a->func, pair->a->frame, pair->b->frame);
     witness_add_element(&witness, pair->a->buffer, values + pair->element);
     strbuf_add(&witness.text, " is ");
     add_place(&witness, pair->a, pair->loops_a, pair->count_a, values);

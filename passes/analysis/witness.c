@@ -3,13 +3,31 @@
 
 #include "ir/print.h"
 
-Witness witness_new(Context *ctx, const Func *func)
+static void add_loops(Context *ctx, Map *loops, const Frame *frame)
 {
-    return (Witness){.text = {.arena = ctx->arena}, .spellings = func ? print_spellings(ctx, func) : (Map){0}};
+    for (; frame; frame = frame->outer)
+        if (frame->kind == FRAME_LOOP)
+            map_set(ctx->arena, loops, frame->var, frame->var);
 }
 
-static const char *spelling(const Witness *witness, const void *symbol, const char *name)
+Witness witness_new(Context *ctx, const Func *func, const Frame *a, const Frame *b)
 {
+    Witness witness = {.text = {.arena = ctx->arena}, .ctx = ctx, .func = func, .complete = !func};
+    Map loops = {0};
+    add_loops(ctx, &loops, a);
+    add_loops(ctx, &loops, b);
+    if (func)
+        witness.spellings = print_spellings_in(ctx, func, &loops);
+    return witness;
+}
+
+/* SYMBOL may be defined elsewhere: a buffer over the memory of the one that is accessed. */
+static const char *spelling(Witness *witness, const void *symbol, const char *name)
+{
+    if (!witness->complete && !map_has(&witness->spellings, symbol)) {
+        witness->spellings = print_spellings(witness->ctx, witness->func);
+        witness->complete = true;
+    }
     const char *text = map_get(&witness->spellings, symbol);
     return text ? text : name;
 }

@@ -8,11 +8,14 @@
 
 typedef struct {
     StrBuf text;
-    Map spellings;
+    Context *ctx;
+    const Func *func;
+    Map spellings; /* of what is around the frames, at least */
+    bool complete; /* of all that FUNC defines */
 } Witness;
 
-/* An empty text about FUNC, which may be NULL. */
-Witness witness_new(Context *ctx, const Func *func);
+/* An empty text about what lies in the loops of the frames A and B of FUNC; each may be NULL. */
+Witness witness_new(Context *ctx, const Func *func, const Frame *a, const Frame *b);
 /* "C[0, 3]": the element of BUFFER at INDICES, "C[()]" where it has no dimension. */
 void witness_add_element(Witness *witness, const Buffer *buffer, const int64_t *indices);
 /* "i = 0, j = 3": the VALUES of COUNT LOOPS. */

@@ -154,7 +154,7 @@ static const char *describe_point(const Coverage *coverage, AffineSpace *space, 
     const char *params;
     if (!affine_sample(space, values, &params))
         return NULL;
-    Witness witness = witness_new(ctx, coverage->func);
+    Witness witness = witness_new(ctx, coverage->func, coverage->place, NULL);
     witness_add_element(&witness, coverage->buffer, values + kept);
     strbuf_add(&witness.text, kept ? " at " : "");
     witness_add_iteration(&witness, frames, kept, values);
