@@ -57,6 +57,11 @@ bool pair_is_one_to_one(const Pair *pair, int level);
 void pair_assume_quotients(Pair *pair);
 /* The number that QUOTIENT, x // n, and REST, x % n, say together, NULL where they do not: x. */
 const Expr *quotient_joined(Analyzer *an, Context *ctx, const Expr *quotient, const Expr *rest);
+/* CONDITION as one on what sizes divide: x // d < m is x < m * d, and x % (m * d) // d < m is true. SIGNS knows that no size is negative; a
+   divisor of 0 leaves nothing to run. Others stay as they are. */
+const Expr *quotient_undivided(Analyzer *an, Analyzer *signs, const Expr *condition);
+/* An analyzer that knows of SIZES that they are not negative. */
+Analyzer *analyzer_of_sizes(Context *ctx, const Map *sizes);
 /* PAIR is of an access with itself. The COUNT VALUES, seen from it, differ in any two iterations of the loops from the one at LEVEL inwards
    (the outer ones agreeing): a cheap argument, for values that need not be linear. */
 bool pair_names_iterations(const Pair *pair, const Expr *const *values, int count, int level);

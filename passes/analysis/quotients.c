@@ -8,6 +8,7 @@
    Not handled: quotients in one dimension that is not the number's own (C[f // m * 4 + i, f % m]). */
 #include "ir/walk.h"
 #include "passes/analysis/pair.h"
+#include "passes/arith/iter_map.h"
 
 static bool is_multiple(Analyzer *an, Context *ctx, const Expr *expr, const Expr *divisor)
 {
@@ -98,4 +99,23 @@ void pair_assume_quotients(Pair *pair)
             }
     for (int i = 0; joined && i < a.count; i++)
         affine_assume_compare(&pair->space, EXPR_EQ, pair->env_a, a.data[i], pair->env_b, b.data[i]);
+}
+
+Analyzer *analyzer_of_sizes(Context *ctx, const Map *sizes)
+{
+    Analyzer *an = analyzer_new(ctx);
+    for (int i = 0; i < sizes->count; i++)
+        analyzer_bind_nonnegative(an, sizes->entries[i].key);
+    return an;
+}
+
+const Expr *quotient_undivided(Analyzer *an, Analyzer *signs, const Expr *condition)
+{
+    Context *ctx = analyzer_context(an);
+    const Expr *quotient = condition->kind == EXPR_LT ? condition->args[0] : NULL;
+    if (!quotient || quotient->kind != EXPR_FLOORDIV || !analyzer_prove_at_least(signs, quotient->args[1], 0))
+        return condition;
+    const Expr *number = quotient->args[0], *end = iter_product(ctx, condition->args[1], quotient->args[1]);
+    bool rest = number->kind == EXPR_FLOORMOD && analyzer_prove_equal(an, number->args[1], end);
+    return rest ? expr_bool(ctx, true) : op_compare(ctx, EXPR_LT, number, end);
 }

@@ -161,8 +161,10 @@ bool access_covers_point(Context *ctx, const Access *write, const Access *read, 
 /* --- blocks that run completely --- */
 
 typedef struct {
-    Analyzer *an; /* knows the loops */
+    Analyzer *an;    /* knows the loops */
+    Analyzer *signs; /* knows that sizes are not negative */
     const Map *sizes;
+    bool split;
 } Digits;
 
 /* x // (n * k) is x // k // n, and x % (n * k) is x // k % n * k + x % k: what was fused by constants is told from what sizes divide. */
@@ -184,21 +186,10 @@ static const Expr *split_digits(Rewriter *rewriter, const Expr *expr)
     return op_add(ctx, op_mul(ctx, op_floormod(ctx, high, size), constant), low);
 }
 
-static const Expr *in_digits(Context *ctx, Analyzer *an, const Map *sizes, const Expr *expr)
+static const Expr *in_digits(const Digits *digits, const Expr *expr)
 {
-    Digits digits = {an, sizes};
-    Rewriter rewriter = {.ctx = ctx, .expr = split_digits, .data = &digits};
-    return analyzer_simplify(an, rewrite_expr(&rewriter, expr));
-}
-
-/* CONDITION as one on what a size divides: x // n < m is x < m * n. */
-static const Expr *undivided(Context *ctx, const Expr *condition, const Map *sizes)
-{
-    const Expr *quotient = condition->kind == EXPR_LT ? condition->args[0] : NULL;
-    if (!quotient || quotient->kind != EXPR_FLOORDIV || quotient->args[1]->kind != EXPR_VAR ||
-        !map_has(sizes, quotient->args[1]->value.var))
-        return condition;
-    return op_compare(ctx, EXPR_LT, quotient->args[0], op_mul(ctx, condition->args[1], quotient->args[1]));
+    Rewriter rewriter = {.ctx = analyzer_context(digits->an), .expr = split_digits, .data = (void *)digits};
+    return analyzer_simplify(digits->an, digits->split ? rewrite_expr(&rewriter, expr) : expr);
 }
 
 typedef struct {
@@ -230,41 +221,64 @@ static bool may_be_empty(const VarRange *iters, int count, const Expr *predicate
     return search.found;
 }
 
-bool block_runs_completely(Context *ctx, const BlockStmt *block, const Frame *frame, const Map *sizes)
+/* The loops that BINDINGS use, as ITERS and INNER; -1 when another one may keep some instance from running. */
+static int find_iters(const ExprList *bindings, const Expr *predicate, const Frame **loops, int loop_count, VarRange *iters,
+                      const Var **inner)
 {
-    int loop_count, count = 0;
-    bool all;
-    const Frame **loops = frame_loops(ctx, frame, &loop_count);
-    Subst values = frame_values(ctx, frame);
-    Analyzer *an = analyzer_new(ctx);
-    for (int i = 0; i < loop_count; i++)
-        analyzer_bind_range_opaque(an, loops[i]->var, loops[i]->range);
-    ExprList bindings = {0}, conditions = access_conditions(ctx, frame, &all);
-    for (int i = 0; i < block->iter_count; i++)
-        vec_push(ctx->arena, &bindings, in_digits(ctx, an, sizes, subst_expr(ctx, &values, expr_var(ctx, block->iters[i].var))));
-    const Expr *predicate = expr_bool(ctx, true);
-    for (int i = 0; i < conditions.count; i++)
-        predicate = op_and(ctx, predicate, undivided(ctx, in_digits(ctx, an, sizes, conditions.data[i]), sizes));
-    VarRange *iters = ARENA_ARRAY(ctx->arena, VarRange, loop_count);
-    const Var **inner = ARENA_ARRAY(ctx->arena, const Var *, loop_count);
+    int count = 0;
     for (int i = 0; i < loop_count; i++) {
         int64_t extent;
-        if (list_uses(&bindings, loops[i]->var)) {
+        if (list_uses(bindings, loops[i]->var)) {
             inner[count] = loops[i]->var;
             iters[count++] = (VarRange){loops[i]->var, loops[i]->range};
         } else if (expr_uses_var(predicate, loops[i]->var) || !expr_const_int(loops[i]->range.extent, &extent) || extent <= 0) {
-            return false; /* it may keep some from running */
+            return -1;
         }
     }
+    return count;
+}
+
+/* The bindings of BLOCK under its conditions, in the form that DIGITS asks for, fill the domains of its iterators. */
+static bool bindings_fill_domains(const Digits *digits, const BlockStmt *block, const Frame *frame)
+{
+    Context *ctx = analyzer_context(digits->an);
+    int loop_count;
+    bool all;
+    const Frame **loops = frame_loops(ctx, frame, &loop_count);
+    Subst values = frame_values(ctx, frame);
+    ExprList bindings = {0}, conditions = access_conditions(ctx, frame, &all);
+    for (int i = 0; i < block->iter_count; i++)
+        vec_push(ctx->arena, &bindings, in_digits(digits, subst_expr(ctx, &values, expr_var(ctx, block->iters[i].var))));
+    const Expr *predicate = expr_bool(ctx, true);
+    for (int i = 0; i < conditions.count; i++)
+        predicate = op_and(ctx, predicate, quotient_undivided(digits->an, digits->signs, in_digits(digits, conditions.data[i])));
+    VarRange *iters = ARENA_ARRAY(ctx->arena, VarRange, loop_count);
+    const Var **inner = ARENA_ARRAY(ctx->arena, const Var *, loop_count);
+    int count = find_iters(&bindings, predicate, loops, loop_count, iters, inner);
+    if (!all || count < 0)
+        return false;
     IterMapLevel level = may_be_empty(iters, count, predicate) ? ITER_MAP_BIJECTIVE : ITER_MAP_SURJECTIVE;
     IterMapQuery query = {bindings.data, bindings.count, iters, count, predicate, level, false};
     SubspaceDivision division;
-    if (!all || !iter_map_divide_subspace(an, &query, inner, count, &division))
+    if (!iter_map_divide_subspace(digits->an, &query, inner, count, &division))
         return false;
     for (int i = 0; i < block->iter_count; i++) {
-        Range filled = iter_map_filled_range(an, &division.bindings[i], iters, count), domain = block->iters[i].domain;
-        if (!analyzer_prove_equal(an, filled.min, domain.min) || !analyzer_prove_equal(an, filled.extent, domain.extent))
+        Range filled = iter_map_filled_range(digits->an, &division.bindings[i], iters, count), domain = block->iters[i].domain;
+        if (!analyzer_prove_equal(digits->an, filled.min, domain.min) || !analyzer_prove_equal(digits->an, filled.extent, domain.extent))
             return false;
     }
     return true;
+}
+
+bool block_runs_completely(Context *ctx, const BlockStmt *block, const Frame *frame, const Map *sizes)
+{
+    int loop_count;
+    const Frame **loops = frame_loops(ctx, frame, &loop_count);
+    Digits digits = {analyzer_new(ctx), analyzer_of_sizes(ctx, sizes), sizes, true};
+    for (int i = 0; i < loop_count; i++)
+        analyzer_bind_range_opaque(digits.an, loops[i]->var, loops[i]->range);
+    if (bindings_fill_domains(&digits, block, frame))
+        return true;
+    digits.split = false;
+    return bindings_fill_domains(&digits, block, frame);
 }
