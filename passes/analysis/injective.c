@@ -169,39 +169,79 @@ static int used_loops(const Pair *pair, const ExprList *indices, int first, VarR
     return count;
 }
 
-static bool is_bound_by(const Pair *pair, const Expr *condition, const VarRange *ranges, int count)
+/* EXPR uses none of the COUNT loops but those in RANGES. */
+static bool uses_ranges_only(const Expr *expr, const Frame **loops, int loop_count, const VarRange *ranges, int count)
 {
-    for (int i = 0; i < pair->count_a; i++) {
+    for (int i = 0; i < loop_count; i++) {
         bool used = false;
         for (int r = 0; r < count; r++)
-            used |= ranges[r].var == pair->loops_a[i]->var;
-        if (!used && expr_uses_var(condition, pair->loops_a[i]->var))
+            used |= ranges[r].var == loops[i]->var;
+        if (!used && expr_uses_var(expr, loops[i]->var))
             return false;
     }
     return true;
 }
 
-static void add_bounds(const Pair *pair, const Expr *condition, const VarRange *ranges, int count, const Expr **bounds)
+/* Comparisons over the loops in RANGES that hold where one access of a pair runs. */
+typedef struct {
+    const Pair *pair;
+    const VarRange *ranges;
+    int count;
+    Analyzer *an, *signs;
+} Bounds;
+
+static void add_bounds(const Bounds *bounds, const Expr *condition, ExprList *list)
 {
+    const Pair *pair = bounds->pair;
     if (condition->kind == EXPR_AND) {
-        add_bounds(pair, condition->args[0], ranges, count, bounds);
-        add_bounds(pair, condition->args[1], ranges, count, bounds);
-    } else if (condition->kind >= EXPR_LT && expr_is_compare(condition) && is_bound_by(pair, condition, ranges, count)) {
-        *bounds = *bounds ? expr_binary(pair->ctx, EXPR_AND, *bounds, condition) : condition;
+        add_bounds(bounds, condition->args[0], list);
+        add_bounds(bounds, condition->args[1], list);
+    } else if (condition->kind >= EXPR_LT && expr_is_compare(condition) &&
+               uses_ranges_only(condition, pair->loops_a, pair->count_a, bounds->ranges, bounds->count) &&
+               uses_ranges_only(condition, pair->loops_b, pair->count_b, bounds->ranges, bounds->count)) {
+        const Expr *undivided = quotient_undivided(bounds->an, bounds->signs, condition);
+        if (!expr_is_int(undivided, 1))
+            vec_push(pair->ctx->arena, list, undivided);
     }
 }
 
-/* Bounds on the loops in RANGES that hold where the first access runs; NULL for none. Leaving some out is safe: a map that is one-to-one on
+static ExprList bounds_of(const Bounds *bounds, const Access *access, const AffineEnv *env)
+{
+    ExprList list = {0};
+    for (const Frame *frame = access->frame; frame; frame = frame->outer) {
+        bool holds = frame->kind == FRAME_CONDITION && !frame->negated;
+        const Expr *condition = holds ? expand(bounds->pair->ctx, env, frame->value) : NULL;
+        if (condition)
+            add_bounds(bounds, condition, &list);
+    }
+    return list;
+}
+
+/* BOUND follows from LIST. */
+static bool follows(const Bounds *bounds, const Expr *bound, const ExprList *list)
+{
+    for (int i = 0; i < list->count; i++) {
+        const Expr *other = list->data[i];
+        if (expr_equal(other, bound) || (other->kind == bound->kind && expr_equal(other->args[0], bound->args[0]) &&
+                                         analyzer_prove_equal(bounds->an, other->args[1], bound->args[1])))
+            return true;
+    }
+    return false;
+}
+
+/* Bounds on the loops in RANGES that hold where either access runs; NULL for none. Leaving some out is safe: a map that is one-to-one on
    more iterations is so on fewer. */
 static const Expr *known_bounds(const Pair *pair, const VarRange *ranges, int count)
 {
-    const Expr *bounds = NULL;
-    for (const Frame *frame = pair->a->frame; frame; frame = frame->outer) {
-        const Expr *condition = frame->kind == FRAME_CONDITION && !frame->negated ? expand(pair->ctx, pair->env_a, frame->value) : NULL;
-        if (condition)
-            add_bounds(pair, condition, ranges, count, &bounds);
-    }
-    return bounds;
+    Context *ctx = pair->ctx;
+    Map sizes = func_sizes(ctx, pair->a->func);
+    Bounds bounds = {pair, ranges, count, analyzer_new(ctx), analyzer_of_sizes(ctx, &sizes)};
+    ExprList a = bounds_of(&bounds, pair->a, pair->env_a), b = bounds_of(&bounds, pair->b, pair->env_b);
+    const Expr *known = NULL;
+    for (int i = 0; i < a.count; i++)
+        if (follows(&bounds, a.data[i], &b))
+            known = known ? expr_binary(ctx, EXPR_AND, known, a.data[i]) : a.data[i];
+    return known;
 }
 
 /* INDICES, over common loops, are a one-to-one map of the loops from number FIRST on that they use, the outer ones agreeing. */

@@ -529,7 +529,7 @@ bool dependence_runs_once(Context *ctx, const Func *func, const Block *block, co
     const Frame *frame = block_frame(&accesses, block, &stmt);
     if (!frame)
         return false;
-    Access instance = {.frame = frame, .whole = true};
+    Access instance = {.func = func, .frame = frame, .whole = true};
     Pair pair = pair_new(ctx, &instance, &instance);
     int level = 0;
     while (level < pair.common && pair.loops_a[level]->var != var)
