@@ -6,7 +6,24 @@
 #include "ir/walk.h"
 #include "ir/wrap.h"
 #include "passes/analysis/access_flat.h"
+#include "passes/analysis/access_frame.h"
 #include "passes/analysis/reduction.h"
+
+/* One statement of a function's outermost block, and its accesses in the list. */
+typedef struct {
+    const Stmt *stmt;
+    const Frame *outside; /* which the frames of its accesses lie in */
+    int first, end;
+    /* These are points of buffers, and all expressions in them and in their frames are those of the program: nothing was made for the
+       list. */
+    bool plain;
+} Part;
+typedef VEC(Part) PartList;
+
+/* The frames of a known part around the access that was copied last, and their copies, from the part's outside inwards. */
+typedef struct {
+    VEC(const Frame *) known, copies;
+} Way;
 
 /* A view: its data variable and where it lies in the buffer below. */
 typedef struct {
@@ -26,6 +43,13 @@ typedef struct {
     Map canonical; /* data Var -> Buffer whose layout indices are compared in */
     Map flats;     /* data Var -> the flat Buffer of all that have it, where their layouts differ */
     const Expr *one; /* the extent of the last index */
+    const Stmt *outermost; /* the statements that are parts; NULL: none are */
+    PartList parts;
+    bool plain; /* the part that the walk is in, so far */
+    const AccessList *known; /* the accesses of another function, and its parts */
+    const PartList *known_parts;
+    int next_known;
+    Way way;
 } Collector;
 
 static const Frame *push(Collector *collector, Frame frame)
@@ -50,6 +74,7 @@ static Range index_range(Collector *collector, const Expr *index)
     Context *ctx = collector->ctx;
     if (index->dtype.lanes == 1)
         return point(collector, index);
+    collector->plain = false;
     int64_t stride;
     if (index->kind == EXPR_RAMP && expr_const_int(index->args[1], &stride) && stride > 0)
         return (Range){index->args[0], expr_int(ctx, index->args[0]->dtype, stride * (index->dtype.lanes - 1) + 1)};
@@ -84,27 +109,13 @@ static bool same_layout(const Buffer *a, const Buffer *b)
     return true;
 }
 
-/* BLOCK has an init that runs once although the loop over VAR, to which only reduce axes of it are bound, has no iteration. */
-static bool init_outlives(const BlockStmt *block, const Var *var)
+/* The first buffer that was accessed with the data of BUFFER, which is accessed now. */
+static Buffer *canonical_buffer(Collector *collector, Buffer *buffer)
 {
-    return block->init && block_only_reduces_over(block, var);
-}
-
-/* What is at FRAME is in LOOP, of no iteration, and not in an init that runs all the same. */
-static bool is_idle_in(const Frame *frame, const Frame *loop)
-{
-    for (const Frame *around = frame; around != loop; around = around->outer)
-        if (around->kind == FRAME_BLOCK && init_outlives(&around->stmt->as.block, loop->var) && frame_in_init(frame, around))
-            return false;
-    return true;
-}
-
-static bool never_runs(const Frame *frame)
-{
-    for (const Frame *loop = frame; loop; loop = loop->outer)
-        if (loop->kind == FRAME_LOOP && stmt_is_empty_loop(loop->stmt) && is_idle_in(frame, loop))
-            return true;
-    return false;
+    Buffer *canonical = map_get(&collector->canonical, buffer->data);
+    if (!canonical)
+        map_set(collector->ctx->arena, &collector->canonical, buffer->data, canonical = buffer);
+    return canonical;
 }
 
 static void add_access(Collector *collector, Region region, bool whole, bool write, Span span)
@@ -113,6 +124,7 @@ static void add_access(Collector *collector, Region region, bool whole, bool wri
     const Buffer *buffer = region.buffer;
     const View *view;
     while ((view = map_get(&collector->views, region.buffer->data))) {
+        collector->plain = false;
         whole |= view->source->buffer->ndim < region.buffer->ndim;
         region = whole ? region_whole(ctx, view->source->buffer) : compose_view(ctx, view->source, region);
     }
@@ -121,16 +133,14 @@ static void add_access(Collector *collector, Region region, bool whole, bool wri
         whole = true;
         region = region_whole(ctx, flat);
     }
-    Buffer *canonical = map_get(&collector->canonical, region.buffer->data);
-    if (!canonical)
-        map_set(ctx->arena, &collector->canonical, region.buffer->data, canonical = region.buffer);
+    Buffer *canonical = canonical_buffer(collector, region.buffer);
     Access access = {.frame = collector->frame,
                      .data = region.buffer->data,
                      .buffer = canonical,
                      .region = region,
                      .write = write,
                      .viewed = region.buffer != buffer,
-                     .never = never_runs(collector->frame),
+                     .never = frame_never_runs(collector->frame),
                      .order = write,
                      .span = span};
     access.whole = whole || !same_layout(canonical, region.buffer);
@@ -159,6 +169,7 @@ static void add_indexed(Collector *collector, Buffer *buffer, const Expr *const 
 static void add_opaque(Collector *collector, Span span)
 {
     const BlockStmt *block = collector->block;
+    collector->plain = false;
     bool declared = block && block->iter_count + block->read_count + block->write_count > 0;
     if (!declared) {
         Access access = {
@@ -196,10 +207,12 @@ static bool find_bound(const void *data, const Var *var, WrapBound *bound)
 }
 
 /* VALUE, of a condition or let, whose arithmetic wraps. */
-static const Expr *wrapping(const Collector *collector, const Expr *value)
+static const Expr *wrapping(Collector *collector, const Expr *value)
 {
     WrapScope scope = {find_bound, collector->frame};
-    return wrap_explicitly(collector->ctx, &scope, value);
+    const Expr *wrapped = wrap_explicitly(collector->ctx, &scope, value);
+    collector->plain &= wrapped == value;
+    return wrapped;
 }
 
 /* STMT: the if statement whose condition it is, or NULL. */
@@ -274,27 +287,13 @@ static void collect_at(Collector *collector, const Stmt *stmt, int position)
     collector->frame = outside;
 }
 
-/* A block below has an init that outlives the loop over VAR. */
-typedef struct {
-    const Var *var;
-    bool found;
-} InitSearch;
-
-static bool find_init(Visitor *visitor, const Stmt *stmt)
-{
-    InitSearch *search = visitor->data;
-    search->found |= stmt->kind == STMT_BLOCK && init_outlives(&stmt->as.block, search->var);
-    return !search->found;
-}
-
 /* What LOOP runs over. One of no iteration that has an init to run counts as one iteration. */
-static Range loop_range(Context *ctx, const ForStmt *loop)
+static Range loop_range(Collector *collector, const ForStmt *loop)
 {
-    InitSearch search = {.var = loop->var};
-    Visitor visitor = {.stmt = find_init, .data = &search};
-    if (expr_is_int(loop->extent, 0))
-        visit_stmt(&visitor, loop->body);
-    return (Range){loop->min, search.found ? expr_int(ctx, loop->extent->dtype, 1) : loop->extent};
+    if (!expr_is_int(loop->extent, 0) || !loop_holds_lasting_init(loop))
+        return (Range){loop->min, loop->extent};
+    collector->plain = false;
+    return (Range){loop->min, expr_int(collector->ctx, loop->extent->dtype, 1)};
 }
 
 static void collect_loop(Collector *collector, const Stmt *stmt)
@@ -302,7 +301,7 @@ static void collect_loop(Collector *collector, const Stmt *stmt)
     const ForStmt *loop = &stmt->as.loop;
     collect_reads(collector, loop->min);
     collect_reads(collector, loop->extent);
-    push(collector, (Frame){.kind = FRAME_LOOP, .var = loop->var, .range = loop_range(collector->ctx, loop), .stmt = stmt});
+    push(collector, (Frame){.kind = FRAME_LOOP, .var = loop->var, .range = loop_range(collector, loop), .stmt = stmt});
     collect_stmt(collector, loop->body);
 }
 
@@ -371,9 +370,99 @@ static void collect_while(Collector *collector, const Stmt *stmt)
     /* The iterations have no variable: one of an unbounded range stands for them. */
     Var *var = var_new(collector->ctx, context_intern(collector->ctx, "iteration"), DTYPE_INT64, stmt->span);
     Range range = {expr_int(collector->ctx, DTYPE_INT64, 0), expr_int(collector->ctx, DTYPE_INT64, INT64_MAX / 4)};
+    collector->plain = false;
     push(collector, (Frame){.kind = FRAME_LOOP, .var = var, .range = range, .stmt = stmt, .unsure = true});
     collect_reads(collector, stmt->as.while_loop.condition);
     collect_stmt(collector, stmt->as.while_loop.body);
+}
+
+/* --- parts --- */
+
+/* A step leaves most of the program as it was: nodes do not change, so neither do the accesses of a statement of the outermost block, but
+   for the way from the function to it. */
+static const Stmt *parts_of(const Func *func, const Map *flats)
+{
+    const BlockStmt *root = func->body->kind == STMT_BLOCK ? &func->body->as.block : NULL;
+    bool plain = root && !root->iter_count && !root->read_count && !root->write_count && !root->match_count && !root->init &&
+                 expr_is_int(root->predicate, 1) && root->body->kind == STMT_SEQ;
+    return plain && !flats->count ? root->body : NULL;
+}
+
+/* The copy of FRAME, which lies in the first one of WAY. Frames come in the order of a walk, so one that was left does not come again. */
+static const Frame *copy_frame(Arena *arena, Way *way, const Frame *frame)
+{
+    int depth = frame->depth - way->known.data[0]->depth;
+    if (depth < way->known.count && way->known.data[depth] == frame)
+        return way->copies.data[depth];
+    Frame copy = *frame;
+    copy.outer = copy_frame(arena, way, frame->outer);
+    const Frame *copied = arena_copy(arena, &copy, sizeof copy);
+    way->known.count = way->copies.count = depth;
+    vec_push(arena, &way->known, frame);
+    vec_push(arena, &way->copies, copied);
+    return copied;
+}
+
+/* The buffers in whose coordinates the accesses of PART are, are those that a walk would find here. */
+static bool has_same_buffers(Collector *collector, const Part *part)
+{
+    for (int i = part->first; i < part->end; i++) {
+        const Access *access = &collector->known->data[i];
+        if (canonical_buffer(collector, access->region.buffer) != access->buffer)
+            return false;
+    }
+    return true;
+}
+
+/* What the walk in collector->frame over the statement of PART would collect. */
+static void copy_part(Collector *collector, const Part *part)
+{
+    Arena *arena = collector->ctx->arena;
+    collector->way.known.count = collector->way.copies.count = 0;
+    vec_push(arena, &collector->way.known, part->outside);
+    vec_push(arena, &collector->way.copies, collector->frame);
+    for (int i = part->first; i < part->end; i++) {
+        Access access = collector->known->data[i];
+        const Range *known = access.region.ranges;
+        access.frame = copy_frame(arena, &collector->way, access.frame);
+        access.func = collector->func;
+        access.region.ranges = ARENA_ARRAY(arena, Range, access.region.buffer->ndim);
+        for (int d = 0; d < access.region.buffer->ndim; d++)
+            access.region.ranges[d] = point(collector, known[d].min);
+        vec_push(arena, &collector->accesses, access);
+    }
+}
+
+/* The known part that STMT is, or NULL. Mostly it is the one after the last. */
+static const Part *find_known_part(Collector *collector, const Stmt *stmt)
+{
+    int count = collector->known_parts ? collector->known_parts->count : 0;
+    for (int i = 0; i < count; i++) {
+        const Part *part = &collector->known_parts->data[(collector->next_known + i) % count];
+        if (part->stmt == stmt) {
+            collector->next_known += i + 1;
+            return part;
+        }
+    }
+    return NULL;
+}
+
+static void collect_part(Collector *collector, const Stmt *stmt, int position)
+{
+    const Frame *outside = collector->frame;
+    int first = collector->accesses.count;
+    const Part *known = find_known_part(collector, stmt);
+    push(collector, (Frame){.kind = FRAME_POSITION, .position = position});
+    Part part = {stmt, collector->frame, first, first, true};
+    collector->plain = true;
+    if (known && known->plain && has_same_buffers(collector, known))
+        copy_part(collector, known);
+    else
+        collect_stmt(collector, stmt);
+    part.plain = collector->plain;
+    part.end = collector->accesses.count;
+    vec_push(collector->ctx->arena, &collector->parts, part);
+    collector->frame = outside;
 }
 
 static void collect_stmt(Collector *collector, const Stmt *stmt)
@@ -384,7 +473,7 @@ static void collect_stmt(Collector *collector, const Stmt *stmt)
     switch (stmt->kind) {
     case STMT_SEQ:
         for (int i = 0; i < stmt->as.seq.count; i++)
-            collect_at(collector, stmt->as.seq.items[i], i);
+            (stmt == collector->outermost ? collect_part : collect_at)(collector, stmt->as.seq.items[i], i);
         break;
     case STMT_FOR: collect_loop(collector, stmt); break;
     case STMT_WHILE: collect_while(collector, stmt); break;
@@ -419,6 +508,7 @@ static void collect_stmt(Collector *collector, const Stmt *stmt)
 typedef struct {
     const Func *func;
     AccessList list;
+    PartList parts;
     Arena *arena;
     uint64_t last_use; /* 0: never */
 } KeptList;
@@ -441,30 +531,45 @@ static AccessCache *access_cache(Context *ctx)
     return ctx->accesses.handle;
 }
 
-static AccessList collect_func(Context *ctx, const Func *func, int expected)
+/* The accesses of FUNC into LIST; its parts may be in KNOWN, which may be NULL. */
+static void collect_func(Context *ctx, const Func *func, const KeptList *known, KeptList *list)
 {
     Collector collector = {.ctx = ctx, .func = func, .flats = flat_buffers_collect(ctx, func)};
-    vec_reserve(ctx->arena, &collector.accesses, expected);
+    collector.outermost = parts_of(func, &collector.flats);
+    bool shares_root = known && collector.outermost && known->parts.count && known->func->body->as.block.block == func->body->as.block.block;
+    if (shares_root) {
+        collector.known = &known->list;
+        collector.known_parts = &known->parts;
+    }
+    vec_reserve(ctx->arena, &collector.accesses, known ? known->list.count + 16 : 0);
     collect_stmt(&collector, func->body);
-    return collector.accesses;
+    list->func = func;
+    list->list = collector.accesses;
+    list->parts = collector.parts;
 }
 
-/* Collects into ARENA. */
-static AccessList collect_into(Context *ctx, Arena *arena, const Func *func, int expected)
+/* In place of the list in KEPT. */
+static void collect_into(Context *ctx, const Func *func, const KeptList *known, KeptList *kept)
 {
     Arena *outside = ctx->arena;
-    ctx->arena = arena;
-    AccessList list = collect_func(ctx, func, expected);
+    if (kept->arena)
+        arena_reset(kept->arena);
+    else
+        kept->arena = arena_new();
+    ctx->arena = kept->arena;
+    collect_func(ctx, func, known, kept);
     ctx->arena = outside;
-    return list;
 }
 
 AccessList access_collect(Context *ctx, const Func *func)
 {
-    if (ctx->arena != ctx->base_arena) /* FUNC may be released before the context */
-        return collect_func(ctx, func, 0);
+    if (ctx->arena != ctx->base_arena) { /* FUNC may be released before the context */
+        KeptList list;
+        collect_func(ctx, func, NULL, &list);
+        return list.list;
+    }
     AccessCache *cache = access_cache(ctx);
-    KeptList *oldest = &cache->kept[0];
+    KeptList *oldest = &cache->kept[0], *latest = &cache->kept[0];
     cache->uses++;
     for (int i = 0; i < ACCESS_LISTS_KEPT; i++) {
         KeptList *kept = &cache->kept[i];
@@ -473,106 +578,9 @@ AccessList access_collect(Context *ctx, const Func *func)
             return kept->list;
         }
         oldest = kept->last_use < oldest->last_use ? kept : oldest;
+        latest = kept->last_use > latest->last_use ? kept : latest;
     }
-    if (oldest->arena)
-        arena_reset(oldest->arena);
-    else
-        oldest->arena = arena_new();
-    *oldest = (KeptList){func, collect_into(ctx, oldest->arena, func, oldest->list.count + 16), oldest->arena, cache->uses};
+    collect_into(ctx, func, latest == oldest ? NULL : latest, oldest);
+    oldest->last_use = cache->uses;
     return oldest->list;
-}
-
-/* --- frames --- */
-
-bool frame_within(const Frame *frame, const Frame *outer)
-{
-    while (frame && frame->depth > outer->depth)
-        frame = frame->outer;
-    return frame == outer;
-}
-
-const Frame *access_loop(const Access *access, const Var *var)
-{
-    const Frame *frame = access->frame;
-    while (frame && !(frame->kind == FRAME_LOOP && frame->var == var))
-        frame = frame->outer;
-    return frame;
-}
-
-const Frame *frame_common(const Frame *a, const Frame *b)
-{
-    while (a != b) {
-        if (!a || !b)
-            return NULL;
-        if (a->depth >= b->depth)
-            a = a->outer;
-        else
-            b = b->outer;
-    }
-    return a;
-}
-
-const Frame **frame_loops(Context *ctx, const Frame *frame, int *count)
-{
-    int loops = 0;
-    for (const Frame *f = frame; f; f = f->outer)
-        loops += f->kind == FRAME_LOOP;
-    const Frame **result = ARENA_ARRAY(ctx->arena, const Frame *, loops);
-    *count = loops;
-    for (const Frame *f = frame; f; f = f->outer)
-        if (f->kind == FRAME_LOOP)
-            result[--loops] = f;
-    return result;
-}
-
-static int loop_depth(const Frame *frame)
-{
-    int loops = 0;
-    for (; frame; frame = frame->outer)
-        loops += frame->kind == FRAME_LOOP;
-    return loops;
-}
-
-const AffineEnv *frame_env_agreeing(Context *ctx, const Frame *frame, int agreeing, int first_dim)
-{
-    if (!frame)
-        return NULL;
-    const AffineEnv *outer = frame_env_agreeing(ctx, frame->outer, agreeing, first_dim);
-    AffineEnv env = {outer, frame->var, -1, frame->value};
-    if (frame->kind == FRAME_LOOP) {
-        int depth = loop_depth(frame->outer);
-        env.dim = depth < agreeing ? depth : first_dim + depth;
-    } else if (frame->kind != FRAME_BIND) {
-        return outer;
-    }
-    return arena_copy(ctx->arena, &env, sizeof env);
-}
-
-const AffineEnv *frame_env(Context *ctx, const Frame *frame, int first_dim)
-{
-    return frame_env_agreeing(ctx, frame, 0, first_dim);
-}
-
-void frame_assume(AffineSpace *space, const Frame *frame, const AffineEnv *env)
-{
-    if (!frame)
-        return;
-    bool binds = frame->kind == FRAME_LOOP || frame->kind == FRAME_BIND;
-    frame_assume(space, frame->outer, binds && env ? env->outer : env);
-    if (frame->kind == FRAME_LOOP)
-        affine_assume_range(space, env->outer, env->dim, frame->range);
-    else if (frame->kind == FRAME_CONDITION)
-        affine_assume(space, env, frame->value, frame->negated);
-}
-
-Map func_sizes(Context *ctx, const Func *func)
-{
-    Map sizes = {0};
-    for (int i = 0; i < func->param_count; i++) {
-        const Buffer *buffer = func->params[i].buffer;
-        for (int d = 0; buffer && d < buffer->ndim; d++)
-            if (buffer->shape[d]->kind == EXPR_VAR)
-                map_set(ctx->arena, &sizes, buffer->shape[d]->value.var, buffer->shape[d]->value.var);
-    }
-    return sizes;
 }

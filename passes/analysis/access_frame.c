@@ -1,0 +1,143 @@
+/* The ways to accesses: which loops are around one, and what is known of its iterations; see access.h and access_frame.h. */
+#include "passes/analysis/access_frame.h"
+
+#include "ir/walk.h"
+
+bool frame_within(const Frame *frame, const Frame *outer)
+{
+    while (frame && frame->depth > outer->depth)
+        frame = frame->outer;
+    return frame == outer;
+}
+
+const Frame *access_loop(const Access *access, const Var *var)
+{
+    const Frame *frame = access->frame;
+    while (frame && !(frame->kind == FRAME_LOOP && frame->var == var))
+        frame = frame->outer;
+    return frame;
+}
+
+const Frame *frame_common(const Frame *a, const Frame *b)
+{
+    while (a != b) {
+        if (!a || !b)
+            return NULL;
+        if (a->depth >= b->depth)
+            a = a->outer;
+        else
+            b = b->outer;
+    }
+    return a;
+}
+
+const Frame **frame_loops(Context *ctx, const Frame *frame, int *count)
+{
+    int loops = 0;
+    for (const Frame *f = frame; f; f = f->outer)
+        loops += f->kind == FRAME_LOOP;
+    const Frame **result = ARENA_ARRAY(ctx->arena, const Frame *, loops);
+    *count = loops;
+    for (const Frame *f = frame; f; f = f->outer)
+        if (f->kind == FRAME_LOOP)
+            result[--loops] = f;
+    return result;
+}
+
+static int loop_depth(const Frame *frame)
+{
+    int loops = 0;
+    for (; frame; frame = frame->outer)
+        loops += frame->kind == FRAME_LOOP;
+    return loops;
+}
+
+const AffineEnv *frame_env_agreeing(Context *ctx, const Frame *frame, int agreeing, int first_dim)
+{
+    if (!frame)
+        return NULL;
+    const AffineEnv *outer = frame_env_agreeing(ctx, frame->outer, agreeing, first_dim);
+    AffineEnv env = {outer, frame->var, -1, frame->value};
+    if (frame->kind == FRAME_LOOP) {
+        int depth = loop_depth(frame->outer);
+        env.dim = depth < agreeing ? depth : first_dim + depth;
+    } else if (frame->kind != FRAME_BIND) {
+        return outer;
+    }
+    return arena_copy(ctx->arena, &env, sizeof env);
+}
+
+const AffineEnv *frame_env(Context *ctx, const Frame *frame, int first_dim)
+{
+    return frame_env_agreeing(ctx, frame, 0, first_dim);
+}
+
+void frame_assume(AffineSpace *space, const Frame *frame, const AffineEnv *env)
+{
+    if (!frame)
+        return;
+    bool binds = frame->kind == FRAME_LOOP || frame->kind == FRAME_BIND;
+    frame_assume(space, frame->outer, binds && env ? env->outer : env);
+    if (frame->kind == FRAME_LOOP)
+        affine_assume_range(space, env->outer, env->dim, frame->range);
+    else if (frame->kind == FRAME_CONDITION)
+        affine_assume(space, env, frame->value, frame->negated);
+}
+
+/* --- loops of no iteration --- */
+
+/* BLOCK has an init that runs once although the loop over VAR, to which only reduce axes of it are bound, has no iteration. */
+static bool init_outlives(const BlockStmt *block, const Var *var)
+{
+    return block->init && block_only_reduces_over(block, var);
+}
+
+/* What is at FRAME is in LOOP, of no iteration, and not in an init that runs all the same. */
+static bool is_idle_in(const Frame *frame, const Frame *loop)
+{
+    for (const Frame *around = frame; around != loop; around = around->outer)
+        if (around->kind == FRAME_BLOCK && init_outlives(&around->stmt->as.block, loop->var) && frame_in_init(frame, around))
+            return false;
+    return true;
+}
+
+bool frame_never_runs(const Frame *frame)
+{
+    for (const Frame *loop = frame; loop; loop = loop->outer)
+        if (loop->kind == FRAME_LOOP && stmt_is_empty_loop(loop->stmt) && is_idle_in(frame, loop))
+            return true;
+    return false;
+}
+
+/* A block below has an init that outlives the loop over VAR. */
+typedef struct {
+    const Var *var;
+    bool found;
+} InitSearch;
+
+static bool find_init(Visitor *visitor, const Stmt *stmt)
+{
+    InitSearch *search = visitor->data;
+    search->found |= stmt->kind == STMT_BLOCK && init_outlives(&stmt->as.block, search->var);
+    return !search->found;
+}
+
+bool loop_holds_lasting_init(const ForStmt *loop)
+{
+    InitSearch search = {.var = loop->var};
+    Visitor visitor = {.stmt = find_init, .data = &search};
+    visit_stmt(&visitor, loop->body);
+    return search.found;
+}
+
+Map func_sizes(Context *ctx, const Func *func)
+{
+    Map sizes = {0};
+    for (int i = 0; i < func->param_count; i++) {
+        const Buffer *buffer = func->params[i].buffer;
+        for (int d = 0; buffer && d < buffer->ndim; d++)
+            if (buffer->shape[d]->kind == EXPR_VAR)
+                map_set(ctx->arena, &sizes, buffer->shape[d]->value.var, buffer->shape[d]->value.var);
+    }
+    return sizes;
+}
