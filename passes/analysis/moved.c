@@ -244,12 +244,14 @@ static bool instances_are_among_in_common_loops(Context *ctx, const AccessList *
 static bool instances_are_among(Context *ctx, const Func *some_func, const Func *all_func, const Block *block, const char **witness)
 {
     AccessList some = access_collect(ctx, some_func), all = access_collect(ctx, all_func);
-    const BlockStmt *stmt = NULL;
-    const Frame *frame = block_frame(&all, block, &stmt);
+    const BlockStmt *stmt = NULL, *some_stmt = NULL;
+    const Frame *frame = block_frame(&all, block, &stmt), *some_frame = block_frame(&some, block, &some_stmt);
     *witness = NULL;
     Map sizes = func_sizes(ctx, some_func);
     if (!frame || surely_runs_over_domain(ctx, frame, stmt, &sizes))
         return frame != NULL;
+    if (some_frame && !has_empty_loop(frame) && block_runs_where(ctx, stmt, frame, some_stmt, some_frame))
+        return true;
     bool exact_some = false, exact_all = false;
     int kept = loops_around(ctx, scope_frame(frame));
     isl_set *some_set = instances(ctx, &some, block, kept, NULL, &sizes, &exact_some),

@@ -86,6 +86,10 @@ Subst frame_values(Context *ctx, const Frame *frame);
    known to be >= 0. */
 bool block_runs_completely(Context *ctx, const BlockStmt *block, const Frame *frame, const Map *sizes);
 
+/* A cheap argument that each instance of SOME, a block at SOME_FRAME, runs as one of ALL too, the same block at ALL_FRAME of another program:
+   the bindings are the same expressions of loops over the same ranges, under the same conditions. */
+bool block_runs_where(Context *ctx, const BlockStmt *all, const Frame *all_frame, const BlockStmt *some, const Frame *some_frame);
+
 /* Which pairs of accesses must keep their order from BEFORE to AFTER; see dependence_reordered. */
 typedef struct {
     const Func *before, *after;

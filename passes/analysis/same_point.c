@@ -4,6 +4,7 @@
    - Where a write has the indices of a read, its own loops standing for loops of the read with the same range, and asks for no further
      condition, it covers the read.
    - Where the bindings of a block are a surjective map onto the domains of its iterators, all its instances run. */
+#include "ir/linear_sum.h"
 #include "ir/walk.h"
 #include "passes/analysis/pair.h"
 #include "passes/arith/iter_map.h"
@@ -55,14 +56,6 @@ ExprList access_conditions(Context *ctx, const Frame *frame, bool *all)
             add_condition(ctx, subst_expr(ctx, &values, f->value), &conditions);
     }
     return conditions;
-}
-
-static bool holds_equal(const ExprList *list, const Expr *expr)
-{
-    for (int i = 0; i < list->count; i++)
-        if (expr_equal(list->data[i], expr))
-            return true;
-    return false;
 }
 
 static bool list_uses(const ExprList *list, const Var *var)
@@ -140,6 +133,31 @@ static bool other_loops_run(const Match *match)
     return true;
 }
 
+/* A and B are one comparison, whichever way its sums are written. */
+static bool says_same(Context *ctx, const Expr *a, const Expr *b)
+{
+    int64_t difference;
+    if (expr_equal(a, b))
+        return true;
+    if (a->kind != b->kind || !expr_is_compare(a) || !dtype_is_index(a->args[0]->dtype) || !dtype_equal(a->args[0]->dtype, b->args[0]->dtype))
+        return false;
+    return linear_difference(ctx, op_sub(ctx, a->args[0], a->args[1]), op_sub(ctx, b->args[0], b->args[1]), &difference) && difference == 0;
+}
+
+/* What must hold at the write is said at the read, too. */
+static bool conditions_follow(Match *match, const Frame *write, const Frame *read)
+{
+    bool all, irrelevant;
+    ExprList needed = access_conditions(match->ctx, write, &all), given = access_conditions(match->ctx, read, &irrelevant);
+    for (int i = 0; i < needed.count && all; i++) {
+        const Expr *renamed = subst_expr(match->ctx, &match->renaming, needed.data[i]);
+        all = false;
+        for (int j = 0; j < given.count && expr_is_fixed(renamed) && !all; j++)
+            all = says_same(match->ctx, given.data[j], renamed);
+    }
+    return all;
+}
+
 bool access_covers_point(Context *ctx, const Access *write, const Access *read, int common)
 {
     ExprList target = {0}, source = {0};
@@ -151,11 +169,27 @@ bool access_covers_point(Context *ctx, const Access *write, const Access *read, 
     for (int i = 0; i < target.count; i++)
         if (!expr_is_fixed(target.data[i]) || !match_expr(&match, target.data[i], source.data[i]))
             return false;
-    bool all, irrelevant;
-    ExprList needed = access_conditions(ctx, write->frame, &all), given = access_conditions(ctx, read->frame, &irrelevant);
-    for (int i = 0; i < needed.count; i++)
-        all &= expr_is_fixed(needed.data[i]) && holds_equal(&given, subst_expr(ctx, &match.renaming, needed.data[i]));
-    return all && other_loops_run(&match);
+    return conditions_follow(&match, write->frame, read->frame) && other_loops_run(&match);
+}
+
+/* --- blocks that run at least where they do in another program --- */
+
+bool block_runs_where(Context *ctx, const BlockStmt *all, const Frame *all_frame, const BlockStmt *some, const Frame *some_frame)
+{
+    Match match = {.ctx = ctx};
+    match.loops_write = frame_loops(ctx, all_frame, &match.count_write);
+    match.loops_read = frame_loops(ctx, some_frame, &match.count_read);
+    while (match.common < match.count_write && match.common < match.count_read &&
+           match.loops_write[match.common]->var == match.loops_read[match.common]->var)
+        match.common++;
+    Subst all_values = frame_values(ctx, all_frame), some_values = frame_values(ctx, some_frame);
+    for (int i = 0; i < all->iter_count; i++) {
+        const Expr *target = subst_expr(ctx, &all_values, expr_var(ctx, all->iters[i].var)),
+                   *source = subst_expr(ctx, &some_values, expr_var(ctx, some->iters[i].var));
+        if (!expr_is_fixed(target) || !match_expr(&match, target, source))
+            return false;
+    }
+    return conditions_follow(&match, all_frame, some_frame) && other_loops_run(&match);
 }
 
 /* --- blocks that run completely --- */
