@@ -61,6 +61,7 @@ const AffineEnv *frame_env_agreeing(Context *ctx, const Frame *frame, int agreei
     if (frame->kind == FRAME_LOOP) {
         int depth = loop_depth(frame->outer);
         env.dim = depth < agreeing ? depth : first_dim + depth;
+        env.value = frame->range.min;
     } else if (frame->kind != FRAME_BIND) {
         return outer;
     }

@@ -434,17 +434,20 @@ void affine_assume_dims(AffineSpace *space, ExprKind kind, int a, int b)
     }
 }
 
-/* The set with its sizes at least 0. */
-static isl_set *with_sizes(const AffineSpace *space)
+isl_set *affine_bound_params(isl_set *set, const Map *sizes, const AffineTerms *terms)
 {
-    isl_set *set = isl_set_copy(space->set);
     for (int i = 0; set && i < (int)isl_set_dim(set, isl_dim_param); i++) {
         isl_id *id = isl_set_get_dim_id(set, isl_dim_param, (unsigned)i);
-        if (map_has(&space->sizes, isl_id_get_user(id)))
+        if (map_has(sizes, isl_id_get_user(id)) || affine_term_is_nonnegative(terms, isl_id_get_user(id)))
             set = isl_set_lower_bound_si(set, isl_dim_param, (unsigned)i, 0);
         isl_id_free(id);
     }
     return set;
+}
+
+static isl_set *with_sizes(const AffineSpace *space)
+{
+    return affine_bound_params(isl_set_copy(space->set), &space->sizes, space->terms);
 }
 
 SetVerdict affine_verdict(AffineSpace *space)

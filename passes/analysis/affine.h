@@ -20,7 +20,7 @@ typedef struct AffineEnv {
     const struct AffineEnv *outer; /* searched where a variable is not found here */
     const Var *var;
     int dim;            /* position of the dimension, or -1: VALUE stands for the variable */
-    const Expr *value;
+    const Expr *value;  /* with a dimension: NULL, or where the loop starts */
 } AffineEnv;
 
 /* Stand-ins for integers that are not affine but have one value in each iteration of the first FIXED loops, such as f // n for a fused loop
@@ -28,6 +28,7 @@ typedef struct AffineEnv {
 typedef struct {
     const Expr *expr; /* over loop variables and sizes */
     Var *var;
+    bool nonnegative;
 } AffineTerm;
 typedef struct {
     int fixed;
@@ -56,6 +57,10 @@ isl_set *affine_take_set(AffineSpace *space);
 bool affine_cast_keeps_value(const Expr *cast);
 /* The parameter that stands for EXPR, seen from ENV, which is not affine; NULL when the space has none for it. */
 const Expr *affine_term(const AffineSpace *space, const AffineEnv *env, const Expr *expr);
+/* VAR is one of TERMS (may be NULL), and >= 0. */
+bool affine_term_is_nonnegative(const AffineTerms *terms, const Var *var);
+/* SET (taken; may be NULL) with its sizes, and terms that are known to be so, at least 0. */
+isl_set *affine_bound_params(isl_set *set, const Map *sizes, const AffineTerms *terms);
 /* CONDITION is x % n < n, or x % (m * n) // n < m, with sizes n and m: true wherever it has a value. */
 bool affine_is_rest_below_size(const AffineSpace *space, const Expr *condition);
 /* Intersects the space with CONDITION (NEGATED: with its opposite). */

@@ -32,6 +32,28 @@ static const Expr *expand(Context *ctx, const AffineEnv *env, const Expr *expr, 
     return expr;
 }
 
+static bool var_is_nonnegative(const AffineSpace *space, const AffineEnv *env, const Var *var)
+{
+    while (env && env->var != var)
+        env = env->outer;
+    int64_t first;
+    return env ? env->dim >= 0 && env->value && expr_const_int(env->value, &first) && first >= 0 : map_has(&space->sizes, var);
+}
+
+/* EXPR, made of sizes, constants and loops of ENV that count up, is >= 0. No program divides by 0. */
+static bool is_nonnegative(const AffineSpace *space, const AffineEnv *env, const Expr *expr)
+{
+    int64_t value;
+    switch (expr->kind) {
+    case EXPR_VAR: return var_is_nonnegative(space, env, expr->value.var);
+    case EXPR_FLOORMOD: return is_nonnegative(space, env, expr->args[1]);
+    case EXPR_MUL:
+    case EXPR_ADD:
+    case EXPR_FLOORDIV: return is_nonnegative(space, env, expr->args[0]) && is_nonnegative(space, env, expr->args[1]);
+    default: return expr_const_int(expr, &value) && value >= 0;
+    }
+}
+
 const Expr *affine_term(const AffineSpace *space, const AffineEnv *env, const Expr *expr)
 {
     Context *ctx = space->ctx;
@@ -45,18 +67,18 @@ const Expr *affine_term(const AffineSpace *space, const AffineEnv *env, const Ex
     for (int i = 0; i < terms->known.count; i++)
         if (expr_equal(terms->known.data[i].expr, expanded))
             return expr_var(ctx, terms->known.data[i].var);
-    AffineTerm term = {expanded, var_new(ctx, context_intern(ctx, "term"), expr->dtype, expr->span)};
+    AffineTerm term = {expanded, var_new(ctx, context_intern(ctx, "term"), expr->dtype, expr->span),
+                       is_nonnegative(space, env, expanded)};
     vec_push(ctx->arena, &terms->known, term);
     return expr_var(ctx, term.var);
 }
 
-/* EXPR, made of sizes and constants, is >= 0. */
-static bool is_size(const AffineSpace *space, const Expr *expr)
+bool affine_term_is_nonnegative(const AffineTerms *terms, const Var *var)
 {
-    if (expr->kind == EXPR_MUL || expr->kind == EXPR_ADD)
-        return is_size(space, expr->args[0]) && is_size(space, expr->args[1]);
-    int64_t value;
-    return (expr->kind == EXPR_VAR && map_has(&space->sizes, expr->value.var)) || (expr_const_int(expr, &value) && value >= 0);
+    for (int i = 0; terms && i < terms->known.count; i++)
+        if (terms->known.data[i].var == var)
+            return terms->known.data[i].nonnegative;
+    return false;
 }
 
 static bool is_product(const Expr *expr, const Expr *a, const Expr *b)
@@ -71,7 +93,7 @@ bool affine_is_rest_below_size(const AffineSpace *space, const Expr *condition)
         return false;
     const Expr *value = condition->args[0], *limit = condition->args[1];
     const Expr *quotient = value->kind == EXPR_FLOORDIV ? value : NULL, *rest = quotient ? quotient->args[0] : value;
-    if (rest->kind != EXPR_FLOORMOD || !is_size(space, rest->args[1]))
+    if (rest->kind != EXPR_FLOORMOD || !is_nonnegative(space, NULL, rest->args[1]))
         return false;
     return quotient ? is_product(rest->args[1], quotient->args[1], limit) : expr_equal(rest->args[1], limit);
 }

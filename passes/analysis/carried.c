@@ -139,7 +139,7 @@ static bool is_covered(Context *ctx, const Access *write, const Access *read, co
         return true;
     AffineTerms terms = {.fixed = common};
     bool box_first = access_divides(ctx, write), exact_read;
-    isl_set *needed = touched_elements(ctx, read, &terms, sizes, &exact_read);
+    isl_set *needed = affine_bound_params(touched_elements(ctx, read, &terms, sizes, &exact_read), sizes, &terms);
     bool covers = false;
     for (int try = 0; try < 2 && !covers && needed; try++) {
         bool exact = true;
@@ -191,6 +191,7 @@ bool access_together_cover(Context *ctx, const Access *const *writes, int count,
         if (!runs_in_common_loops(ctx, writes[i], read, &terms.fixed))
             continue;
         isl_set *left = left_unwritten(ctx, writes, count, read, &terms, sizes, &exact);
+        left = affine_bound_params(left, sizes, &terms);
         covers = left && isl_set_is_empty(left) == isl_bool_true;
         isl_set_free(left);
     }
