@@ -139,7 +139,8 @@ static bool says_same(Context *ctx, const Expr *a, const Expr *b)
     int64_t difference;
     if (expr_equal(a, b))
         return true;
-    if (a->kind != b->kind || !expr_is_compare(a) || !dtype_is_index(a->args[0]->dtype) || !dtype_equal(a->args[0]->dtype, b->args[0]->dtype))
+    if (a->kind != b->kind || !expr_is_compare(a) || !dtype_is_index(a->args[0]->dtype) ||
+        !dtype_equal(a->args[0]->dtype, b->args[0]->dtype))
         return false;
     return linear_difference(ctx, op_sub(ctx, a->args[0], a->args[1]), op_sub(ctx, b->args[0], b->args[1]), &difference) && difference == 0;
 }
