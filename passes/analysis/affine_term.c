@@ -97,3 +97,8 @@ bool affine_is_rest_below_size(const AffineSpace *space, const Expr *condition)
         return false;
     return quotient ? is_product(rest->args[1], quotient->args[1], limit) : expr_equal(rest->args[1], limit);
 }
+
+bool affine_is_nonnegative(const AffineSpace *space, const Expr *expr)
+{
+    return is_nonnegative(space, NULL, expr);
+}

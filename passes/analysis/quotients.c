@@ -67,6 +67,36 @@ static bool add_indices(Context *ctx, const Access *access, ExprList *indices)
     return true;
 }
 
+static bool is_same_everywhere(const Pair *pair, const Expr *expr)
+{
+    return expr_is_fixed(expr) && !uses_loops(expr, pair->loops_a, pair->count_a) && !uses_loops(expr, pair->loops_b, pair->count_b);
+}
+
+/* Takes off what both indices add alike: x % m + s and y % m + s meet where x % m and y % m do. */
+static void drop_common_addend(const Pair *pair, const Expr **a, const Expr **b)
+{
+    for (int side = 0; side < 2 && (*a)->kind == EXPR_ADD; side++)
+        for (int other = 0; other < 2 && (*a)->kind == EXPR_ADD && (*b)->kind == EXPR_ADD; other++)
+            if (expr_equal((*a)->args[side], (*b)->args[other]) && is_same_everywhere(pair, (*a)->args[side])) {
+                *a = (*a)->args[1 - side];
+                *b = (*b)->args[1 - other];
+            }
+}
+
+/* INDEX is x % m + s, or x % m: the element's coordinate DIM is one of the m values from s on. */
+static void assume_rest_in_range(Pair *pair, const Expr *index, int dim)
+{
+    const Expr *rest = index, *start = expr_int(pair->ctx, index->dtype, 0);
+    for (int side = 0; index->kind == EXPR_ADD && side < 2; side++)
+        if (index->args[side]->kind == EXPR_FLOORMOD) {
+            rest = index->args[side];
+            start = index->args[1 - side];
+        }
+    if (rest->kind == EXPR_FLOORMOD && affine_is_nonnegative(&pair->space, rest->args[1]) && is_same_everywhere(pair, rest->args[1]) &&
+        is_same_everywhere(pair, start))
+        affine_assume_range(&pair->space, NULL, dim, (Range){start, rest->args[1]});
+}
+
 /* Joins the indices number QUOTIENT and REST of both; true when they are one now, in the place of the first. */
 static bool join(const Pair *pair, Analyzer *an, ExprList *a, ExprList *b, int quotient, int rest)
 {
@@ -90,6 +120,11 @@ void pair_assume_quotients(Pair *pair)
         return;
     Analyzer *an = analyzer_new(pair->ctx);
     bool joined = false;
+    for (int i = 0; i < a.count; i++) {
+        assume_rest_in_range(pair, a.data[i], pair->element + i);
+        assume_rest_in_range(pair, b.data[i], pair->element + i);
+        drop_common_addend(pair, &a.data[i], &b.data[i]);
+    }
     for (int i = 0; i < a.count; i++)
         for (int j = 0; j < a.count; j++)
             if (join(pair, an, &a, &b, i, j)) {
