@@ -1,6 +1,6 @@
 /* Works out when a block's init runs. The reduction of a block is one execution of the outermost loop that its reduce axes depend on;
-   each point of the other axes, opaque ones too, has one init in it, before its first update. Where the reduction loops certainly give every point an
-   update, that is all. Else the points are visited first, by the loops that they depend on:
+   each point of the other axes, opaque ones too, has one init in it, before its first update. Where the reduction loops certainly give every
+   point an update, that is all. Else the points are visited first, by the loops that they depend on:
 
      for k in range(n):                  a reduction over k; before it, for all i:
          for i in range(16):                 init of vi = i

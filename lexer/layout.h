@@ -7,7 +7,8 @@
 typedef struct TokenStream TokenStream;
 union TIR_STYPE;
 
-/* The value of a literal with replacement fields: texts, each but the last with the field behind it, an expression without the white space around it. */
+/* The value of a literal with replacement fields: texts, each but the last with the field behind it, an expression without the white space
+   around it. */
 typedef struct {
     Str text;
     Span field;

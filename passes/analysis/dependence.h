@@ -42,9 +42,10 @@ typedef struct {
 } KernelSet;
 KernelSet dependence_collect_kernels(Context *ctx, const Func *func);
 
-/* STMT is the outermost thread-bound loop of a kernel of SET's function. True when two threads or two thread blocks of it conflict, or may for all that
-   can be shown, where each thread runs all that the kernel's loops with its tags do not share out; or when memory whose storage scope gives
-   each thread or block its own is to pass something on between them, between launches, or to the outside. *TAG: of a loop that is at fault. */
+/* STMT is the outermost thread-bound loop of a kernel of SET's function. True when two threads or two thread blocks of it conflict, or may
+   for all that can be shown, where each thread runs all that the kernel's loops with its tags do not share out; or when memory whose storage
+   scope gives each thread or block its own is to pass something on between them, between launches, or to the outside. *TAG: of a loop that
+   is at fault. */
 bool dependence_in_kernel(const KernelSet *set, const Stmt *stmt, Str *tag, Conflict *conflict);
 
 /* True when AFTER runs two accesses in another order than BEFORE that must keep it, or may for all that can be shown. Block instances are

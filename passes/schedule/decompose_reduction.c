@@ -154,7 +154,8 @@ static bool axis_names_outputs(const BlockStmt *block, const Var *var)
 }
 
 /* The init may set also the elements of points that CONDITION excludes as a whole. They are elements of scratch memory, of which nobody knows
-   what is in them without an update, and no other point shares them, for the axes that CONDITION tells points apart by name them, and they exist, for those axes stay in their domains. */
+   what is in them without an update, and no other point shares them, for the axes that CONDITION tells points apart by name them, and they
+   exist, for those axes stay in their domains. */
 static bool init_may_set_more(Schedule *sch, const Decomposition *step, const Expr *condition)
 {
     Context *ctx = sch->ctx;
