@@ -7,7 +7,8 @@
              with T.block("C"):          unless the block has the predicate, say, i < m, which then holds for the inits too;
                  vi, vk = ...            a predicate k < m empties reductions and does not count
 
-   A condition that mixes both kinds of loops excludes the points for which it never holds: the loops that it depends on are visited too. */
+   A condition that mixes reduction loops with others, those that only repeat the block too, excludes the points for which it
+   never holds: the loops that it depends on are visited too. */
 #include <string.h>
 
 #include "ir/interp_internal.h"
@@ -144,7 +145,7 @@ static Dependence dependence_of(const Site *site, const Expr *expr)
             continue;
         Dependence *found = is_unit_loop(&site->compiler->path.data[i]) ? &units : &result;
         found->reduction |= is_reduction_only(site, i);
-        found->spatial |= site->spatial[i] || (i >= site->first && !site->reduction[i]);
+        found->spatial |= site->spatial[i] || !site->reduction[i];
     }
     if (!result.reduction && !result.spatial)
         result.reduction = units.reduction && !units.spatial;

@@ -169,14 +169,14 @@ static ConditionKind condition_kind(const InitSite *site, const Expr *condition)
         bool spatial = map_has(&site->spatial_loops, var), reduction = map_has(&site->reduce_loops, var);
         ConditionKind *loop = expr_is_int(stmt->as.loop.extent, 1) ? &units : &kind;
         loop->reduction |= reduction && !spatial;
-        loop->others |= spatial || (!reduction && frame_of_var(site, var) >= site->outer);
+        loop->others |= spatial || !reduction;
     }
     if (!kind.reduction && !kind.others)
         kind.reduction = units.reduction && !units.others;
     return kind;
 }
 
-/* Conditions on reduction loops alone may empty the reduction, not exclude a point: they do not count. A condition that mixes both kinds
+/* Conditions on reduction loops alone may empty the reduction, not exclude a point: they do not count. A condition that mixes them with others
    excludes the points for which it never holds: the nest runs the loops that it depends on as well. */
 static void find_nest_conditions(InitSite *site)
 {

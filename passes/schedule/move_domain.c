@@ -356,7 +356,10 @@ const Stmt *move_build_nest(Move *move, Analyzer *an, const IterDomain *domains)
         guard = guard_iter(move, an, guard, expr_is_int(range.extent, 1) ? range.min : bindings[i], &domains[i]);
     }
     block.bindings = bindings;
-    block.predicate = analyzer_simplify(an, op_and(ctx, guard, move_bound_predicate(move, &block)));
+    const Expr *predicate = op_and(ctx, guard, move_bound_predicate(move, &block));
+    block.predicate = analyzer_simplify(an, predicate);
+    if (block.init && expr_is_int(block.predicate, 0)) /* a condition on the reduction alone leaves the init, which False would not */
+        block.predicate = predicate;
     const Stmt *nest = stmt_block(ctx, block, move->block->stmt->span);
     while (count--)
         nest = stmt_for_serial(ctx, loops[count].var, NULL, loops[count].range.extent, nest, move->block->stmt->span);
