@@ -118,6 +118,30 @@ static const Expr *fused_extent(Context *ctx, const Fusion *fusion)
     return analyzer_simplify(analyzer_new(ctx), extent);
 }
 
+/* CONDITION is about unit loops alone, of which one, of FUSION, reduces: it leaves the init, which it would not without the loop. */
+static bool loses_its_loops(Schedule *sch, const Fusion *fusion, const TreeNode *node, const Expr *condition)
+{
+    int count;
+    const TreeNode **loops = schedule_loops_around(sch, node, &count);
+    for (int i = 0; i < count; i++)
+        if (expr_uses_var(condition, node_loop(loops[i])->var) && !expr_is_int(node_loop(loops[i])->extent, 1))
+            return false;
+    for (int i = 0; i < fusion->count; i++)
+        if (expr_uses_var(condition, fused_loop(fusion, i)->var) && block_only_reduces_over(node_block(node), fused_loop(fusion, i)->var))
+            return true;
+    return false;
+}
+
+static bool some_condition_loses_its_loops(Schedule *sch, const Fusion *fusion, const TreeNode *node)
+{
+    ConditionList conditions = {0};
+    loops_split_conjunction(sch->ctx, node_block(node)->predicate, &conditions);
+    for (int i = 0; node_block(node)->init && i < conditions.count; i++)
+        if (loses_its_loops(sch, fusion, node, conditions.data[i]))
+            return true;
+    return false;
+}
+
 /* An init runs for each spatial point also where nothing is reduced over. A loop fused from spatial and reduce loops has no iteration for
    such a point when the reduce loop is empty, so that one must be certain to run; and so must some update of each point be where a
    condition on reduce loops comes to speak of the fused loop. */
@@ -134,7 +158,8 @@ static bool check_init_is_kept(Schedule *sch, const Fusion *fusion, const TreeNo
             maybe_empty = loop;
         conditional |= block_binds_axis(block, false, loop->var) && expr_uses_var(block->predicate, loop->var);
     }
-    if (spatial && conditional && !maybe_empty && !dependence_serves_all_points(sch->ctx, schedule_func(sch), block->block)) {
+    bool excludes = (spatial && conditional) || some_condition_loses_its_loops(sch, fusion, node);
+    if (excludes && !maybe_empty && !dependence_serves_all_points(sch->ctx, schedule_func(sch), block->block)) {
         sched_refuse(sch,
                      "the condition of block '%s' may leave a spatial point without any update; with its loops fused, the init of that "
                      "point would then not run",

@@ -236,6 +236,19 @@ typedef struct {
     bool preserve_unit_iters;
 } BindingSimplifier;
 
+/* OLD, the binding of a reduce axis, says of loops in the predicate that they reduce, and SIMPLIFIED, a constant, does not. */
+static bool tells_reduction(const BindingSimplifier *state, const BlockStmt *block, const Expr *old, const Expr *simplified)
+{
+    bool tells = false;
+    for (int i = 0; i < state->loops.count; i++) {
+        const Var *var = state->loops.data[i].var;
+        if (expr_uses_var(simplified, var))
+            return false;
+        tells |= expr_uses_var(old, var) && expr_uses_var(block->predicate, var);
+    }
+    return tells;
+}
+
 static const Stmt *simplify_block(Rewriter *rewriter, const Stmt *stmt)
 {
     BindingSimplifier *state = rewriter->data;
@@ -249,7 +262,11 @@ static const Stmt *simplify_block(Rewriter *rewriter, const Stmt *stmt)
         .level = ITER_MAP_SURJECTIVE,
         .simplify_trivial = !state->preserve_unit_iters,
     };
-    block.bindings = iter_map_simplify(state->an, &query);
+    const Expr **bindings = iter_map_simplify(state->an, &query);
+    for (int i = 0; i < block.iter_count; i++)
+        if (block.init && block.iters[i].kind == ITER_REDUCE && tells_reduction(state, &block, block.bindings[i], bindings[i]))
+            bindings[i] = block.bindings[i];
+    block.bindings = bindings;
     return stmt_block(rewriter->ctx, block, stmt->span);
 }
 
