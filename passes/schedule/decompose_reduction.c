@@ -175,6 +175,19 @@ static bool init_may_set_more(Schedule *sch, const Decomposition *step, const Ex
     return block_writes_scratch(sch, step->block);
 }
 
+/* The loops of CONDITION that the init does not get certainly run: else it holds in no first iteration. */
+static bool loops_left_run(Schedule *sch, const Decomposition *step, const Expr *condition)
+{
+    Analyzer *an = loops_context(sch, step->block);
+    for (int i = 0; i < step->loop_count; i++) {
+        const Expr *extent = node_loop(step->loops[i])->extent;
+        if (!step->chosen[i] && expr_uses_var(condition, node_loop(step->loops[i])->var) &&
+            !analyzer_prove_symbolic(an, op_compare(sch->ctx, EXPR_LT, expr_int(sch->ctx, extent->dtype, 0), extent)))
+            return false;
+    }
+    return true;
+}
+
 /* CONDITION mentions loops that the init does not get: then it restricts the reduction, and the init runs all the same. It must not exclude
    a spatial point as a whole, unless its elements are nobody's: where it mentions other loops too it must hold in the first iteration of
    those that reduce. */
@@ -191,7 +204,8 @@ static bool check_condition_can_go(Schedule *sch, const Decomposition *step, con
         if (!step->chosen[i])
             subst_var(ctx, &first, loop->var, loop->min);
     }
-    if (!mixed || analyzer_prove_symbolic(loops_context(sch, step->block), subst_expr(ctx, &first, condition)) ||
+    if (!mixed || (loops_left_run(sch, step, condition) &&
+                   analyzer_prove_symbolic(loops_context(sch, step->block), subst_expr(ctx, &first, condition))) ||
         init_may_set_more(sch, step, condition))
         return true;
     sched_refuse(sch,
