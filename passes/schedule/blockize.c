@@ -237,7 +237,7 @@ static bool used_by(const ExprList *bindings, const Expr *also, const Var *var)
     return used;
 }
 
-/* The init below fresh copies of the inner loops that its spatial axes need. */
+/* The init below fresh copies of the inner loops that its axes need, all but the reduce ones. */
 static const Stmt *outer_init(Blockizing *b)
 {
     Context *ctx = b->sch->ctx;
@@ -248,7 +248,7 @@ static const Stmt *outer_init(Blockizing *b)
     Subst renaming = {0};
     for (int i = 0; i < b->inner_iters.count; i++) {
         Iter iter = b->inner_iters.data[i];
-        if (iter.kind != ITER_SPATIAL || !stmt_uses_var(body, iter.var))
+        if (iter.kind == ITER_REDUCE || !stmt_uses_var(body, iter.var))
             continue;
         Var *var = var_clone(ctx, iter.var, context_internf(ctx, "%s_init", iter.var->name));
         subst_var(ctx, &renaming, iter.var, expr_var(ctx, var));

@@ -106,12 +106,13 @@ static CopyIndices make_axes(Schedule *sch, const CachePlan *plan, BlockStmt *co
     CopyIndices indices = {ARENA_ARRAY(ctx->arena, const Expr *, ndim), ARENA_ARRAY(ctx->arena, const Expr *, ndim)};
     for (int d = 0; d < ndim; d++) {
         Range range = plan->region.ranges[d];
-        DType dtype = range.extent->dtype;
-        loops[d] = var_new(ctx, context_internf(ctx, "ax%d", d), dtype, sch->call_span);
-        Var *iter = var_new(ctx, context_internf(ctx, "v%d", d), dtype, sch->call_span);
         const Expr *extent = plan->whole[d] ? plan->buffer->shape[d] : range.extent;
-        copy->iters[d] = (Iter){iter, {expr_int(ctx, extent->dtype, 0), extent}, ITER_SPATIAL, sch->call_span};
-        copy->bindings[d] = plan->whole[d] ? op_add(ctx, range.min, expr_var(ctx, loops[d])) : expr_var(ctx, loops[d]);
+        DType type = range.extent->dtype.bits > extent->dtype.bits ? range.extent->dtype : extent->dtype;
+        loops[d] = var_new(ctx, context_internf(ctx, "ax%d", d), range.extent->dtype, sch->call_span);
+        Var *iter = var_new(ctx, context_internf(ctx, "v%d", d), type, sch->call_span);
+        copy->iters[d] = (Iter){iter, {expr_int(ctx, type, 0), op_cast(ctx, type, extent)}, ITER_SPATIAL, sch->call_span};
+        const Expr *loop = expr_var(ctx, loops[d]);
+        copy->bindings[d] = op_cast(ctx, type, plan->whole[d] ? op_add(ctx, range.min, loop) : loop);
         indices.cache_indices[d] = expr_var(ctx, iter);
         indices.buffer_indices[d] = plan->whole[d] ? indices.cache_indices[d] : op_add(ctx, range.min, indices.cache_indices[d]);
     }

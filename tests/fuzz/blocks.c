@@ -25,10 +25,19 @@ static void store_value(Writer *w, int indent, const Tensor *target, const Axes 
     }
 }
 
+/* Now and then one of the first COUNT axes claims an order that nothing needs. */
+static void claim_order(Writer *w, Axes *axes, int count)
+{
+    if (random_chance(w->random, 4))
+        axes->items[random_below(w->random, count)].kind = 'O';
+}
+
 static void make_elementwise(Writer *w)
 {
     Tensor *target = writer_target(w);
     Axes axes = axes_of(w, target);
+    claim_order(w, &axes, axes.count);
+    axes.repeated = random_chance(w->random, 4);
     store_value(w, writer_open_block(w, 1, &axes, true), target, &axes);
     target->written = true;
 }
@@ -147,6 +156,14 @@ static Tensor *reduction_target(Writer *w, Axes *axes, Axes *spatial)
     return target;
 }
 
+/* Leaves out no result: with an init inside each of them keeps its first point. */
+static Mask reduction_mask(Writer *w, const Axes *axes, bool apart)
+{
+    const Axis *last = &axes->items[axes->count - 1];
+    Mask mask = random_chance(w->random, 12) ? random_mask(w) : MASK_NONE;
+    return apart || (mask != MASK_PARITY && last->kind == 'R' && w->extents[last->dim].size > 0) ? mask : MASK_NONE;
+}
+
 static void make_reduction(Writer *w)
 {
     Axes axes, spatial;
@@ -155,6 +172,8 @@ static void make_reduction(Writer *w)
     bool apart = random_chance(w->random, 10); /* the init in a nest of its own */
     if (apart)
         write_line(w, writer_open_block(w, 1, &spatial, true), "%s = %s", to, identity(w, kind, target->type));
+    claim_order(w, &axes, spatial.count);
+    axes.mask = reduction_mask(w, &axes, apart);
     int indent = writer_open_block(w, 1, &axes, true);
     if (!apart) {
         write_line(w, indent, "with T.init():");
@@ -242,7 +261,7 @@ static void make_reversed(Writer *w)
     target->written = true;
 }
 
-/* An earlier tensor computed anew from itself. */
+/* An earlier tensor computed anew from itself, in all of its elements or in some. */
 static void make_in_place(Writer *w)
 {
     const Tensor *target = &w->tensors[random_below(w->random, w->tensor_count)];
@@ -251,6 +270,7 @@ static void make_in_place(Writer *w)
         return;
     }
     Axes axes = axes_of(w, target);
+    axes.mask = random_chance(w->random, 40) ? random_mask(w) : MASK_NONE;
     const char *to = element(w, target, &axes);
     write_line(w, writer_open_block(w, 1, &axes, true), "%s = %s * %s + %s", to, to, write_literal(w, target->type, 3),
                writer_operand(w, target->type, &axes, target));
@@ -375,7 +395,7 @@ static const struct {
     void (*make)(Writer *w);
     int weight;
 } makers[] = {{make_elementwise, 26}, {make_copy, 10},    {make_stencil, 7},  {make_reduction, 22}, {make_argument_of_extreme, 4},
-              {make_scan, 5},         {make_gather, 6},   {make_reversed, 4}, {make_in_place, 3},   {make_windows, 5},
+              {make_scan, 5},         {make_gather, 6},   {make_reversed, 4}, {make_in_place, 4},   {make_windows, 5},
               {make_halves, 3},       {make_siblings, 6}, {make_nested, 5}};
 
 void random_blocks(Writer *w)

@@ -108,6 +108,42 @@ static void nest_where(Writer *w, Nest *nest, const char *condition)
     nest->where = nest->where ? write_text(w, "%s and %s", nest->where, condition) : condition;
 }
 
+Mask random_mask(Writer *w)
+{
+    static const Mask masks[] = {MASK_TRIANGLE, MASK_BAND, MASK_PARITY, MASK_HEAD};
+    return masks[random_below(w->random, 4)];
+}
+
+/* The point where every axis is 0 is in each mask, and so is every point whose last axis is 0, but for MASK_PARITY. */
+static void nest_mask(Writer *w, Nest *nest, const Axes *axes)
+{
+    const char *first = nest->bindings[0], *last = nest->bindings[axes->count - 1];
+    switch (axes->mask) {
+    case MASK_NONE: break;
+    case MASK_TRIANGLE: nest_where(w, nest, write_text(w, "%s <= %s", last, first)); break;
+    case MASK_BAND: nest_where(w, nest, write_text(w, "%s - (%s) < %d", last, first, 1 + random_below(w->random, 3))); break;
+    case MASK_PARITY: nest_where(w, nest, write_text(w, "(%s + %s) %% 2 == 0", first, last)); break;
+    case MASK_HEAD: nest_where(w, nest, write_text(w, "%s < %d", last, 1 + random_below(w->random, 9))); break;
+    }
+}
+
+/* One loop over the elements of two axes, the AXES at INDEX and behind it. */
+static void nest_fused(Writer *w, Nest *nest, const Axes *axes, int index)
+{
+    const char *inner = w->extents[axes->items[index + 1].dim].text;
+    nest_loop(w, nest, "f", write_text(w, "(%s) * (%s)", w->extents[axes->items[index].dim].text, inner), NULL);
+    nest->bindings[index] = write_text(w, "f // (%s)", inner);
+    nest->bindings[index + 1] = write_text(w, "f %% (%s)", inner);
+    nest->simple = false;
+}
+
+/* The first of two axes to fuse, or -1. */
+static int fused_axis(Writer *w, const Axes *axes)
+{
+    int index = axes->count > 1 && random_chance(w->random, 6) ? random_below(w->random, axes->count - 1) : -1;
+    return index >= 0 && w->extents[axes->items[index + 1].dim].size == 0 ? -1 : index;
+}
+
 typedef enum { FORM_PLAIN, FORM_OFFSET, FORM_WIDE, FORM_TILED, FORM_BACKWARDS, FORM_ANNOTATED } BindingForm;
 
 static void nest_axis(Writer *w, Nest *nest, int index, const Axis *axis, BindingForm form)
@@ -212,10 +248,17 @@ int writer_open_block(Writer *w, int indent, const Axes *axes, bool free)
 {
     Nest nest = {.simple = true};
     Axes order = *axes;
+    int fused = fused_axis(w, axes);
+    if (fused >= 0)
+        nest_fused(w, &nest, axes, fused);
     for (int i = 0; i < axes->count; i++)
-        nest_axis(w, &nest, i, &axes->items[i], random_form(w, &axes->items[i], free));
+        if (fused < 0 || (i != fused && i != fused + 1))
+            nest_axis(w, &nest, i, &axes->items[i], random_form(w, &axes->items[i], free));
+    if (axes->repeated)
+        nest_loop(w, &nest, "again", random_chance(w->random, 50) ? "1" : "2", NULL);
     if (free && random_chance(w->random, 20))
         shuffle_loops(w, &nest);
+    nest_mask(w, &nest, axes);
     if (axes->count > 1 && random_chance(w->random, 8)) { /* an order of axes that is not the buffer's */
         order.items[0] = axes->items[axes->count - 1];
         order.items[axes->count - 1] = axes->items[0];

@@ -22,9 +22,13 @@ typedef struct {
     char kind; /* 'S', 'R', or 'O' for an axis whose order matters */
     const char *loop, *name;
 } Axis;
+/* Which points of a block are left out, by a condition between its first and its last axis or on one of them. */
+typedef enum { MASK_NONE, MASK_TRIANGLE, MASK_BAND, MASK_PARITY, MASK_HEAD } Mask;
 typedef struct {
     Axis items[MOST_AXES];
     int count;
+    Mask mask;
+    bool repeated; /* a loop around the block that no axis depends on */
 } Axes;
 
 typedef struct {
@@ -58,6 +62,8 @@ Tensor *writer_target(Writer *w);
 /* An axis for each dimension of TENSOR. */
 Axes axes_of(Writer *w, const Tensor *tensor);
 void axes_add(Axes *axes, Writer *w, int dim, char kind);
+/* Any but MASK_NONE. */
+Mask random_mask(Writer *w);
 /* Writes loops around a block over AXES at INDENT and the block's first lines; returns the indent of its body. With FREE the loops may
    stand in any order and the bindings in any form. */
 int writer_open_block(Writer *w, int indent, const Axes *axes, bool free);
