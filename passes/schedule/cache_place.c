@@ -233,15 +233,6 @@ static bool loop_spans_region(const RegionQuery *query, const Var *var)
     return use.found;
 }
 
-/* The block has an init, which runs however often the loop over VAR, one of the reduction, does. */
-static bool loop_is_of_reduction(const BlockStmt *block, const Var *var)
-{
-    for (int i = 0; i < block->iter_count; i++)
-        if (block->init && block->iters[i].kind == ITER_REDUCE && expr_uses_var(block->bindings[i], var))
-            return true;
-    return false;
-}
-
 static bool uses_some_loop(const Expr *expr, const VarRange *const *loops, int count)
 {
     for (int i = 0; i < count; i++)
@@ -277,6 +268,7 @@ static bool loops_outnumber_elements(const CachePlan *plan, const RegionQuery *q
 static bool repeating_loops_run(Schedule *sch, const CachePlan *plan, const RegionQuery *query)
 {
     Context *ctx = sch->ctx;
+    const BlockStmt *writer = node_block(plan->writer);
     Analyzer *an = loops_context(sch, plan->scope);
     const VarRange **loops = ARENA_ARRAY(ctx->arena, const VarRange *, query->var_count),
                    **divided = ARENA_ARRAY(ctx->arena, const VarRange *, query->var_count);
@@ -285,7 +277,7 @@ static bool repeating_loops_run(Schedule *sch, const CachePlan *plan, const Regi
     for (int i = 0; i < query->var_count; i++) {
         const VarRange *loop = &query->vars[i];
         const Expr *extent = loop->range.extent;
-        if (loop_is_of_reduction(node_block(plan->writer), loop->var))
+        if (writer->init && block_only_reduces_over(writer, loop->var)) /* its init runs however often the loop does */
             continue;
         loops[loop_count++] = loop;
         if (loop_spans_region(query, loop->var))

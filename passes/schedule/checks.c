@@ -38,11 +38,13 @@ static bool detect_bindings(Schedule *sch, const TreeNode *node, const TreeNode 
     };
     if (!iter_map_detect(analyzer_new(sch->ctx), &query, result))
         return false;
-    for (int i = 0; i < result->count; i++)
-        if (result->sums[i]->count && !expr_is_int(result->sums[i]->args[0].scale, 1)) {
+    for (int i = 0; i < result->count; i++) {
+        const Expr *scale = result->sums[i]->count ? result->sums[i]->args[0].scale : NULL;
+        if (scale && !expr_is_int(scale, 1) && !expr_is_int(scale, -1)) {
             result->error = arena_printf(sch->ctx->arena, "%s leaves gaps between its values", print_expr(sch->ctx, block->bindings[i]));
             return false;
         }
+    }
     return true;
 }
 

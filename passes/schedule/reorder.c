@@ -4,8 +4,9 @@
      for i, j, k in T.grid(8, 16, 32):        for k, j, i in T.grid(32, 16, 8):
 
    What must hold: the loops lie on one chain in which each loop is the whole body of the one before; the blocks below have only spatial and
-   reduce axes (but for axes that only loops further out move), bound by affine expressions that cover a box, of which a T.where may cut out
-   any part; no extent uses a loop that would come to stand inside of it; accesses that depend on one another keep their order. */
+   reduce axes (but for axes that only loops further out move), with an init bound by affine expressions that cover a box, of which a
+   T.where may cut out any part; no extent uses a loop that would come to stand inside of it; accesses that depend on one another keep
+   their order. */
 #include "ir/print.h"
 #include "ir/walk.h"
 #include "passes/schedule/checks.h"
@@ -137,6 +138,13 @@ static bool check_reductions(Schedule *sch, const Reordering *reordering)
     return first < 0 || check_reductions_run_once(sch, reordering->chain[first], node_loop(reordering->chain[last])->var);
 }
 
+/* An update with an init counts the points of a box; other blocks need no more than that dependences keep their order. */
+static bool check_block(Schedule *sch, const TreeNode *block, const TreeNode *top)
+{
+    return check_block_axes(sch, block, top) &&
+           (!node_block(block)->init || check_block_is_affine(sch, block, schedule_parent(sch, top)));
+}
+
 /* The topmost blocks below the chain must have axes whose instances may run in any order. */
 static bool check_blocks(Schedule *sch, const Reordering *reordering)
 {
@@ -144,7 +152,7 @@ static bool check_blocks(Schedule *sch, const Reordering *reordering)
     int count;
     const TreeNode **blocks = schedule_child_blocks(sch, reordering->chain[0], &count);
     for (int i = 0; i < count; i++)
-        if (!check_block_axes(sch, blocks[i], top) || !check_block_is_affine(sch, blocks[i], schedule_parent(sch, top)))
+        if (!check_block(sch, blocks[i], top))
             return false;
     return check_loop_has_no_jump(sch, reordering->chain[0]);
 }

@@ -239,8 +239,10 @@ static void make_gather(Writer *w)
         return;
     }
     const char *at = axis_name(&axes, dim), *extent = w->extents[dim].text, *index = write_text(w, "%s - 1 - %s", extent, at);
-    if (random_chance(w->random, 40))
+    if (random_chance(w->random, 30))
         index = write_text(w, "(%s * 3 + 1) %% T.max(%s, 1)", at, extent);
+    else if (random_chance(w->random, 30))
+        index = write_text(w, "%s // 2", at);
     else if (random_chance(w->random, 50)) {
         Tensor *indices = writer_tensor(w, "int32", &dim, 1);
         indices->param = true; /* read as indices only, so that its values stay in bounds */
@@ -358,6 +360,56 @@ static void make_siblings(Writer *w)
     }
 }
 
+/* TARGET by a block for each element of its rows, from a row of scratch memory that a block before fills. */
+static void write_rows_by_scratch(Writer *w, int indent, const Tensor *target, const Axes *inner, const Axes *axes)
+{
+    const char *name = write_text(w, "S%d", w->block_count), *at = inner->items[0].name, *to = element(w, target, axes),
+               *value = writer_operand(w, target->type, axes, target);
+    write_line(w, indent, "%s = T.alloc_buffer((%s,), \"%s\")", name, w->extents[inner->items[0].dim].text, target->type);
+    write_line(w, writer_open_block(w, indent, inner, true), "%s[%s] = %s", name, at, value);
+    write_line(w, writer_open_block(w, indent, inner, true), "%s = %s[%s]", to, name, at);
+}
+
+/* For each row a block, and in it a reduction over the row. */
+static void make_row_sums(Writer *w)
+{
+    Tensor *target = writer_target(w);
+    Axes outer = axes_of(w, target), inner = {.count = 0}, axes = outer;
+    axes_add(&axes, w, random_below(w->random, w->own_dims), 'R');
+    inner.items[inner.count++] = axes.items[axes.count - 1];
+    const char *kind = reduction_kind(w, target->type), *to = element(w, target, &outer);
+    int indent = writer_open_block(w, 1, &outer, true);
+    indent = writer_open_block(w, indent, &inner, true);
+    write_line(w, indent, "with T.init():");
+    write_line(w, indent + 1, "%s = %s", to, identity(w, kind, target->type));
+    write_line(w, indent, "%s", update(w, kind, to, target->type, &axes, target));
+    target->written = true;
+}
+
+/* The even elements by one block, the odd ones by another, both read by a third. */
+static void make_interleaved(Writer *w)
+{
+    Tensor *target = writer_target(w);
+    Axes axes = axes_of(w, target);
+    const Extent *half = &w->extents[target->dims[0]];
+    int dims[MOST_RANK], twice = writer_extent(w, half->size < 0 ? write_text(w, "%s * 2", half->text) : write_text(w, "%d", half->size * 2),
+                                               half->size < 0 ? -1 : half->size * 2);
+    memcpy(dims, target->dims, sizeof dims);
+    dims[0] = twice;
+    Tensor *pairs = writer_tensor(w, target->type, dims, target->rank);
+    const char *parts[2];
+    for (int part = 0; part < 2; part++) {
+        Axes place = axes;
+        place.items[0].dim = twice;
+        place.items[0].name = write_text(w, "%s * 2 + %d", axes.items[0].name, part);
+        parts[part] = element(w, pairs, &place);
+        write_line(w, writer_open_block(w, 1, &axes, true), "%s = %s", parts[part], writer_operand(w, target->type, &axes, target));
+    }
+    bool is_bool = !strcmp(target->type, "bool");
+    write_line(w, writer_open_block(w, 1, &axes, true), is_bool ? "%s = %s and %s" : "%s = %s - %s", element(w, target, &axes), parts[0], parts[1]);
+    target->written = pairs->written = true;
+}
+
 /* A block for each row, and in it a block for each element; the row may be seen through a view. */
 static void make_nested(Writer *w)
 {
@@ -375,6 +427,10 @@ static void make_nested(Writer *w)
     const char *extent = w->extents[inner.items[0].dim].text, *value = writer_operand(w, target->type, &axes, target),
                *to = element(w, target, &axes);
     int indent = writer_open_block(w, 1, &outer, true);
+    if (random_chance(w->random, 30)) {
+        write_rows_by_scratch(w, indent, target, &inner, &axes);
+        return;
+    }
     bool view = random_chance(w->random, 30) && w->extents[inner.items[0].dim].size != 0;
     if (view) {
         Axes corner = with_index(&axes, inner.items[0].dim, write_text(w, "0:%s", extent));
@@ -396,7 +452,7 @@ static const struct {
     int weight;
 } makers[] = {{make_elementwise, 26}, {make_copy, 10},    {make_stencil, 7},  {make_reduction, 22}, {make_argument_of_extreme, 4},
               {make_scan, 5},         {make_gather, 6},   {make_reversed, 4}, {make_in_place, 4},   {make_windows, 5},
-              {make_halves, 3},       {make_siblings, 6}, {make_nested, 5}};
+              {make_halves, 3},       {make_siblings, 6}, {make_nested, 6},   {make_row_sums, 3}, {make_interleaved, 3}};
 
 void random_blocks(Writer *w)
 {
