@@ -84,6 +84,60 @@ static const Expr *simplify_value(Rewriter *rewriter, const Expr *expr)
     return rewrite_expr_children(rewriter, expr);
 }
 
+/* --- Loops whose last iterations do nothing --- */
+
+/* No part of STMT runs: a condition around it fails for all that is bound. What the bounds of its loops read might fail, so they count. */
+static bool is_idle(Simplification *s, const Stmt *stmt)
+{
+    Context *ctx = analyzer_context(s->an);
+    if (stmt->kind == STMT_FOR) {
+        const ForStmt *loop = &stmt->as.loop;
+        if (loop->kind == FOR_THREAD || expr_reads_memory(loop->min) || expr_reads_memory(loop->extent))
+            return false;
+        index_vars_add(ctx, &s->vars, stmt);
+        facts_bind_stmt(s->an, stmt);
+        return is_idle(s, loop->body);
+    }
+    if (stmt->kind == STMT_IF) {
+        ExprList parts = {0};
+        conjunction_split(ctx, stmt->as.branch.condition, &parts);
+        bool fails = false;
+        for (int i = 0; i < parts.count && !stmt->as.branch.else_body && !expr_reads_memory(parts.data[i]); i++)
+            fails |= is_index_expr(&s->vars, parts.data[i]) && analyzer_prove(s->an, op_not(ctx, parts.data[i], span_none()));
+        return fails || (!stmt->as.branch.else_body && !expr_reads_memory(stmt->as.branch.condition) && is_idle(s, stmt->as.branch.then_body));
+    }
+    bool idle = stmt->kind == STMT_SEQ;
+    for (int i = 0; idle && i < stmt->as.seq.count; i++)
+        idle = is_idle(s, stmt->as.seq.items[i]);
+    return idle;
+}
+
+/* The iterations of LOOP from number FIRST on, of EXTENT ones, do nothing. */
+static bool is_idle_from(Simplification *s, const ForStmt *loop, int64_t first, int64_t extent)
+{
+    Context *ctx = analyzer_context(s->an);
+    Range rest = {op_add_int(ctx, loop->min, first), expr_int(ctx, loop->extent->dtype, extent - first)};
+    analyzer_bind_range_opaque(s->an, loop->var, rest);
+    return is_idle(s, loop->body);
+}
+
+/* The extent of LOOP without the iterations at its end that do nothing. */
+static const Expr *busy_extent(Simplification *s, const ForStmt *loop)
+{
+    int64_t extent, busy = 0;
+    bool whole = loop->kind == FOR_THREAD || loop->kind == FOR_VECTORIZED || expr_reads_memory(loop->min);
+    if (whole || !expr_const_int(loop->extent, &extent) || extent < 2 || !is_idle_from(s, loop, extent - 1, extent))
+        return loop->extent;
+    for (int64_t idle = extent - 1; busy < idle;) {
+        int64_t middle = busy + (idle - busy) / 2;
+        if (is_idle_from(s, loop, middle, extent))
+            idle = middle;
+        else
+            busy = middle + 1;
+    }
+    return expr_int(analyzer_context(s->an), loop->extent->dtype, busy);
+}
+
 /* --- Statements --- */
 static const Stmt *simplify_stmt(Rewriter *rewriter, const Stmt *stmt);
 
@@ -94,6 +148,7 @@ static const Stmt *simplify_loop(Rewriter *rewriter, const Stmt *stmt)
     ForStmt loop = stmt->as.loop;
     loop.min = simplify_index(rewriter, loop.min);
     loop.extent = simplify_index(rewriter, loop.extent);
+    loop.extent = busy_extent(simplification, &loop);
     int64_t extent;
     if (expr_const_int(loop.extent, &extent) && extent <= 0)
         return stmt_empty(ctx);
@@ -103,7 +158,8 @@ static const Stmt *simplify_loop(Rewriter *rewriter, const Stmt *stmt)
         subst_var(ctx, &subst, loop.var, loop.min);
         return simplify_stmt(rewriter, subst_stmt(ctx, &subst, loop.body));
     }
-    facts_bind_stmt(simplification->an, stmt);
+    if (pure)
+        analyzer_bind_range_opaque(simplification->an, loop.var, (Range){loop.min, loop.extent});
     loop.body = simplify_stmt(rewriter, loop.body);
     if (stmt_is_empty(loop.body) && pure)
         return loop.body;
