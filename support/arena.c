@@ -116,7 +116,12 @@ void *arena_alloc(Arena *arena, size_t size)
 
 void *arena_copy(Arena *arena, const void *data, size_t size)
 {
-    void *copy = take(arena, size);
+    return arena_grow(arena, data, size, size);
+}
+
+void *arena_grow(Arena *arena, const void *data, size_t size, size_t grown)
+{
+    void *copy = take(arena, grown);
     if (size)
         memcpy(copy, data, size);
     return copy;

@@ -18,6 +18,8 @@ void arena_reset(Arena *arena);
 void *arena_alloc(Arena *arena, size_t size);
 /* Copies SIZE bytes of DATA. */
 void *arena_copy(Arena *arena, const void *data, size_t size);
+/* GROWN bytes that begin with the SIZE bytes of DATA; what follows has any value. */
+void *arena_grow(Arena *arena, const void *data, size_t size, size_t grown);
 /* A NUL-terminated copy of the first LENGTH bytes of TEXT. */
 char *arena_strndup(Arena *arena, const char *text, size_t length);
 /* printf into arena memory. */
