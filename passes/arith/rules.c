@@ -165,12 +165,31 @@ const RuleTable *const *rule_tables(int *count)
     return tables;
 }
 
+/* EXPR, an operand, may match PATTERN for all that its kind says. */
+static bool kind_fits(const Pattern *pattern, const Expr *expr)
+{
+    switch ((PatternClass)pattern->class) {
+    case PATTERN_ANY: return true;
+    case PATTERN_OPERATION: return expr->kind == pattern->kind;
+    default: return expr->kind == EXPR_INT;
+    }
+}
+
+/* The kinds of the operands of EXPR, which is of the kind of PATTERN, fit: few rules of a table pass this. */
+static bool kinds_fit(const Pattern *pattern, const Expr *expr)
+{
+    for (int i = 0; i < expr->arg_count; i++)
+        if (!kind_fits(pattern->args[i], expr->args[i]))
+            return false;
+    return true;
+}
+
 const Expr *rules_apply(Simplifier *s, const RuleTable *table, const Expr *expr)
 {
     Match match = {.simplifier = s};
     for (int i = 0; i < table->count; i++) {
         const Rule *rule = &table->rules[i];
-        if (!pattern_match(&match, rule->from, expr) || (rule->when && !condition_holds(&match, rule->when)))
+        if (rule->from->kind != expr->kind || !kinds_fit(rule->from, expr) || !pattern_match(&match, rule->from, expr) || (rule->when && !condition_holds(&match, rule->when)))
             continue;
         const Expr *result = pattern_build(&match, rule->to, expr->dtype);
         if (result)
