@@ -21,9 +21,11 @@ typedef VEC(const Image *) ImageRefs;
 
 typedef struct {
     Context *ctx;
+    const Func *before;
     Map sizes;
     ImageList images;
-    Map allocated; /* data variables of the buffers that the program allocates */
+    Map allocated; /* data variables of the buffers that the program allocates; see is_allocated */
+    bool has_allocated;
     Map scratch;   /* of those asked for: data variable -> the check when each instance of the block has the buffer to itself, else NULL */
 } OrderCheck;
 
@@ -54,13 +56,18 @@ static BlockAccesses *accesses_of(Context *ctx, Map *blocks, const Block *block)
     return list;
 }
 
-static Map group_by_block(Context *ctx, const AccessList *accesses, const Stmt *part, bool all)
+/* Those below PART; ALL: it is the whole program. DATA, where not NULL: those of the memory in it only. */
+static Map group_by_block(Context *ctx, const AccessList *accesses, const Stmt *part, bool all, const Map *data)
 {
     Map blocks = {0};
     BlockAccesses *list = NULL;
+    const Var *last = NULL;
+    bool wanted = true;
     for (int i = 0; i < accesses->count; i++) {
         const Access *access = &accesses->data[i];
-        if (!all && !below(access, part))
+        if (data && access->data != last)
+            wanted = map_has(data, last = access->data);
+        if (!wanted || (!all && !below(access, part)))
             continue;
         if (!list || list->block != access->block)
             list = accesses_of(ctx, &blocks, access->block);
@@ -292,11 +299,28 @@ static bool keep_order(const Image *a, const Image *b)
            access_precedes(a->old_access, b->old_access) == access_precedes(a->new_access, b->new_access);
 }
 
+static bool collect_allocation(Visitor *visitor, const Stmt *stmt)
+{
+    OrderCheck *check = visitor->data;
+    for (int i = 0; stmt->kind == STMT_BLOCK && i < stmt->as.block.alloc_count; i++)
+        map_set(check->ctx->arena, &check->allocated, stmt->as.block.allocs[i]->data, check);
+    return true;
+}
+
+static bool is_allocated(OrderCheck *check, const Var *data)
+{
+    Visitor visitor = {.stmt = collect_allocation, .data = check};
+    if (!check->has_allocated)
+        visit_stmt(&visitor, check->before->body);
+    check->has_allocated = true;
+    return map_has(&check->allocated, data);
+}
+
 /* A and B belong to one block, which fills the scratch buffer that they touch anew in each of its instances: what one left there is nothing
    to another. */
 static bool is_scratch_of_instance(OrderCheck *check, const AccessList *accesses, const Access *a, const Access *b)
 {
-    if (!a->data || a->block != b->block || !map_has(&check->allocated, a->data))
+    if (!a->data || a->block != b->block || !is_allocated(check, a->data))
         return false;
     if (!map_has(&check->scratch, a->data)) {
         int count;
@@ -323,7 +347,7 @@ static const Var *innermost_common_loop(const Access *a, const Access *b)
 
 static bool is_private(OrderCheck *check, const AccessList *accesses, const Var *data, const Var *var)
 {
-    return data && map_has(&check->allocated, data) && dependence_is_private(check->ctx, accesses, &check->sizes, data, var);
+    return data && is_allocated(check, data) && dependence_is_private(check->ctx, accesses, &check->sizes, data, var);
 }
 
 /* All that MOVED writes is private to the iterations of the loop over VAR. */
@@ -347,14 +371,6 @@ static bool meet_in_scratch(OrderCheck *check, const Block *moved, const AccessL
            access_precedes(a->old_access, b->old_access) == access_precedes(a->new_access, b->new_access) &&
            is_private(check, before, a->old_access->data, loop) && is_private(check, after, a->new_access->data, loop) &&
            writes_privately(check, before, moved, loop);
-}
-
-static bool collect_allocation(Visitor *visitor, const Stmt *stmt)
-{
-    OrderCheck *check = visitor->data;
-    for (int i = 0; stmt->kind == STMT_BLOCK && i < stmt->as.block.alloc_count; i++)
-        map_set(check->ctx->arena, &check->allocated, stmt->as.block.allocs[i]->data, check);
-    return true;
 }
 
 /* Those that keep their loops come in the same order before and after: then any two of them do. The lists are in program order. */
@@ -405,6 +421,19 @@ static ImageRefs images_with_fences(const OrderCheck *check)
     return all;
 }
 
+/* Adds the memory to DATA that an access can share with one in BLOCK, NULL being any block; false where that is all of it. */
+static bool find_shared_data(Context *ctx, const AccessList *accesses, const Block *block, Map *data)
+{
+    for (int i = 0; block && i < accesses->count; i++) {
+        const Access *access = &accesses->data[i];
+        if (access->fence || !access->data)
+            return false;
+        if (access_in_block(access, block))
+            map_set(ctx->arena, data, access->data, access->data);
+    }
+    return block != NULL;
+}
+
 static bool pair_loses_order(OrderCheck *check, const OrderQuestion *question, const AccessList *accesses, const AccessList *after,
                              const Image *a, const Image *b, Conflict *conflict)
 {
@@ -423,12 +452,11 @@ bool order_changes(Context *ctx, const OrderQuestion *question, Conflict *confli
 {
     const Func *before = question->before, *after = question->after;
     const Stmt *old_part = question->old_part, *new_part = question->new_part;
-    OrderCheck check = {.ctx = ctx, .sizes = func_sizes(ctx, before)};
-    Visitor visitor = {.stmt = collect_allocation, .data = &check};
-    visit_stmt(&visitor, before->body);
+    OrderCheck check = {.ctx = ctx, .before = before, .sizes = func_sizes(ctx, before)};
     AccessList old_accesses = access_collect(ctx, before), new_accesses = access_collect(ctx, after);
-    Map old_blocks = group_by_block(ctx, &old_accesses, old_part, old_part == before->body),
-        new_blocks = group_by_block(ctx, &new_accesses, new_part, new_part == after->body);
+    Map shared = {0}, *data = find_shared_data(ctx, &old_accesses, question->involved, &shared) ? &shared : NULL;
+    Map old_blocks = group_by_block(ctx, &old_accesses, old_part, old_part == before->body, data),
+        new_blocks = group_by_block(ctx, &new_accesses, new_part, new_part == after->body, data);
     if (!find_images(&check, question->involved, &old_blocks, &new_blocks)) {
         *conflict = (Conflict){.text = "the blocks of the program changed in this step"};
         return true;
