@@ -452,6 +452,9 @@ static isl_set *with_sizes(const AffineSpace *space)
 
 SetVerdict affine_verdict(AffineSpace *space)
 {
+    SetVerdict found = space->set ? affine_search(space) : SET_UNKNOWN;
+    if (found != SET_UNKNOWN)
+        return found;
     affine_settle(space);
     if (!space->set)
         return SET_UNKNOWN;
@@ -467,6 +470,7 @@ bool affine_runs_into(const AffineSpace *whole, AffineSpace *part)
         return false;
     AffineSpace settled = affine_copy(whole);
     affine_settle(&settled);
+    affine_settle(part);
     isl_set *sizes_whole = isl_set_params(with_sizes(&settled)), *sizes_part = isl_set_params(with_sizes(part));
     bool always = isl_set_is_subset(sizes_whole, sizes_part) == isl_bool_true;
     isl_set_free(sizes_whole);
@@ -500,8 +504,29 @@ static isl_point *least_point(isl_set *set)
     return point;
 }
 
+/* The space is restricted as it was when its point was found. */
+static bool has_point(const AffineSpace *space)
+{
+    return space->set && space->point && space->point->rows == space->rows && space->point->choices == space->choices;
+}
+
+static void sample_point(const AffineSpace *space, int64_t *values, const char **params)
+{
+    const AffinePoint *point = space->point;
+    StrBuf text = {.arena = space->ctx->arena};
+    for (int i = 0; i < (int)isl_set_dim(space->set, isl_dim_set); i++)
+        values[i] = point->values[point->param_count + i];
+    for (int i = 0; i < point->param_count; i++)
+        strbuf_printf(&text, "%s%s = %lld", i ? ", " : "", point->params[i]->name, (long long)point->values[i]);
+    *params = strbuf_text(&text);
+}
+
 bool affine_sample(AffineSpace *space, int64_t *values, const char **params)
 {
+    if (has_point(space)) {
+        sample_point(space, values, params);
+        return true;
+    }
     affine_settle(space);
     isl_set *set = space->set ? with_sizes(space) : NULL;
     isl_point *point = set ? least_point(isl_set_copy(set)) : NULL;

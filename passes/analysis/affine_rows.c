@@ -11,14 +11,12 @@ enum { DEEPEST_SUM = 100 };
 
 /* --- sums --- */
 
-static bool quotients_equal(const AffineQuotient *a, const AffineQuotient *b);
-
 static bool terms_count_same(const AffineRowTerm *a, const AffineRowTerm *b)
 {
-    return a->param == b->param && a->dim == b->dim && quotients_equal(a->quotient, b->quotient);
+    return a->param == b->param && a->dim == b->dim && affine_quotients_equal(a->quotient, b->quotient);
 }
 
-static bool quotients_equal(const AffineQuotient *a, const AffineQuotient *b)
+bool affine_quotients_equal(const AffineQuotient *a, const AffineQuotient *b)
 {
     if (a == b || !a || !b)
         return a == b;
@@ -296,7 +294,7 @@ static void note_terms(Columns *columns, const AffineRowTerm *terms, int count);
 static int quotient_column(Columns *columns, const AffineQuotient *quotient)
 {
     int at = 0;
-    while (at < columns->quotients.count && !quotients_equal(columns->quotients.data[at], quotient))
+    while (at < columns->quotients.count && !affine_quotients_equal(columns->quotients.data[at], quotient))
         at++;
     if (at < columns->quotients.count)
         return at;

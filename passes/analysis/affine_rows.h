@@ -97,6 +97,19 @@ const Expr *affine_undivided(const AffineSpace *space, const Expr *expr);
 /* EXPR, an integer or a condition, is certainly not affine: it reads memory, or multiplies what varies with what varies. Then isl need not be
    asked; it is where this is not known. */
 bool affine_surely_not(Context *ctx, const AffineEnv *env, const Expr *expr);
+/* The same quotients of the same sums. */
+bool affine_quotients_equal(const AffineQuotient *a, const AffineQuotient *b);
+
+/* The least point of the space that ROWS and CHOICES restrict, and nothing else: first the parameters', then the dimensions' values. */
+typedef struct AffinePoint {
+    const AffineRow *rows;
+    const AffineChoice *choices;
+    int param_count;
+    Var *const *params; /* in the order of their values */
+    const int64_t *values;
+} AffinePoint;
+/* A cheap search for a point of SPACE, which becomes its POINT. SET_UNKNOWN: the set must be asked. */
+SetVerdict affine_search(AffineSpace *space);
 /* Gives the rows to the set. */
 void affine_settle(AffineSpace *space);
 
