@@ -15,8 +15,8 @@ const char *print_stmt(Context *ctx, const Stmt *stmt);
 /* How print_func spells each Var and Buffer that it defines: from the symbol to its text. What a message says of symbols that steps made
    agrees with the printed program by this: there may be several of one name, and a name may hold a character that the text cannot. */
 Map print_spellings(Context *ctx, const Func *func);
-/* The same, much faster, for what is defined outside of all loops or in the bodies of LOOPS alone: a Map with the variables of these loops
-   and of all that are around them. */
+/* The same, much faster, for buffers and loop variables that are defined outside of all loops or in the bodies of LOOPS alone: a Map with the
+   variables of these loops and of all that are around them. Data variables may be spelled otherwise in it. */
 Map print_spellings_in(Context *ctx, const Func *func, const Map *loops);
 
 #endif

@@ -191,8 +191,21 @@ void print_buffer_arguments(Printer *printer, const Buffer *buffer, bool owns_da
         print_insert_assignment(printer, strbuf_text(&declared.names), strbuf_text(&declared.values));
 }
 
+/* The declaration of BUFFER, with data of its own, gives names to nothing else: what it mentions has one. */
+static bool names_only_itself(const Printer *printer, const Buffer *buffer)
+{
+    bool only = !buffer->strides && buffer->elem_offset->kind == EXPR_INT && !printer_knows(printer, buffer->data);
+    for (int i = 0; only && i < buffer->ndim; i++)
+        only = buffer->shape[i]->kind == EXPR_INT || (buffer->shape[i]->kind == EXPR_VAR && !fresh_var(printer, buffer->shape[i]));
+    return only;
+}
+
 void print_buffer_line(Printer *printer, const char *method, const Buffer *buffer)
 {
+    if (printer->wanted && names_only_itself(printer, buffer)) {
+        printer_define_as(printer, buffer->data, printer_define_buffer(printer, buffer));
+        return;
+    }
     print_begin_line(printer);
     print_text(printer, printer_define_buffer(printer, buffer));
     print_text(printer, " = T.");

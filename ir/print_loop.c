@@ -101,8 +101,28 @@ static void print_body(Printer *printer, const ForStmt *loop)
         print_suite(printer, loop->body);
 }
 
+static bool is_constant_or_known(const Printer *printer, const Expr *expr)
+{
+    return expr->kind == EXPR_INT || (expr->kind == EXPR_VAR && printer_knows(printer, expr->value.var));
+}
+
+/* The body of LOOP is not wanted, and what stands before it defines nothing that would outlast the loop. */
+static bool leaves_no_names(const Printer *printer, const ForStmt *loop)
+{
+    if (!printer->wanted || map_has(printer->wanted, loop->var))
+        return false;
+    while (is_constant_or_known(printer, loop->min) && is_constant_or_known(printer, loop->extent)) {
+        if (loop->body->kind != STMT_FOR)
+            return true;
+        loop = &loop->body->as.loop;
+    }
+    return false;
+}
+
 void print_for(Printer *printer, const ForStmt *loop)
 {
+    if (leaves_no_names(printer, loop))
+        return;
     int scope = printer_begin_scope(printer);
     LoopNest nest = grid_loops(printer, loop);
     print_begin_line(printer);

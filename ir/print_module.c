@@ -17,6 +17,7 @@ typedef struct {
 typedef struct {
     Context *ctx;
     Map *used;
+    uint64_t params; /* one of these is set in an expression that mentions a parameter */
 } UseCollector;
 
 static bool collect_handle(Visitor *visitor, const Expr *expr)
@@ -24,15 +25,17 @@ static bool collect_handle(Visitor *visitor, const Expr *expr)
     UseCollector *collector = visitor->data;
     if (expr->kind == EXPR_VAR && expr->dtype.code == DT_HANDLE)
         map_set(collector->ctx->arena, collector->used, expr->value.var, expr->value.var);
-    return true;
+    return expr->uses & collector->params;
 }
 
 static ParamUses param_uses(Context *ctx, const Func *func)
 {
     ParamUses uses = {0};
     Map data = {0};
-    UseCollector collector = {ctx, &uses.used};
+    UseCollector collector = {.ctx = ctx, .used = &uses.used};
     Visitor visitor = {.expr = collect_handle, .data = &collector};
+    for (int i = 0; i < func->param_count; i++)
+        collector.params |= symbol_bit(func->params[i].param->id);
     visit_stmt(&visitor, func->body);
     for (int i = 0; i < func->param_count; i++) {
         if (!func->params[i].buffer)
