@@ -45,7 +45,8 @@ typedef struct {
     const Expr *one; /* the extent of the last index */
     const Stmt *outermost; /* the statements that are parts; NULL: none are */
     PartList parts;
-    bool plain; /* the part that the walk is in, so far */
+    int item;   /* the number of the part that the walk is in; -1: of none */
+    bool plain; /* that part, so far */
     const AccessList *known; /* the accesses of another function, and its parts */
     const PartList *known_parts;
     int next_known;
@@ -142,6 +143,7 @@ static void add_access(Collector *collector, Region region, bool whole, bool wri
                      .viewed = region.buffer != buffer,
                      .never = frame_never_runs(collector->frame),
                      .order = write,
+                     .item = collector->item,
                      .span = span};
     access.whole = whole || !same_layout(canonical, region.buffer);
     access.block = collector->block ? collector->block->block : NULL;
@@ -174,6 +176,7 @@ static void add_opaque(Collector *collector, Span span)
     if (!declared) {
         Access access = {
             .frame = collector->frame, .write = true, .whole = true, .fence = true, .order = 1, .stmt = collector->stmt, .span = span};
+        access.item = collector->item;
         access.block = block ? block->block : NULL;
         vec_push(collector->ctx->arena, &collector->accesses, access);
         return;
@@ -421,15 +424,21 @@ static void copy_part(Collector *collector, const Part *part)
     collector->way.known.count = collector->way.copies.count = 0;
     vec_push(arena, &collector->way.known, part->outside);
     vec_push(arena, &collector->way.copies, collector->frame);
-    for (int i = part->first; i < part->end; i++) {
-        Access access = collector->known->data[i];
-        const Range *known = access.region.ranges;
-        access.frame = copy_frame(arena, &collector->way, access.frame);
-        access.func = collector->func;
-        access.region.ranges = ARENA_ARRAY(arena, Range, access.region.buffer->ndim);
-        for (int d = 0; d < access.region.buffer->ndim; d++)
-            access.region.ranges[d] = point(collector, known[d].min);
-        vec_push(arena, &collector->accesses, access);
+    int count = part->end - part->first, indices = 0;
+    for (int i = part->first; i < part->end; i++)
+        indices += collector->known->data[i].region.buffer->ndim;
+    Range *ranges = arena_grow(arena, NULL, 0, sizeof *ranges * (size_t)indices);
+    vec_reserve(arena, &collector->accesses, collector->accesses.count + count);
+    for (int i = 0; i < count; i++) {
+        Access *access = &collector->accesses.data[collector->accesses.count++];
+        *access = collector->known->data[part->first + i];
+        const Range *known = access->region.ranges;
+        access->frame = copy_frame(arena, &collector->way, access->frame);
+        access->func = collector->func;
+        access->item = collector->item;
+        access->region.ranges = ranges;
+        for (int d = 0; d < access->region.buffer->ndim; d++)
+            *ranges++ = point(collector, known[d].min);
     }
 }
 
@@ -455,6 +464,7 @@ static void collect_part(Collector *collector, const Stmt *stmt, int position)
     push(collector, (Frame){.kind = FRAME_POSITION, .position = position});
     Part part = {stmt, collector->frame, first, first, true};
     collector->plain = true;
+    collector->item = position;
     if (known && known->plain && has_same_buffers(collector, known))
         copy_part(collector, known);
     else
@@ -463,6 +473,7 @@ static void collect_part(Collector *collector, const Stmt *stmt, int position)
     part.end = collector->accesses.count;
     vec_push(collector->ctx->arena, &collector->parts, part);
     collector->frame = outside;
+    collector->item = -1;
 }
 
 static void collect_stmt(Collector *collector, const Stmt *stmt)
@@ -534,7 +545,7 @@ static AccessCache *access_cache(Context *ctx)
 /* The accesses of FUNC into LIST; its parts may be in KNOWN, which may be NULL. */
 static void collect_func(Context *ctx, const Func *func, const KeptList *known, KeptList *list)
 {
-    Collector collector = {.ctx = ctx, .func = func, .flats = flat_buffers_collect(ctx, func)};
+    Collector collector = {.ctx = ctx, .func = func, .flats = flat_buffers_collect(ctx, func), .item = -1};
     collector.outermost = parts_of(func, &collector.flats);
     bool shares_root = known && collector.outermost && known->parts.count && known->func->body->as.block.block == func->body->as.block.block;
     if (shares_root) {

@@ -43,6 +43,7 @@ typedef struct {
     bool never;         /* certainly does not run: it lies in a loop of no iteration, and not in an init that runs all the same */
     bool fence;         /* an opaque effect without declared regions: conflicts with everything */
     int order;          /* among accesses of one statement: what is read comes before what is written */
+    int item;           /* which statement of the function's outermost block it lies in; -1: none, or not known */
     Block *block;       /* the innermost block around, or NULL */
     const Func *func;
     const Stmt *stmt;

@@ -5,6 +5,7 @@
    For two accesses a and b the set of all pairs of instances that touch one element and run a before b in the old program, but not in the
    new one, must be empty. It is the union over the loop that orders them in the old and the loop that orders them in the new program, so it
    is decided part by part. */
+#include <limits.h>
 #include <string.h>
 
 #include "ir/walk.h"
@@ -421,17 +422,46 @@ static ImageRefs images_with_fences(const OrderCheck *check)
     return all;
 }
 
-/* Adds the memory to DATA that an access can share with one in BLOCK, NULL being any block; false where that is all of it. */
-static bool find_shared_data(Context *ctx, const AccessList *accesses, const Block *block, Map *data)
+/* The statements of the outermost block that a step put in the place of others; outside of them it left all as it was. */
+typedef struct {
+    int first, end;
+} ChangedItems;
+
+static const Stmt *outermost_items(const Func *func)
 {
-    for (int i = 0; block && i < accesses->count; i++) {
+    const Stmt *body = func->body->kind == STMT_BLOCK ? func->body->as.block.body : NULL;
+    return body && body->kind == STMT_SEQ ? body : NULL;
+}
+
+/* Those of BEFORE. */
+static ChangedItems find_changed_items(const Func *before, const Func *after)
+{
+    const Stmt *old_body = outermost_items(before), *new_body = outermost_items(after);
+    if (!old_body || !new_body)
+        return (ChangedItems){0, INT_MAX};
+    const Stmt *const *old_items = old_body->as.seq.items, *const *new_items = new_body->as.seq.items;
+    int first = 0, old_end = old_body->as.seq.count, new_end = new_body->as.seq.count;
+    for (; first < old_end && first < new_end && old_items[first] == new_items[first]; first++)
+        ;
+    for (; old_end > first && new_end > first && old_items[old_end - 1] == new_items[new_end - 1]; old_end--)
+        new_end--;
+    return (ChangedItems){first, old_end};
+}
+
+/* Adds the memory to DATA that can be touched in an order that is lost: by what changed, or by the block that the question is about. False
+   where that is all of it. */
+static bool find_shared_data(Context *ctx, const AccessList *accesses, const OrderQuestion *question, Map *data)
+{
+    ChangedItems changed = find_changed_items(question->before, question->after);
+    for (int i = 0; i < accesses->count; i++) {
         const Access *access = &accesses->data[i];
         if (access->fence || !access->data)
             return false;
-        if (access_in_block(access, block))
+        bool kept = access->item >= 0 && (access->item < changed.first || access->item >= changed.end);
+        if (question->involved ? access_in_block(access, question->involved) : !kept)
             map_set(ctx->arena, data, access->data, access->data);
     }
-    return block != NULL;
+    return true;
 }
 
 static bool pair_loses_order(OrderCheck *check, const OrderQuestion *question, const AccessList *accesses, const AccessList *after,
@@ -454,7 +484,7 @@ bool order_changes(Context *ctx, const OrderQuestion *question, Conflict *confli
     const Stmt *old_part = question->old_part, *new_part = question->new_part;
     OrderCheck check = {.ctx = ctx, .before = before, .sizes = func_sizes(ctx, before)};
     AccessList old_accesses = access_collect(ctx, before), new_accesses = access_collect(ctx, after);
-    Map shared = {0}, *data = find_shared_data(ctx, &old_accesses, question->involved, &shared) ? &shared : NULL;
+    Map shared = {0}, *data = find_shared_data(ctx, &old_accesses, question, &shared) ? &shared : NULL;
     Map old_blocks = group_by_block(ctx, &old_accesses, old_part, old_part == before->body, data),
         new_blocks = group_by_block(ctx, &new_accesses, new_part, new_part == after->body, data);
     if (!find_images(&check, question->involved, &old_blocks, &new_blocks)) {
