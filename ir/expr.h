@@ -43,6 +43,7 @@ const ExprKindInfo *expr_kind_info(ExprKind kind);
 struct Expr {
     uint8_t kind; /* ExprKind */
     bool predicated; /* EXPR_LOAD only: the last argument is a lane mask, not an index */
+    bool opaque;     /* some call in it may do anything: it must be evaluated exactly where and as often as it is written */
     DType dtype;
     int arg_count;
     uint64_t hash; /* structural, equal for equal expressions over the same symbols */

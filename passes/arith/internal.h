@@ -44,8 +44,7 @@ typedef struct {
 typedef struct {
     const Expr *expr;
     uint32_t epoch;
-    bool has_bound, has_modular, has_effects;
-    bool effects; /* some call in it may do anything: it must be evaluated exactly where and as often as it is written */
+    bool has_bound, has_modular;
     IntBound bound;
     ModularSet modular;
     const Expr *rewritten, *canonical; /* NULL: not known yet */

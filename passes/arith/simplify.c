@@ -117,27 +117,9 @@ const Expr *simplify_node(Simplifier *s, const Expr *expr)
     }
 }
 
-/* True when EXPR holds a call that may not be moved, dropped or repeated. */
-static bool has_effects(Analyzer *an, const Expr *expr)
-{
-    if (expr->kind == EXPR_CALL && op_info(expr->value.op)->effect == EFFECT_OPAQUE)
-        return true;
-    if (expr->arg_count == 0)
-        return false;
-    Memo *memo = analyzer_memo(an, expr);
-    if (memo->has_effects)
-        return memo->effects;
-    bool effects = false;
-    for (int i = 0; i < expr->arg_count && !effects; i++)
-        effects = has_effects(an, expr->args[i]);
-    memo = analyzer_memo(an, expr);
-    memo->has_effects = true;
-    return memo->effects = effects;
-}
-
 static const Expr *visit_uncached(Simplifier *s, const Expr *expr)
 {
-    if (has_effects(s->an, expr))
+    if (expr->opaque)
         return with_visited_args(s, expr);
     if (s->canonical && canonical_handles(expr))
         return canonical_simplify(s, expr);
