@@ -32,7 +32,7 @@ struct Context {
     int flushed_diagnostics, error_count;
     uint32_t next_symbol; /* the last number given to a Var, Buffer or Block */
     bool warnings_are_errors, no_warnings;
-    Resource isl, llvm, accesses;
+    Resource isl, llvm, accesses, rules;
 };
 
 Context *context_new(void);

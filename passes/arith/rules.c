@@ -165,31 +165,58 @@ const RuleTable *const *rule_tables(int *count)
     return tables;
 }
 
-/* EXPR, an operand, may match PATTERN for all that its kind says. */
-static bool kind_fits(const Pattern *pattern, const Expr *expr)
+/* The rules of a table by the kinds of the first two operands: few of them can apply to any one expression. */
+typedef struct {
+    const Rule **candidates[EXPR_KIND_COUNT][EXPR_KIND_COUNT]; /* lists that end with NULL, made when they are first asked for */
+} RuleIndex;
+typedef struct {
+    RuleIndex *tables[RULE_TABLE_COUNT];
+} RuleIndexes;
+
+/* An operand of KIND may match PATTERN for all that its kind says. */
+static bool kind_fits(const Pattern *pattern, int kind)
 {
     switch ((PatternClass)pattern->class) {
     case PATTERN_ANY: return true;
-    case PATTERN_OPERATION: return expr->kind == pattern->kind;
-    default: return expr->kind == EXPR_INT;
+    case PATTERN_OPERATION: return kind == pattern->kind;
+    default: return kind == EXPR_INT;
     }
 }
 
-/* The kinds of the operands of EXPR, which is of the kind of PATTERN, fit: few rules of a table pass this. */
-static bool kinds_fit(const Pattern *pattern, const Expr *expr)
+static const Rule **find_candidates(Context *ctx, const RuleTable *table, int first, int second)
 {
-    for (int i = 0; i < expr->arg_count; i++)
-        if (!kind_fits(pattern->args[i], expr->args[i]))
-            return false;
-    return true;
+    VEC(const Rule *) found = {0};
+    for (int i = 0; i < table->count; i++) {
+        const Pattern *const *args = table->rules[i].from->args;
+        if (kind_fits(args[0], first) && (!args[1] || kind_fits(args[1], second)))
+            vec_push(ctx->base_arena, &found, &table->rules[i]);
+    }
+    vec_push(ctx->base_arena, &found, NULL);
+    return found.data;
+}
+
+/* Those rules of TABLE that may match EXPR, in their order, and NULL. */
+static const Rule *const *candidate_rules(Context *ctx, const RuleTable *table, const Expr *expr)
+{
+    if (!ctx->rules.handle)
+        ctx->rules.handle = ARENA_NEW(ctx->base_arena, RuleIndexes);
+    RuleIndexes *indexes = ctx->rules.handle;
+    RuleIndex **index = &indexes->tables[table->number];
+    if (!*index)
+        *index = ARENA_NEW(ctx->base_arena, RuleIndex);
+    int first = expr->args[0]->kind, second = expr->arg_count > 1 ? expr->args[1]->kind : 0;
+    const Rule ***candidates = &(*index)->candidates[first][second];
+    if (!*candidates)
+        *candidates = find_candidates(ctx, table, first, second);
+    return *candidates;
 }
 
 const Expr *rules_apply(Simplifier *s, const RuleTable *table, const Expr *expr)
 {
     Match match = {.simplifier = s};
-    for (int i = 0; i < table->count; i++) {
-        const Rule *rule = &table->rules[i];
-        if (rule->from->kind != expr->kind || !kinds_fit(rule->from, expr) || !pattern_match(&match, rule->from, expr) || (rule->when && !condition_holds(&match, rule->when)))
+    for (const Rule *const *candidate = candidate_rules(s->an->ctx, table, expr); *candidate; candidate++) {
+        const Rule *rule = *candidate;
+        if (!pattern_match(&match, rule->from, expr) || (rule->when && !condition_holds(&match, rule->when)))
             continue;
         const Expr *result = pattern_build(&match, rule->to, expr->dtype);
         if (result)

@@ -99,14 +99,22 @@ typedef struct {
     const char *name;
     const Rule *rules;
     int count;
+    int number; /* among all tables */
 } RuleTable;
 
 /* Defines NAME_table from the array NAME_rules before it. */
-#define RULE_TABLE(name) const RuleTable name##_table = {#name, name##_rules, (int)(sizeof name##_rules / sizeof *name##_rules)}
+#define RULE_TABLE(name)                                                                                                                     \
+    const RuleTable name##_table = {#name, name##_rules, (int)(sizeof name##_rules / sizeof *name##_rules), name##_number}
 
 #define X(name) extern const RuleTable name##_table;
 #include "passes/arith/rule_tables.def"
 #undef X
+enum {
+#define X(name) name##_number,
+#include "passes/arith/rule_tables.def"
+#undef X
+    RULE_TABLE_COUNT
+};
 
 /* The result of the first rule of TABLE that applies to EXPR, or NULL. */
 const Expr *rules_apply(Simplifier *s, const RuleTable *table, const Expr *expr);
