@@ -25,7 +25,7 @@ static Memo *memo_slot(Memo *memos, int capacity, const Expr *expr, uint32_t epo
 {
     size_t mask = (size_t)capacity - 1;
     for (size_t i = (size_t)hash_mix(expr->hash, epoch) & mask;; i = (i + 1) & mask)
-        if (!memos[i].expr || (memos[i].epoch == epoch && expr_equal(memos[i].expr, expr)))
+        if (!memos[i].expr || (memos[i].epoch == epoch && (memos[i].expr == expr || expr_equal(memos[i].expr, expr))))
             return &memos[i];
 }
 
@@ -47,6 +47,7 @@ Memo *analyzer_memo(Analyzer *an, const Expr *expr)
     Memo *memo = memo_slot(an->memos, an->memo_capacity, expr, an->epoch);
     if (!memo->expr) {
         *memo = (Memo){.expr = expr, .epoch = an->epoch};
+        an->seen |= expr->uses;
         an->memo_count++;
     }
     return memo;
@@ -91,14 +92,21 @@ VarFact *analyzer_make_var(Analyzer *an, const Var *var)
     return fact;
 }
 
+/* What is remembered holds for another binding of VAR only where VAR is not in it. */
+static void note_binding(Analyzer *an, const Var *var)
+{
+    an->binding_count++;
+    if (an->seen & symbol_bit(var->id))
+        analyzer_touch_facts(an);
+}
+
 /* A new, empty fact in place of what was bound to VAR. */
 static VarFact *rebind(Analyzer *an, const Var *var)
 {
     VarFact *fact = analyzer_make_var(an, var);
     *fact = (VarFact){.bound = bound_of_type(var->dtype), .modular = modular_everything()};
     comparisons_unbind(an, var);
-    an->binding_count++;
-    analyzer_touch_facts(an);
+    note_binding(an, var);
     return fact;
 }
 
@@ -144,16 +152,14 @@ void analyzer_bind_modular(Analyzer *an, const Var *var, int64_t coeff, int64_t 
     int64_t period = coeff < 0 ? -coeff : coeff;
     int64_t reduced = period ? ((base % period) + period) % period : base;
     fact->modular = (ModularSet){period, reduced};
-    an->binding_count++;
-    analyzer_touch_facts(an);
+    note_binding(an, var);
 }
 
 void analyzer_bind_nonnegative(Analyzer *an, const Var *var)
 {
     VarFact *fact = analyzer_make_var(an, var);
     fact->bound = bound_intersect(fact->bound, (IntBound){0, BOUND_POS_INF});
-    an->binding_count++;
-    analyzer_touch_facts(an);
+    note_binding(an, var);
 }
 
 /* --- Assumptions --- */

@@ -70,6 +70,7 @@ struct Analyzer {
     Memo *memos; /* open addressing; a free slot has no expr */
     int memo_count, memo_capacity;
     int binding_count;         /* how many bindings were made so far */
+    uint64_t seen;             /* symbol_bit of each variable in what is remembered, questions and answers */
     uint32_t epoch, last_epoch; /* changes with every fact: what was remembered under other facts is not used */
     Simplifier rewrite, canonical;
     int nesting;  /* depth of the recursion over expressions */

@@ -162,6 +162,7 @@ const Expr *simplify_visit(Simplifier *s, const Expr *expr)
     if (result->arg_count)
         result = analyzer_memo(s->an, result)->expr; /* one node for equal results keeps comparing them cheap */
     if (cuts == s->cut_count) {
+        s->an->seen |= result->uses;
         memo = analyzer_memo(s->an, expr);
         *(s->canonical ? &memo->canonical : &memo->rewritten) = result;
     }
