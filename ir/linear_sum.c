@@ -251,12 +251,42 @@ const Expr *linear_extent(Context *ctx, const Expr *begin, const Expr *end)
     return linear_simplify(ctx, op_sub(ctx, end, begin));
 }
 
-bool linear_difference(Context *ctx, const Expr *a, const Expr *b, int64_t *difference)
+/* What is left of SUM is variables, which are as simple as they can be. */
+static bool holds_only_leaves(const LinearSum *sum)
+{
+    for (int i = 0; i < sum->terms.count; i++)
+        if (sum->terms.data[i].atom->arg_count > 0)
+            return false;
+    return true;
+}
+
+/* The same; *ONLY_LEAVES: not for want of simplification. */
+static bool find_difference(Context *ctx, const Expr *a, const Expr *b, bool done, int64_t *difference, bool *only_leaves)
 {
     LinearSum sum = {0};
-    if (!is_signed_scalar(a) || !is_signed_scalar(b) || !sum_add(ctx, &sum, a, 1, false) || !sum_add(ctx, &sum, b, -1, false) ||
-        sum.terms.count > 0)
-        return false;
+    bool added = is_signed_scalar(a) && is_signed_scalar(b) && sum_add(ctx, &sum, a, 1, done) && sum_add(ctx, &sum, b, -1, done);
     *difference = sum.constant;
-    return true;
+    *only_leaves = added && holds_only_leaves(&sum);
+    return added && !sum.terms.count;
+}
+
+bool linear_difference_as_written(Context *ctx, const Expr *a, const Expr *b, int64_t *difference)
+{
+    bool only_leaves;
+    return find_difference(ctx, a, b, true, difference, &only_leaves);
+}
+
+bool linear_difference(Context *ctx, const Expr *a, const Expr *b, int64_t *difference)
+{
+    bool only_leaves;
+    if (find_difference(ctx, a, b, true, difference, &only_leaves))
+        return true;
+    return !only_leaves && find_difference(ctx, a, b, false, difference, &only_leaves);
+}
+
+const Expr *linear_gather(Context *ctx, const Expr *expr)
+{
+    LinearSum sum = {0};
+    const Expr *result = is_signed_scalar(expr) && sum_add(ctx, &sum, expr, 1, true) ? sum_to_expr(ctx, &sum, expr->dtype) : NULL;
+    return result ? result : expr;
 }

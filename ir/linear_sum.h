@@ -30,7 +30,12 @@ const Expr *linear_extreme(Context *ctx, ExprKind kind, const Expr *a, const Exp
    their extents. */
 const Expr *linear_extent(Context *ctx, const Expr *begin, const Expr *end);
 
+/* EXPR with the equal terms of its outermost sum brought together; the terms stay as they are. */
+const Expr *linear_gather(Context *ctx, const Expr *expr);
+
 /* True when A - B is the same for all values of the variables: *DIFFERENCE. */
 bool linear_difference(Context *ctx, const Expr *a, const Expr *b, int64_t *difference);
+/* The same, where the terms of both are the same without being simplified: much faster where they are not. */
+bool linear_difference_as_written(Context *ctx, const Expr *a, const Expr *b, int64_t *difference);
 
 #endif

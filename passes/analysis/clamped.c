@@ -12,8 +12,27 @@ typedef struct {
     const Access *write, *read;
     const Frame **loops_write, **loops_read;
     int count_write, count_read, common;
-    Analyzer *an; /* knows the sizes, the loops around the read, and what holds where it runs */
+    const Map *sizes;
+    bool plainly; /* by sums of the same terms alone */
+    Analyzer *an; /* see cover_analyzer */
 } Cover;
+
+/* Knows the sizes, the loops around the read, and what holds where it runs; mostly it need not be asked. */
+static Analyzer *cover_analyzer(Cover *cover)
+{
+    bool all;
+    if (cover->an)
+        return cover->an;
+    cover->an = analyzer_new(cover->ctx);
+    for (int i = 0; i < cover->sizes->count; i++)
+        analyzer_bind_nonnegative(cover->an, cover->sizes->entries[i].key);
+    for (int i = 0; i < cover->count_read; i++)
+        analyzer_bind_range_opaque(cover->an, cover->loops_read[i]->var, cover->loops_read[i]->range);
+    ExprList conditions = access_conditions(cover->ctx, cover->read->frame, &all);
+    for (int i = 0; i < conditions.count; i++)
+        analyzer_assume(cover->an, conditions.data[i]);
+    return cover->an;
+}
 
 /* EXPR is LEAF, or a minimum or maximum (KIND) that LEAF is an operand of. */
 static bool has_operand(ExprKind kind, const Expr *expr, const Expr *leaf)
@@ -27,7 +46,7 @@ static bool is_less_equal(Cover *cover, const Expr *a, const Expr *b)
     int64_t difference;
     if (dtype_equal(a->dtype, b->dtype) && linear_difference(cover->ctx, a, b, &difference))
         return difference <= 0;
-    return analyzer_prove_less_equal(cover->an, a, b);
+    return !cover->plainly && analyzer_prove_less_equal(cover_analyzer(cover), a, b);
 }
 
 /* A <= B. A minimum is below what any of its operands is below, and so on; a choice is where both of its values are. */
@@ -76,19 +95,43 @@ static const Frame *moving_loop(Cover *cover, const Expr *index, const Expr **ba
     return NULL;
 }
 
-/* VALUE, the read's index in a dimension of extent SHAPE, lies in the interval over which the write's INDEX runs. *MOVING is its loop. */
+/* How hard it is tried to show that two indices are equal. */
+typedef enum { EQUAL_AS_WRITTEN, EQUAL_AS_SUMS, EQUAL_BY_PROOF, EQUAL_EFFORTS } EqualEffort;
+
+static bool are_equal(Cover *cover, const Expr *a, const Expr *b, EqualEffort effort)
+{
+    int64_t difference;
+    if (effort == EQUAL_AS_WRITTEN)
+        return linear_difference_as_written(cover->ctx, a, b, &difference) && difference == 0;
+    if (linear_difference(cover->ctx, a, b, &difference))
+        return difference == 0;
+    return effort == EQUAL_BY_PROOF && analyzer_prove_equal(cover_analyzer(cover), a, b);
+}
+
+/* EXPR varies in loops of the write alone. */
+static bool uses_own_loops(const Cover *cover, const Expr *expr)
+{
+    return uses_loops_from(cover->loops_write, cover->common, cover->count_write, expr);
+}
+
+/* VALUE, the read's index in a dimension of extent SHAPE, lies in the interval over which the write's INDEX runs. *MOVING is its loop, NULL:
+   the interval is one point. */
 static bool holds_index(Cover *cover, const Expr *index, const Expr *value, const Expr *shape, const Frame **moving)
 {
     Context *ctx = cover->ctx;
-    const Expr *base, *one = expr_int(ctx, index->dtype, 1), *zero = expr_int(ctx, index->dtype, 0);
+    const Expr *base = NULL, *one = expr_int(ctx, index->dtype, 1), *zero = expr_int(ctx, index->dtype, 0);
     const Frame *loop = *moving = moving_loop(cover, index, &base);
-    if (!loop || !dtype_is_index(index->dtype) || !expr_is_int(loop->range.min, 0) || !dtype_equal(value->dtype, index->dtype) ||
-        uses_loops_from(cover->loops_write, cover->common, cover->count_write, base))
+    if (!dtype_is_index(index->dtype) || !dtype_equal(value->dtype, index->dtype) || !expr_is_fixed(index))
+        return false;
+    if (!loop)
+        return !uses_own_loops(cover, index) && are_equal(cover, index, value, EQUAL_AS_SUMS);
+    if (!expr_is_int(loop->range.min, 0) || uses_own_loops(cover, base))
         return false;
     const Expr *extent = op_cast(ctx, index->dtype, loop->range.extent);
-    if (!expr_is_fixed(index) || !expr_is_fixed(extent) || uses_loops_from(cover->loops_write, cover->common, cover->count_write, extent))
+    if (!expr_is_fixed(extent) || uses_own_loops(cover, extent))
         return false;
-    const Expr *last = analyzer_simplify_canonical(cover->an, op_sub(ctx, op_add(ctx, base, extent), one));
+    const Expr *last = op_sub(ctx, op_add(ctx, base, extent), one);
+    last = cover->plainly ? linear_gather(ctx, last) : analyzer_simplify_canonical(cover_analyzer(cover), last);
     shape = op_cast(ctx, index->dtype, shape);
     bool in_bounds = !cover->read->asked; /* then the index is at least 0, and less than the shape */
     /* the ends are often made of the value, which shows at once */
@@ -106,25 +149,16 @@ static const Expr *comparison_slack(Context *ctx, const Expr *condition)
     return op_sub(ctx, slack, expr_int(ctx, slack->dtype, strict));
 }
 
-/* A = B, PLAINLY: as sums of the same terms. */
-static bool are_equal(Cover *cover, const Expr *a, const Expr *b, bool plainly)
-{
-    int64_t difference;
-    if (linear_difference(cover->ctx, a, b, &difference))
-        return difference == 0;
-    return !plainly && analyzer_prove_equal(cover->an, a, b);
-}
-
 /* SLACK >= 0 only says that an index of the write, one of INDICES, is within bounds. What is plain of one is not to be proven of others. */
 static bool says_in_bounds(Cover *cover, const Expr *slack, const ExprList *indices)
 {
     Context *ctx = cover->ctx;
-    for (int way = 0; way < 2; way++)
+    for (int effort = 0; effort < EQUAL_EFFORTS; effort++)
         for (int d = 0; d < indices->count; d++) {
             const Expr *index = indices->data[d];
             const Expr *last = op_sub(ctx, op_cast(ctx, index->dtype, cover->write->buffer->shape[d]), expr_int(ctx, index->dtype, 1));
             if (dtype_equal(slack->dtype, index->dtype) &&
-                (are_equal(cover, slack, index, !way) || are_equal(cover, slack, op_sub(ctx, last, index), !way)))
+                (are_equal(cover, slack, index, effort) || are_equal(cover, slack, op_sub(ctx, last, index), effort)))
                 return true;
         }
     return false;
@@ -157,33 +191,29 @@ static bool loops_fill_box(const Cover *cover, const Frame **moving, int count)
     return true;
 }
 
-static void learn(Cover *cover, const Map *sizes)
+/* The point VALUES, which the read touches, lies in the box over which the write's indices TARGETS run. */
+static bool holds_point(Cover *cover, const ExprList *targets, const ExprList *values)
 {
-    bool all;
-    cover->an = analyzer_new(cover->ctx);
-    for (int i = 0; i < sizes->count; i++)
-        analyzer_bind_nonnegative(cover->an, sizes->entries[i].key);
-    for (int i = 0; i < cover->count_read; i++)
-        analyzer_bind_range_opaque(cover->an, cover->loops_read[i]->var, cover->loops_read[i]->range);
-    ExprList conditions = access_conditions(cover->ctx, cover->read->frame, &all);
-    for (int i = 0; i < conditions.count; i++)
-        analyzer_assume(cover->an, conditions.data[i]);
+    const Frame **moving = ARENA_ARRAY(cover->ctx->arena, const Frame *, targets->count);
+    for (int d = 0; d < targets->count; d++)
+        if (!holds_index(cover, targets->data[d], values->data[d], cover->write->buffer->shape[d], &moving[d]))
+            return false;
+    return loops_fill_box(cover, moving, targets->count);
 }
 
 bool access_covers_interval(Context *ctx, const Access *write, const Access *read, int common, const Map *sizes)
 {
-    Cover cover = {.ctx = ctx, .write = write, .read = read, .common = common};
+    Cover cover = {.ctx = ctx, .write = write, .read = read, .common = common, .sizes = sizes};
     ExprList targets = {0}, values = {0};
     if (write->buffer != read->buffer || !access_point(ctx, write, &targets) || !access_point(ctx, read, &values))
         return false;
     cover.loops_write = frame_loops(ctx, write->frame, &cover.count_write);
     cover.loops_read = frame_loops(ctx, read->frame, &cover.count_read);
-    learn(&cover, sizes);
     if (!runs_in_bounds(&cover, &targets))
         return false;
-    const Frame **moving = ARENA_ARRAY(ctx->arena, const Frame *, targets.count);
-    for (int d = 0; d < targets.count; d++)
-        if (!holds_index(&cover, targets.data[d], values.data[d], write->buffer->shape[d], &moving[d]))
-            return false;
-    return loops_fill_box(&cover, moving, targets.count);
+    cover.plainly = true;
+    if (holds_point(&cover, &targets, &values))
+        return true;
+    cover.plainly = false;
+    return holds_point(&cover, &targets, &values);
 }
