@@ -101,9 +101,13 @@ static void print_body(Printer *printer, const ForStmt *loop)
         print_suite(printer, loop->body);
 }
 
-static bool is_constant_or_known(const Printer *printer, const Expr *expr)
+/* EXPR mentions nothing that would get a name where it is printed. */
+static bool has_names(const Printer *printer, const Expr *expr)
 {
-    return expr->kind == EXPR_INT || (expr->kind == EXPR_VAR && printer_knows(printer, expr->value.var));
+    bool named = expr->kind == EXPR_VAR ? printer_knows(printer, expr->value.var) : expr->kind != EXPR_LET;
+    for (int i = 0; named && i < expr->arg_count; i++)
+        named = has_names(printer, expr->args[i]);
+    return named;
 }
 
 /* The body of LOOP is not wanted, and what stands before it defines nothing that would outlast the loop. */
@@ -111,7 +115,7 @@ static bool leaves_no_names(const Printer *printer, const ForStmt *loop)
 {
     if (!printer->wanted || map_has(printer->wanted, loop->var))
         return false;
-    while (is_constant_or_known(printer, loop->min) && is_constant_or_known(printer, loop->extent)) {
+    while (has_names(printer, loop->min) && has_names(printer, loop->extent)) {
         if (loop->body->kind != STMT_FOR)
             return true;
         loop = &loop->body->as.loop;

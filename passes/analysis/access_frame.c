@@ -44,28 +44,28 @@ const Frame **frame_loops(Context *ctx, const Frame *frame, int *count)
     return result;
 }
 
-static int loop_depth(const Frame *frame)
+/* *LOOPS: how many loops there are down to FRAME. */
+static const AffineEnv *env_below(Context *ctx, const Frame *frame, int agreeing, int first_dim, int *loops)
 {
-    int loops = 0;
-    for (; frame; frame = frame->outer)
-        loops += frame->kind == FRAME_LOOP;
-    return loops;
-}
-
-const AffineEnv *frame_env_agreeing(Context *ctx, const Frame *frame, int agreeing, int first_dim)
-{
+    *loops = 0;
     if (!frame)
         return NULL;
-    const AffineEnv *outer = frame_env_agreeing(ctx, frame->outer, agreeing, first_dim);
+    const AffineEnv *outer = env_below(ctx, frame->outer, agreeing, first_dim, loops);
     AffineEnv env = {outer, frame->var, -1, frame->value};
     if (frame->kind == FRAME_LOOP) {
-        int depth = loop_depth(frame->outer);
+        int depth = (*loops)++;
         env.dim = depth < agreeing ? depth : first_dim + depth;
         env.value = frame->range.min;
     } else if (frame->kind != FRAME_BIND) {
         return outer;
     }
     return arena_copy(ctx->arena, &env, sizeof env);
+}
+
+const AffineEnv *frame_env_agreeing(Context *ctx, const Frame *frame, int agreeing, int first_dim)
+{
+    int loops;
+    return env_below(ctx, frame, agreeing, first_dim, &loops);
 }
 
 const AffineEnv *frame_env(Context *ctx, const Frame *frame, int first_dim)

@@ -5,6 +5,7 @@
 
 enum { MOST_TERMS = 24 };
 
+/* COUNT terms and a constant; what lies behind the terms has any value. */
 typedef struct {
     const Var *vars[MOST_TERMS];
     int64_t coeffs[MOST_TERMS];
@@ -36,7 +37,8 @@ static bool add_scaled(Linear *sum, const Linear *more, int64_t scale)
 /* EXPR as a sum over loop variables and sizes; bindings of ENV are expanded. Arithmetic that may wrap is none. */
 static bool linear_of(const AffineEnv *env, const Expr *expr, int depth, Linear *result)
 {
-    *result = (Linear){0};
+    result->count = 0;
+    result->constant = 0;
     if (depth > 60)
         return false;
     if (expr->kind == EXPR_INT) {

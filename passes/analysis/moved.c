@@ -85,8 +85,9 @@ bool dependence_moved_producer(Context *ctx, const Func *before, const Func *aft
 /* The frame at which BLOCK's own body begins in the program of ACCESSES: that of its block with all bindings. */
 static const Frame *block_frame(const AccessList *accesses, const Block *block, const BlockStmt **stmt)
 {
-    for (int i = 0; i < accesses->count; i++)
-        for (const Frame *frame = accesses->data[i].frame, *inner = NULL; frame; frame = frame->outer) {
+    const Frame *last = NULL; /* that of the access before, which is not in the block */
+    for (int i = 0; i < accesses->count; last = accesses->data[i++].frame)
+        for (const Frame *frame = accesses->data[i].frame, *inner = NULL; frame && frame != last; frame = frame->outer) {
             if (frame->kind == FRAME_POSITION)
                 inner = frame->outer;
             if (frame->kind == FRAME_BLOCK && frame->stmt->as.block.block == block) {
