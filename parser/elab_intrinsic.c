@@ -329,7 +329,7 @@ Value builtin_access_ptr(Elab *elab, const Call *call)
     if (call_has(call, "extent") && !(extent = value_to_integer(elab, call_arg(call, "extent"), "the extent")))
         return value_error();
     DType content = dtype_with_lanes(buffer->dtype, (int)lanes * buffer->dtype.lanes);
-    const Expr *args[] = {expr_call(ctx, content, OP_TYPE_ANNOTATION, NULL, 0, call->span), expr_var(ctx, buffer->data), begin, extent,
-                          expr_int(ctx, DTYPE_INT32, mask & 3)};
+    const Expr *args[] = {expr_call(ctx, content, OP_TYPE_ANNOTATION, NULL, 0, call->span),
+                          expr_var_at(ctx, buffer->data, call->span), begin, extent, expr_int(ctx, DTYPE_INT32, mask & 3)};
     return value_expr(expr_call(ctx, DTYPE_HANDLE, OP_TVM_ACCESS_PTR, args, 5, call->span), call->span);
 }

@@ -228,13 +228,19 @@ const char *access_uncovered(Context *ctx, const Access *const *writes, int coun
 
 typedef VEC(const Access *) AccessRefs;
 
+/* FRAME lies inside of the loop over VAR; everything lies in the whole function, which no VAR stands for. */
+static bool frame_in_loop(const Frame *frame, const Var *var)
+{
+    return !var || (frame && access_loop(&(Access){.frame = frame}, var));
+}
+
 /* The reduction that ACCESS is part of, its init included, lies inside of the loop over VAR. */
 static bool group_is_in_loop(const Access *access, const Var *var)
 {
     const Frame *frame = access->frame;
     while (frame->kind != FRAME_BLOCK || frame->stmt->as.block.block != access->group)
         frame = frame->outer;
-    return access_loop(&(Access){.frame = frame}, var);
+    return frame_in_loop(frame, var);
 }
 
 bool access_is_filled(Context *ctx, const AccessList *accesses, const Map *sizes, const Access *read, const Var *var)
@@ -247,9 +253,7 @@ bool access_is_filled(Context *ctx, const AccessList *accesses, const Map *sizes
         bool counts = write->write && write->data == read->data && !write->whole && !read->whole && write->stmt != read->stmt;
         if (!counts || (read->group && write->group == read->group))
             continue; /* the init of its own reduction was looked at above */
-        const Frame *common = frame_common(write->frame, read->frame);
-        bool inside = common && access_loop(&(Access){.frame = common}, var);
-        if (!inside || !access_precedes(write, read) || is_reduced_around(write, var, true))
+        if (!frame_in_loop(frame_common(write->frame, read->frame), var) || !access_precedes(write, read) || is_reduced_around(write, var, true))
             continue;
         if (access_covers(ctx, write, read, sizes))
             return true;
@@ -268,6 +272,33 @@ bool dependence_is_private(Context *ctx, const AccessList *accesses, const Map *
         if (!access_loop(access, var) || access->whole)
             return false;
         if (!access->write && !access_is_filled(ctx, accesses, sizes, access, var))
+            return false;
+    }
+    return true;
+}
+
+/* The innermost loop around BLOCK, which ACCESS lies in; NULL when there is none. */
+static const Var *loop_around_block(const Access *access, const Block *block)
+{
+    const Frame *frame = access->frame;
+    while (frame->kind != FRAME_BLOCK || frame->stmt->as.block.block != block)
+        frame = frame->outer;
+    while (frame && frame->kind != FRAME_LOOP)
+        frame = frame->outer;
+    return frame ? frame->var : NULL;
+}
+
+bool dependence_reads_own_writes(Context *ctx, const Func *func, const Block *block, const Var *data)
+{
+    AccessList all = access_collect(ctx, func), own = {0};
+    Map sizes = func_sizes(ctx, func);
+    for (int i = 0; i < all.count; i++)
+        if (access_in_block(&all.data[i], block))
+            vec_push(ctx->arena, &own, all.data[i]);
+    for (int i = 0; i < own.count; i++) {
+        const Access *access = &own.data[i];
+        bool may_read = access->fence || (access->data == data && !access->write);
+        if (may_read && (access->fence || !access_is_filled(ctx, &own, &sizes, access, loop_around_block(access, block))))
             return false;
     }
     return true;

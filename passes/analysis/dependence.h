@@ -107,6 +107,9 @@ bool dependence_runs_once(Context *ctx, const Func *func, const Block *block, co
    nothing outside of the loop touches the buffer: each iteration may then have a copy of its own. */
 bool dependence_is_private(Context *ctx, const AccessList *accesses, const Map *sizes, const Var *data, const Var *var);
 
+/* True when an instance of BLOCK reads of the memory of DATA only what it has written itself before. */
+bool dependence_reads_own_writes(Context *ctx, const Func *func, const Block *block, const Var *data);
+
 /* The claims that a block's axis kinds make (design: axis kinds are claims). */
 typedef enum { CLAIM_SHOWN, CLAIM_REFUTED, CLAIM_UNKNOWN } ClaimVerdict;
 /* What the claims of a function's blocks are checked against, collected once for all of them. */

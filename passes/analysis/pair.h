@@ -112,7 +112,8 @@ bool access_together_cover(Context *ctx, const Access *const *writes, int count,
 /* "B[4] (at i = 3)": an element that READ certainly reads in an iteration of the loops that it shares with WRITES, COUNT > 0, in which these
    certainly do not write it; NULL when none is found. */
 const char *access_uncovered(Context *ctx, const Access *const *writes, int count, const Access *read, const Map *sizes);
-/* Every element that READ reads in an iteration of the loop over VAR was written before in the same iteration. */
+/* Every element that READ reads in an iteration of the loop over VAR was written before in the same iteration; VAR NULL: in the same run of
+   the function. */
 bool access_is_filled(Context *ctx, const AccessList *accesses, const Map *sizes, const Access *read, const Var *var);
 /* EXPR, seen from FRAME, depends on the loop over VAR: by itself or through what its variables are bound to. */
 bool frame_depends(const Frame *frame, const Expr *expr, const Var *var);

@@ -11,6 +11,7 @@
    one. The blocks of consumer_blocks read the new buffer too. What must hold: the block is the only one that writes the buffer, and does
    not read what was in it before; the copied elements are all written, so that nothing else of the buffer changes; no earlier block of the
    same loops waits for the written values. */
+#include "passes/analysis/dependence.h"
 #include "passes/schedule/cache.h"
 #include "passes/schedule/checks.h"
 #include "passes/schedule/concurrency.h"
@@ -28,7 +29,8 @@ static bool check_writer(Schedule *sch, const CachePlan *plan)
     if (regions_repeat(block->writes, block->write_count, plan->buffer)) {
         sched_refuse(sch, "block '%s' declares to write several regions of '%s', so there is no one region to copy", block->block->name,
                      plan->buffer->name);
-    } else if (regions_find(block->reads, block->read_count, plan->buffer)) {
+    } else if (regions_find(block->reads, block->read_count, plan->buffer) &&
+               !dependence_reads_own_writes(sch->ctx, schedule_func(sch), block->block, plan->buffer->data)) {
         sched_refuse(sch, "block '%s' reads '%s' before it writes it: in the new buffer it would find nothing", block->block->name,
                      plan->buffer->name);
     } else {
@@ -76,7 +78,7 @@ static bool find_users(Schedule *sch, CachePlan *plan, const Value *consumers)
     VEC(const TreeNode *) related = {0};
     const TreeNode **readers = scope_readers(sch, plan->scope, plan->buffer, &reader_count);
     for (int i = 0; i < reader_count; i++) {
-        if (is_listed(readers[i], listed, listed_count))
+        if (readers[i] == plan->writer || is_listed(readers[i], listed, listed_count))
             continue;
         if (readers[i] > plan->writer) /* nodes lie in program order */
             vec_push(sch->ctx->arena, &related, readers[i]);

@@ -282,6 +282,8 @@ bool sched_refuse_argument(Schedule *sch, const Value *argument, const char *for
 
 void sched_note(Schedule *sch, Span span, const char *format, ...)
 {
+    if (!span.file) /* what a step made stands nowhere in the text */
+        return;
     va_list args;
     va_start(args, format);
     const char *text = arena_vprintf(sch->ctx->arena, format, args);

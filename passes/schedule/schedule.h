@@ -120,7 +120,7 @@ void sched_rename_block(Schedule *sch, const Block *old_block, Block *new_block)
 bool sched_refuse(Schedule *sch, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The same under ARGUMENT, one of the step's arguments or an item of one, instead of under the whole call. */
 bool sched_refuse_argument(Schedule *sch, const Value *argument, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* Adds a note that points into the .tir text. */
+/* Adds a note that points into the .tir text; none where SPAN, as of what a step made, lies nowhere in it. */
 void sched_note(Schedule *sch, Span span, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* --- Names: NAME itself, or NAME_1, NAME_2 ... so that it differs from every block of the function. --- */
