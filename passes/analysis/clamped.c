@@ -13,9 +13,37 @@ typedef struct {
     const Frame **loops_write, **loops_read;
     int count_write, count_read, common;
     const Map *sizes;
+    ExprList values; /* the indices of the read */
     bool plainly; /* by sums of the same terms alone */
     Analyzer *an; /* see cover_analyzer */
 } Cover;
+
+/* EXPR, a product of sizes, is not 0: none of its factors is. */
+static void learn_nonzero(Analyzer *an, const Expr *expr)
+{
+    if (expr->kind == EXPR_INT || !dtype_is_index(expr->dtype) || !analyzer_prove_at_least(an, expr, 0))
+        return;
+    analyzer_assume(an, op_compare(analyzer_context(an), EXPR_GE, expr, expr_int(analyzer_context(an), expr->dtype, 1)));
+    for (int i = 0; expr->kind == EXPR_MUL && i < 2; i++)
+        learn_nonzero(an, expr->args[i]);
+}
+
+static bool learn_divisor(Visitor *visitor, const Expr *expr)
+{
+    if (expr->kind == EXPR_FLOORDIV || expr->kind == EXPR_FLOORMOD)
+        learn_nonzero(visitor->data, expr->args[1]);
+    return !expr_is_call(expr, OP_IF_THEN_ELSE); /* of which one value is not computed */
+}
+
+/* What the read being made says: its buffer has elements, and nothing is divided by 0. */
+static void learn_from_read(Cover *cover)
+{
+    Visitor visitor = {.expr = learn_divisor, .data = cover->an};
+    for (int d = 0; d < cover->values.count && !cover->read->asked; d++) {
+        learn_nonzero(cover->an, cover->read->buffer->shape[d]);
+        visit_expr(&visitor, cover->values.data[d]);
+    }
+}
 
 /* Knows the sizes, the loops around the read, and what holds where it runs; mostly it need not be asked. */
 static Analyzer *cover_analyzer(Cover *cover)
@@ -26,6 +54,7 @@ static Analyzer *cover_analyzer(Cover *cover)
     cover->an = analyzer_new(cover->ctx);
     for (int i = 0; i < cover->sizes->count; i++)
         analyzer_bind_nonnegative(cover->an, cover->sizes->entries[i].key);
+    learn_from_read(cover);
     for (int i = 0; i < cover->count_read; i++)
         analyzer_bind_range_opaque(cover->an, cover->loops_read[i]->var, cover->loops_read[i]->range);
     ExprList conditions = access_conditions(cover->ctx, cover->read->frame, &all);
@@ -46,7 +75,8 @@ static bool is_less_equal(Cover *cover, const Expr *a, const Expr *b)
     int64_t difference;
     if (dtype_equal(a->dtype, b->dtype) && linear_difference(cover->ctx, a, b, &difference))
         return difference <= 0;
-    return !cover->plainly && analyzer_prove_less_equal(cover_analyzer(cover), a, b);
+    return !cover->plainly &&
+           (analyzer_prove_less_equal(cover_analyzer(cover), a, b) || quotient_at_most(cover_analyzer(cover), a, b));
 }
 
 /* A <= B. A minimum is below what any of its operands is below, and so on; a choice is where both of its values are. */
@@ -114,6 +144,25 @@ static bool uses_own_loops(const Cover *cover, const Expr *expr)
     return uses_loops_from(cover->loops_write, cover->common, cover->count_write, expr);
 }
 
+/* BEGIN <= VALUE, or <= LEAST, which VALUE is not less than (NULL: nothing is known). The ends are often made of the value, which shows at
+   once; what the read tells may simplify others. */
+static bool reaches(Cover *cover, const Expr *begin, const Expr *value, const Expr *least)
+{
+    if (is_at_most(cover, begin, value) || (least && is_at_most(cover, begin, least)))
+        return true;
+    const Expr *simple = cover->plainly ? begin : analyzer_simplify(cover_analyzer(cover), begin);
+    return simple != begin && (is_at_most(cover, simple, value) || (least && is_at_most(cover, simple, least)));
+}
+
+/* VALUE, which is not more than MOST (NULL: nothing is known), is at most LAST. */
+static bool is_reached(Cover *cover, const Expr *value, const Expr *last, const Expr *most)
+{
+    if (is_at_most(cover, value, last) || (most && is_at_most(cover, most, last)))
+        return true;
+    const Expr *simple = cover->plainly ? last : analyzer_simplify(cover_analyzer(cover), last);
+    return simple != last && (is_at_most(cover, value, simple) || (most && is_at_most(cover, most, simple)));
+}
+
 /* VALUE, the read's index in a dimension of extent SHAPE, lies in the interval over which the write's INDEX runs. *MOVING is its loop, NULL:
    the interval is one point. */
 static bool holds_index(Cover *cover, const Expr *index, const Expr *value, const Expr *shape, const Frame **moving)
@@ -124,7 +173,7 @@ static bool holds_index(Cover *cover, const Expr *index, const Expr *value, cons
     if (!dtype_is_index(index->dtype) || !dtype_equal(value->dtype, index->dtype) || !expr_is_fixed(index))
         return false;
     if (!loop)
-        return !uses_own_loops(cover, index) && are_equal(cover, index, value, EQUAL_AS_SUMS);
+        return !uses_own_loops(cover, index) && are_equal(cover, index, value, cover->plainly ? EQUAL_AS_SUMS : EQUAL_BY_PROOF);
     if (!expr_is_int(loop->range.min, 0) || uses_own_loops(cover, base))
         return false;
     const Expr *extent = op_cast(ctx, index->dtype, loop->range.extent);
@@ -134,9 +183,8 @@ static bool holds_index(Cover *cover, const Expr *index, const Expr *value, cons
     last = cover->plainly ? linear_gather(ctx, last) : analyzer_simplify_canonical(cover_analyzer(cover), last);
     shape = op_cast(ctx, index->dtype, shape);
     bool in_bounds = !cover->read->asked; /* then the index is at least 0, and less than the shape */
-    /* the ends are often made of the value, which shows at once */
-    bool begins = is_at_most(cover, base, value) || (in_bounds && is_at_most(cover, base, zero));
-    return begins && (is_at_most(cover, value, last) || (in_bounds && is_at_most(cover, op_sub(ctx, shape, one), last)));
+    return reaches(cover, base, value, in_bounds ? zero : NULL) &&
+           is_reached(cover, value, last, in_bounds ? op_sub(ctx, shape, one) : NULL);
 }
 
 /* CONDITION, a comparison, as RESULT >= 0; NULL for others. */
@@ -191,12 +239,12 @@ static bool loops_fill_box(const Cover *cover, const Frame **moving, int count)
     return true;
 }
 
-/* The point VALUES, which the read touches, lies in the box over which the write's indices TARGETS run. */
-static bool holds_point(Cover *cover, const ExprList *targets, const ExprList *values)
+/* The point that the read touches lies in the box over which the write's indices TARGETS run. */
+static bool holds_point(Cover *cover, const ExprList *targets)
 {
     const Frame **moving = ARENA_ARRAY(cover->ctx->arena, const Frame *, targets->count);
     for (int d = 0; d < targets->count; d++)
-        if (!holds_index(cover, targets->data[d], values->data[d], cover->write->buffer->shape[d], &moving[d]))
+        if (!holds_index(cover, targets->data[d], cover->values.data[d], cover->write->buffer->shape[d], &moving[d]))
             return false;
     return loops_fill_box(cover, moving, targets->count);
 }
@@ -204,16 +252,16 @@ static bool holds_point(Cover *cover, const ExprList *targets, const ExprList *v
 bool access_covers_interval(Context *ctx, const Access *write, const Access *read, int common, const Map *sizes)
 {
     Cover cover = {.ctx = ctx, .write = write, .read = read, .common = common, .sizes = sizes};
-    ExprList targets = {0}, values = {0};
-    if (write->buffer != read->buffer || !access_point(ctx, write, &targets) || !access_point(ctx, read, &values))
+    ExprList targets = {0};
+    if (write->buffer != read->buffer || !access_point(ctx, write, &targets) || !access_point(ctx, read, &cover.values))
         return false;
     cover.loops_write = frame_loops(ctx, write->frame, &cover.count_write);
     cover.loops_read = frame_loops(ctx, read->frame, &cover.count_read);
     if (!runs_in_bounds(&cover, &targets))
         return false;
     cover.plainly = true;
-    if (holds_point(&cover, &targets, &values))
+    if (holds_point(&cover, &targets))
         return true;
     cover.plainly = false;
-    return holds_point(&cover, &targets, &values);
+    return holds_point(&cover, &targets);
 }

@@ -60,6 +60,8 @@ const Expr *quotient_joined(Analyzer *an, Context *ctx, const Expr *quotient, co
 /* CONDITION as one on what sizes divide: x // d < m is x < m * d, and x % (m * d) // d < m is true. SIGNS knows that no size is negative; a
    divisor of 0 leaves nothing to run. Others stay as they are. */
 const Expr *quotient_undivided(Analyzer *an, Analyzer *signs, const Expr *condition);
+/* A <= B, shown by quotients and rests in them, whose divisors AN knows to be positive. */
+bool quotient_at_most(Analyzer *an, const Expr *a, const Expr *b);
 /* An analyzer that knows of SIZES that they are not negative. */
 Analyzer *analyzer_of_sizes(Context *ctx, const Map *sizes);
 /* PAIR is of an access with itself. The COUNT VALUES, seen from it, differ in any two iterations of the loops from the one at LEVEL inwards
