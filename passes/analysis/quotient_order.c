@@ -2,11 +2,12 @@
    show. The difference is written as a sum of products and shown not to be negative:
 
      f_0 * 4 // n <= (f_0 * 4 + f_1) // n        a quotient grows with its dividend
+     f_0 // n <= (f_0 * 2 + f_1) // (n * 2)       and with the fraction
      0 <= x % n <= n - 1                          a rest is less than its divisor
      x % (m * n) // n <= m - 1                    as x % (m * n) <= m * n - 1: a quotient is at most q where its dividend is less than
                                                   (q + 1) * n, and at least q where that is at least q * n
 
-   Divisors must be known to be at least 1. Not handled: quotients that grow by different factors, products of quotients. */
+   Divisors must be known to be at least 1. Not handled: products of quotients. */
 #include "ir/expr.h"
 #include "passes/analysis/pair.h"
 
@@ -148,7 +149,16 @@ static const Expr *division_of(Prover *prover, const Term *term, ExprKind kind)
     return divides ? division : NULL;
 }
 
-/* SUM, which holds c * (y // d) - c * (x // d) with x <= y, is not negative without these. */
+/* x // d <= y // e for two quotients: x / d is not greater than y / e. */
+static bool quotient_is_at_most(Prover *prover, const Expr *less, const Expr *greater)
+{
+    if (analyzer_prove_equal(prover->an, less->args[1], greater->args[1]))
+        return is_at_most(prover, less->args[0], greater->args[0]);
+    return is_at_most(prover, op_mul(prover->ctx, less->args[0], greater->args[1]),
+                      op_mul(prover->ctx, greater->args[0], less->args[1]));
+}
+
+/* SUM, which holds c * (y // e) - c * (x // d) with x // d <= y // e, is not negative without these. */
 static bool cancels_quotients(Prover *prover, const Sum *sum)
 {
     for (int i = 0; i < sum->terms.count; i++)
@@ -157,7 +167,7 @@ static bool cancels_quotients(Prover *prover, const Sum *sum)
             if (greater->coefficient <= 0 || less->coefficient != -greater->coefficient)
                 continue;
             const Expr *y = division_of(prover, greater, EXPR_FLOORDIV), *x = y ? division_of(prover, less, EXPR_FLOORDIV) : NULL;
-            if (!x || !analyzer_prove_equal(prover->an, x->args[1], y->args[1]) || !is_at_most(prover, x->args[0], y->args[0]))
+            if (!x || !quotient_is_at_most(prover, x, y))
                 continue;
             Sum rest = {.dtype = sum->dtype};
             for (int k = 0; k < sum->terms.count; k++)
