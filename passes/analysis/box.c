@@ -158,17 +158,24 @@ static bool assume_box(AffineSpace *space, const Access *write, int kept, int fi
 static bool find_division(Visitor *visitor, const Expr *expr)
 {
     *(bool *)visitor->data |= expr->kind == EXPR_FLOORDIV || expr->kind == EXPR_FLOORMOD;
-    return true;
+    return !*(bool *)visitor->data;
+}
+
+bool expr_divides(const Expr *expr)
+{
+    bool divides = false;
+    Visitor visitor = {.expr = find_division, .data = &divides};
+    visit_expr(&visitor, expr);
+    return divides;
 }
 
 bool access_divides(Context *ctx, const Access *access)
 {
     ExprList indices = {0};
     bool divides = false;
-    Visitor visitor = {.expr = find_division, .data = &divides};
     access_point(ctx, access, &indices);
     for (int d = 0; d < indices.count && !divides; d++)
-        visit_expr(&visitor, indices.data[d]);
+        divides = expr_divides(indices.data[d]);
     return divides;
 }
 

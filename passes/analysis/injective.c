@@ -101,8 +101,9 @@ static bool add_terms(const Pair *pair, Analyzer *an, const Expr *expr, IndexPar
            !__builtin_add_overflow(parts->inner.max, bound.max, &parts->inner.max);
 }
 
-/* The parts of the first element of RANGE, as a loop nest of one side counts it; the interval covers the others. */
-static bool split_range(const Pair *pair, const AffineEnv *env, const Frame **loops, int loop_count, Range range, IndexParts *parts)
+/* The parts of the first element of RANGE, as a loop nest of one side counts it, in DIGITS where not NULL; the interval covers the others. */
+static bool split_range(const Pair *pair, const AffineEnv *env, const Frame **loops, int loop_count, Range range, const Digits *digits,
+                        IndexParts *parts)
 {
     Analyzer *an = analyzer_new(pair->ctx);
     int64_t extent;
@@ -110,6 +111,7 @@ static bool split_range(const Pair *pair, const AffineEnv *env, const Frame **lo
     *parts = (IndexParts){0};
     if (!min || !expr_const_int(range.extent, &extent) || extent < 1)
         return false;
+    min = digits ? digits_of(digits, min) : min;
     for (int i = pair->common; i < loop_count; i++) {
         const Expr *loop_min = expand(pair->ctx, env, loops[i]->range.min), *loop_extent = expand(pair->ctx, env, loops[i]->range.extent);
         if (loop_min && loop_extent)
@@ -120,14 +122,14 @@ static bool split_range(const Pair *pair, const AffineEnv *env, const Frame **lo
 
 /* The parts of the indices, over common loops, that both accesses share: elements that meet have these in common, since what is added to
    them is less than a step apart. */
-static ExprList shared_indices(const Pair *pair)
+static ExprList shared_indices(const Pair *pair, const Digits *digits)
 {
     ExprList indices = {0};
     for (int i = 0; i < pair->a->buffer->ndim; i++) {
         IndexParts a, b;
         int64_t above, below;
-        if (!split_range(pair, pair->env_a, pair->loops_a, pair->count_a, pair->a->region.ranges[i], &a) ||
-            !split_range(pair, pair->env_b, pair->loops_b, pair->count_b, pair->b->region.ranges[i], &b) || !a.outer || !b.outer ||
+        if (!split_range(pair, pair->env_a, pair->loops_a, pair->count_a, pair->a->region.ranges[i], digits, &a) ||
+            !split_range(pair, pair->env_b, pair->loops_b, pair->count_b, pair->b->region.ranges[i], digits, &b) || !a.outer || !b.outer ||
             !expr_equal(a.outer, b.outer))
             continue;
         if (!__builtin_sub_overflow(b.inner.max, a.inner.min, &above) && !__builtin_sub_overflow(a.inner.max, b.inner.min, &below) &&
@@ -291,14 +293,66 @@ static int first_divided(const Pair *pair, const ExprList *indices, int level)
     return search.first;
 }
 
-bool pair_is_one_to_one(const Pair *pair, int level)
+/* x // 8 % n * 8 + x % 8, an index in DIGITS, says as much as x // 8 % n and x % 8 do: these take its place. */
+static void take_apart(const Digits *digits, ExprList *indices)
 {
-    ExprList indices = shared_indices(pair);
+    Context *ctx = analyzer_context(digits->an);
+    for (int i = 0, count = indices->count; i < count && digits->factor > 1; i++) {
+        const Expr *sum = indices->data[i];
+        bool scaled = sum->kind == EXPR_ADD && sum->args[0]->kind == EXPR_MUL && expr_is_int(sum->args[0]->args[1], digits->factor);
+        IntBound low = scaled ? analyzer_bound(digits->an, sum->args[1]) : (IntBound){-1, 0};
+        if (low.min < 0 || low.max >= digits->factor)
+            continue;
+        indices->data[i] = sum->args[0]->args[0];
+        vec_push(ctx->arena, indices, sum->args[1]);
+    }
+}
+
+/* The same for the part of the indices that both accesses share as they are, or in DIGITS. */
+static bool shared_are_one_to_one(const Pair *pair, int level, const Digits *digits)
+{
+    ExprList indices = shared_indices(pair, digits);
     if (!list_uses(&indices, pair->loops_a[level]->var))
         return false;
     int first = first_divided(pair, &indices, level);
+    if (digits)
+        take_apart(digits, &indices);
     join_quotients(pair->ctx, &indices);
     return is_one_to_one(pair, &indices, 0) || (first && is_one_to_one(pair, &indices, first));
+}
+
+/* Adds the indices of one access that divide to LIST; tells DIGITS of the loops around it. */
+static void add_divisions(const Pair *pair, const Access *access, const AffineEnv *env, const Frame **loops, int count, Digits *digits,
+                          ExprList *list)
+{
+    Context *ctx = pair->ctx;
+    for (int i = 0; i < access->buffer->ndim; i++) {
+        const Expr *min = expand(ctx, env, access->region.ranges[i].min);
+        if (min && expr_divides(min))
+            vec_push(ctx->arena, list, min);
+    }
+    for (int i = 0; i < count && list->count; i++) {
+        const Expr *min = expand(ctx, env, loops[i]->range.min), *extent = expand(ctx, env, loops[i]->range.extent);
+        if (min && extent)
+            analyzer_bind_range(digits->an, loops[i]->var, (Range){min, extent});
+    }
+}
+
+bool pair_is_one_to_one(const Pair *pair, int level)
+{
+    int64_t iterations;
+    const Frame *loop = pair->loops_a[level];
+    if (!loop->unsure && expr_const_int(loop->range.extent, &iterations) && iterations <= 1)
+        return true; /* there are no two */
+    if (shared_are_one_to_one(pair, level, NULL))
+        return true;
+    ExprList divisions = {0};
+    Map sizes = func_sizes(pair->ctx, pair->a->func);
+    Digits digits = digits_new(pair->ctx, &sizes);
+    add_divisions(pair, pair->a, pair->env_a, pair->loops_a, pair->count_a, &digits, &divisions);
+    add_divisions(pair, pair->b, pair->env_b, pair->loops_b, pair->count_b, &digits, &divisions);
+    digits_find_factor(&digits, &divisions);
+    return divisions.count && shared_are_one_to_one(pair, level, &digits);
 }
 
 bool pair_names_iterations(const Pair *pair, const Expr *const *values, int count, int level)

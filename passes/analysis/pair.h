@@ -64,6 +64,16 @@ const Expr *quotient_undivided(Analyzer *an, Analyzer *signs, const Expr *condit
 bool quotient_at_most(Analyzer *an, const Expr *a, const Expr *b);
 /* An analyzer that knows of SIZES that they are not negative. */
 Analyzer *analyzer_of_sizes(Context *ctx, const Map *sizes);
+
+/* How expressions over loops are put in digits (digits.c). */
+typedef struct {
+    Analyzer *an;    /* knows the loops */
+    Analyzer *signs; /* knows that sizes are not negative */
+    const Map *sizes;
+    int64_t factor; /* of what divides besides sizes: its digits are told apart; 1: expressions are simplified, no more */
+} Digits;
+/* Knows no loops yet, and no factor. */
+Digits digits_new(Context *ctx, const Map *sizes);
 /* PAIR is of an access with itself. The COUNT VALUES, seen from it, differ in any two iterations of the loops from the one at LEVEL inwards
    (the outer ones agreeing): a cheap argument, for values that need not be linear. */
 bool pair_names_iterations(const Pair *pair, const Expr *const *values, int count, int level);
@@ -75,6 +85,13 @@ bool access_covers_point(Context *ctx, const Access *write, const Access *read, 
 /* Adds the indices of the element that ACCESS touches to INDICES, in terms of loops and sizes; false when it may touch several. */
 typedef VEC(const Expr *) ExprList;
 bool access_point(Context *ctx, const Access *access, ExprList *indices);
+/* Narrows the factor to the greatest constant that divides all divisors of EXPRS which are sizes times a constant. */
+void digits_find_factor(Digits *digits, const ExprList *exprs);
+const Expr *digits_of(const Digits *digits, const Expr *expr);
+/* EXTENT, of a loop over x * 8 in steps of 256, as that of x in steps of 32. */
+const Expr *digits_of_extent(Context *ctx, const Expr *extent);
+/* There is a // or % in EXPR. */
+bool expr_divides(const Expr *expr);
 /* EXPR has the same value wherever its variables have: it reads no memory. */
 bool expr_is_fixed(const Expr *expr);
 /* What must hold at FRAME, in terms of loops and sizes. *ALL false: there are conditions besides those. */

@@ -19,12 +19,13 @@ static bool is_multiple(Analyzer *an, Context *ctx, const Expr *expr, const Expr
     return expr_is_int(analyzer_simplify(an, op_floormod(ctx, expr, divisor)), 0);
 }
 
-/* VALUE is DIVIDEND, or DIVIDEND % m with an m that DIVISOR divides: both leave the same over DIVISOR. */
+/* VALUE is DIVIDEND, but for multiples of DIVISOR, or DIVIDEND % m with an m that DIVISOR divides: both leave the same over DIVISOR. */
 static bool leaves_same(Analyzer *an, Context *ctx, const Expr *value, const Expr *dividend, const Expr *divisor)
 {
-    if (expr_equal(value, dividend))
+    if (expr_equal(value, dividend) || is_multiple(an, ctx, op_sub(ctx, value, dividend), divisor))
         return true;
-    return value->kind == EXPR_FLOORMOD && expr_equal(value->args[0], dividend) && is_multiple(an, ctx, value->args[1], divisor);
+    return value->kind == EXPR_FLOORMOD && is_multiple(an, ctx, value->args[1], divisor) &&
+           leaves_same(an, ctx, value->args[0], dividend, divisor);
 }
 
 const Expr *quotient_joined(Analyzer *an, Context *ctx, const Expr *quotient, const Expr *rest)
@@ -50,10 +51,10 @@ static const Expr *without_cast(const Expr *expr)
     return expr;
 }
 
-/* The divisor is no constant, which isl would divide by itself, and the same for both accesses. */
-static bool divides_by_size(const Pair *pair, const Expr *a, const Expr *b)
+/* The divisor is the same for both accesses. */
+static bool divides_alike(const Pair *pair, const Expr *a, const Expr *b)
 {
-    return a->kind == EXPR_FLOORDIV && b->kind == EXPR_FLOORDIV && a->args[1]->kind != EXPR_INT && expr_equal(a->args[1], b->args[1]) &&
+    return a->kind == EXPR_FLOORDIV && b->kind == EXPR_FLOORDIV && expr_equal(a->args[1], b->args[1]) &&
            expr_is_fixed(a->args[1]) && !uses_loops(a->args[1], pair->loops_a, pair->count_a) &&
            !uses_loops(b->args[1], pair->loops_b, pair->count_b);
 }
@@ -100,7 +101,7 @@ static void assume_rest_in_range(Pair *pair, const Expr *index, int dim)
 /* Joins the indices number QUOTIENT and REST of both; true when they are one now, in the place of the first. */
 static bool join(const Pair *pair, Analyzer *an, ExprList *a, ExprList *b, int quotient, int rest)
 {
-    if (quotient == rest || !divides_by_size(pair, a->data[quotient], b->data[quotient]))
+    if (quotient == rest || !divides_alike(pair, a->data[quotient], b->data[quotient]))
         return false;
     const Expr *joined_a = quotient_joined(an, pair->ctx, a->data[quotient], a->data[rest]),
                *joined_b = quotient_joined(an, pair->ctx, b->data[quotient], b->data[rest]);

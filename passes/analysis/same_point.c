@@ -196,38 +196,6 @@ bool block_runs_where(Context *ctx, const BlockStmt *all, const Frame *all_frame
 /* --- blocks that run completely --- */
 
 typedef struct {
-    Analyzer *an;    /* knows the loops */
-    Analyzer *signs; /* knows that sizes are not negative */
-    const Map *sizes;
-    bool split;
-} Digits;
-
-/* x // (n * k) is x // k // n, and x % (n * k) is x // k % n * k + x % k: what was fused by constants is told from what sizes divide. */
-static const Expr *split_digits(Rewriter *rewriter, const Expr *expr)
-{
-    const Digits *digits = rewriter->data;
-    Context *ctx = rewriter->ctx;
-    expr = rewrite_expr_children(rewriter, expr);
-    const Expr *divisor = expr->kind == EXPR_FLOORDIV || expr->kind == EXPR_FLOORMOD ? expr->args[1] : NULL;
-    int64_t factor;
-    if (!divisor || divisor->kind != EXPR_MUL || !expr_const_int(divisor->args[1], &factor) || factor <= 0 ||
-        divisor->args[0]->kind != EXPR_VAR || !map_has(digits->sizes, divisor->args[0]->value.var))
-        return expr;
-    const Expr *size = divisor->args[0], *constant = divisor->args[1];
-    const Expr *high = analyzer_simplify(digits->an, op_floordiv(ctx, expr->args[0], constant));
-    if (expr->kind == EXPR_FLOORDIV)
-        return op_floordiv(ctx, high, size);
-    const Expr *low = analyzer_simplify(digits->an, op_floormod(ctx, expr->args[0], constant));
-    return op_add(ctx, op_mul(ctx, op_floormod(ctx, high, size), constant), low);
-}
-
-static const Expr *in_digits(const Digits *digits, const Expr *expr)
-{
-    Rewriter rewriter = {.ctx = analyzer_context(digits->an), .expr = split_digits, .data = (void *)digits};
-    return analyzer_simplify(digits->an, digits->split ? rewrite_expr(&rewriter, expr) : expr);
-}
-
-typedef struct {
     const VarRange *iters;
     int count;
     bool found;
@@ -273,25 +241,26 @@ static int find_iters(const ExprList *bindings, const Expr *predicate, const Fra
     return count;
 }
 
-/* The bindings of BLOCK under its conditions, in the form that DIGITS asks for, fill the domains of its iterators. */
-static bool bindings_fill_domains(const Digits *digits, const BlockStmt *block, const Frame *frame)
+/* The bindings of a block under CONDITIONS, VALUES over loops, fill the domains of its iterators. DIGITS: are first put in that form. */
+static bool values_fill_domains(const Digits *digits, const BlockStmt *block, const Frame *frame, const ExprList *values,
+                                const ExprList *conditions)
 {
     Context *ctx = analyzer_context(digits->an);
     int loop_count;
-    bool all;
     const Frame **loops = frame_loops(ctx, frame, &loop_count);
-    Subst values = frame_values(ctx, frame);
-    ExprList bindings = {0}, conditions = access_conditions(ctx, frame, &all);
-    for (int i = 0; i < block->iter_count; i++)
-        vec_push(ctx->arena, &bindings, in_digits(digits, subst_expr(ctx, &values, expr_var(ctx, block->iters[i].var))));
+    ExprList bindings = {0};
+    for (int i = 0; i < values->count; i++)
+        vec_push(ctx->arena, &bindings, digits_of(digits, values->data[i]));
     const Expr *predicate = expr_bool(ctx, true);
-    for (int i = 0; i < conditions.count; i++)
-        predicate = op_and(ctx, predicate, quotient_undivided(digits->an, digits->signs, in_digits(digits, conditions.data[i])));
+    for (int i = 0; i < conditions->count; i++)
+        predicate = op_and(ctx, predicate, quotient_undivided(digits->an, digits->signs, digits_of(digits, conditions->data[i])));
     VarRange *iters = ARENA_ARRAY(ctx->arena, VarRange, loop_count);
     const Var **inner = ARENA_ARRAY(ctx->arena, const Var *, loop_count);
     int count = find_iters(&bindings, predicate, loops, loop_count, iters, inner);
-    if (!all || count < 0)
+    if (count < 0)
         return false;
+    for (int i = 0; i < count && digits->factor > 1; i++)
+        iters[i].range.extent = digits_of_extent(ctx, iters[i].range.extent);
     IterMapLevel level = may_be_empty(iters, count, predicate) ? ITER_MAP_BIJECTIVE : ITER_MAP_SURJECTIVE;
     IterMapQuery query = {bindings.data, bindings.count, iters, count, predicate, level, false};
     SubspaceDivision division;
@@ -308,12 +277,20 @@ static bool bindings_fill_domains(const Digits *digits, const BlockStmt *block, 
 bool block_runs_completely(Context *ctx, const BlockStmt *block, const Frame *frame, const Map *sizes)
 {
     int loop_count;
+    bool all;
     const Frame **loops = frame_loops(ctx, frame, &loop_count);
-    Digits digits = {analyzer_new(ctx), analyzer_of_sizes(ctx, sizes), sizes, true};
+    ExprList conditions = access_conditions(ctx, frame, &all), values = {0};
+    if (!all)
+        return false;
+    Subst bound = frame_values(ctx, frame);
+    for (int i = 0; i < block->iter_count; i++)
+        vec_push(ctx->arena, &values, subst_expr(ctx, &bound, expr_var(ctx, block->iters[i].var)));
+    Digits digits = digits_new(ctx, sizes);
     for (int i = 0; i < loop_count; i++)
         analyzer_bind_range_opaque(digits.an, loops[i]->var, loops[i]->range);
-    if (bindings_fill_domains(&digits, block, frame))
+    digits_find_factor(&digits, &values);
+    if (digits.factor > 1 && values_fill_domains(&digits, block, frame, &values, &conditions))
         return true;
-    digits.split = false;
-    return bindings_fill_domains(&digits, block, frame);
+    digits.factor = 1;
+    return values_fill_domains(&digits, block, frame, &values, &conditions);
 }
