@@ -70,6 +70,16 @@ static int loops_outside_scope(const ClaimCheck *check, const Access *access)
     return count;
 }
 
+/* Instances that differ in an opaque iterator run in the order in which they are written, whatever the others claim. */
+static void assume_opaque_equal(ClaimCheck *check, Pair *pair, AffineSpace *space)
+{
+    for (int i = 0; i < check->block->iter_count; i++) {
+        const Iter *iter = &check->block->iters[i];
+        if (iter->kind != ITER_SPATIAL && iter->kind != ITER_REDUCE)
+            assume_iter(check, pair, space, EXPR_EQ, iter);
+    }
+}
+
 /* Looks for instances that agree in the iterators before FIRST-differing ones and differ in one of kind SPATIAL (else reduce; the spatial
    ones then agree). */
 static void check_pair(ClaimCheck *check, const Access *a, const Access *b, bool spatial)
@@ -87,6 +97,7 @@ static void check_pair(ClaimCheck *check, const Access *a, const Access *b, bool
             continue;
         AffineSpace differ = affine_copy(agreed);
         assume_iter(check, &pair, &differ, EXPR_LT, &block->iters[i]);
+        assume_opaque_equal(check, &pair, &differ);
         Conflict conflict;
         if (pair_conflicts(&pair, differ, &conflict)) {
             /* an update that is not recognized may commute all the same, scratch may be private, and an opaque call may do less than is
