@@ -190,13 +190,19 @@ static bool check_same_index(Schedule *sch, const TreeNode *node, const TreeNode
     return true;
 }
 
+/* Loops of different index types may be one index: what counts is the number of their iterations. */
+static bool same_extent(Schedule *sch, const ForStmt *a, const ForStmt *b)
+{
+    return expr_equal(op_cast(sch->ctx, DTYPE_INT64, a->extent), op_cast(sch->ctx, DTYPE_INT64, b->extent));
+}
+
 /* INNER and OUTER, one around the other, may both be bound to THREAD; false after a refusal that names the other one than NODE. */
 static bool check_nested_threads(Schedule *sch, const TreeNode *node, const TreeNode *inner, const TreeNode *outer, Str thread)
 {
     const TreeNode *other = node == inner ? outer : inner;
     const ForStmt *loop = node_loop(node), *bound = node_loop(other);
     const char *where = other == outer ? "around" : "below";
-    if (!expr_equal(bound->extent, loop->extent))
+    if (!same_extent(sch, bound, loop))
         sched_refuse(sch, "loop '%s' has extent %s, but loop '%s' %s it is bound to %s with extent %s", loop->var->name,
                      print_expr(sch->ctx, loop->extent), bound->var->name, where, thread, print_expr(sch->ctx, bound->extent));
     else if (strncmp(thread, "threadIdx", 9))
