@@ -261,10 +261,10 @@ static bool is_one_to_one(const Pair *pair, const ExprList *indices, int first)
                           .level = ITER_MAP_BIJECTIVE,
                           .simplify_trivial = true};
     IterMapResult map;
-    if (iter_map_detect(analyzer_new(ctx), &query, &map))
+    if (iter_map_detect_mixed(analyzer_new(ctx), &query, &map))
         return true;
     query.predicate = known_bounds(pair, ranges, count);
-    return query.predicate && iter_map_detect(analyzer_new(ctx), &query, &map);
+    return query.predicate && iter_map_detect_mixed(analyzer_new(ctx), &query, &map);
 }
 
 typedef struct {

@@ -57,6 +57,8 @@ typedef struct {
 
 /* The map of QUERY as sums; false when it has none at the level asked for (RESULT->error says why). */
 bool iter_map_detect(Analyzer *an, const IterMapQuery *query, IterMapResult *result);
+/* The same, where the bindings or the predicate may convert between index types: then the sums are in int64, over iterators of their own. */
+bool iter_map_detect_mixed(Analyzer *an, const IterMapQuery *query, IterMapResult *result);
 
 /* The bindings of QUERY written as maps of the iterators: those that have such a form in it, the others simplified only. One expression
    per binding. */

@@ -36,7 +36,7 @@ static bool detect_bindings(Schedule *sch, const TreeNode *node, const TreeNode 
         .level = predicated ? ITER_MAP_SURJECTIVE : ITER_MAP_BIJECTIVE,
         .simplify_trivial = true,
     };
-    if (!iter_map_detect(analyzer_new(sch->ctx), &query, result))
+    if (!iter_map_detect_mixed(analyzer_new(sch->ctx), &query, result))
         return false;
     for (int i = 0; i < result->count; i++) {
         const Expr *scale = result->sums[i]->count ? result->sums[i]->args[0].scale : NULL;
