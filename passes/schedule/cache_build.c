@@ -97,6 +97,14 @@ typedef struct {
     const Expr **buffer_indices, **cache_indices;
 } CopyIndices;
 
+/* The type of an axis from 0 to EXTENT that is bound to VALUE: the wider one, to which a constant adapts. */
+static DType axis_type(const Expr *value, const Expr *extent)
+{
+    int64_t constant;
+    bool adapts = expr_const_int(extent, &constant) && dtype_holds(value->dtype, constant);
+    return adapts || value->dtype.bits >= extent->dtype.bits ? value->dtype : extent->dtype;
+}
+
 /* Fills in iterators, bindings and loop variables of the copying block. A cache of its own shape is indexed from the start of the
    region. */
 static CopyIndices make_axes(Schedule *sch, const CachePlan *plan, BlockStmt *copy, Var **loops)
@@ -106,13 +114,13 @@ static CopyIndices make_axes(Schedule *sch, const CachePlan *plan, BlockStmt *co
     CopyIndices indices = {ARENA_ARRAY(ctx->arena, const Expr *, ndim), ARENA_ARRAY(ctx->arena, const Expr *, ndim)};
     for (int d = 0; d < ndim; d++) {
         Range range = plan->region.ranges[d];
-        const Expr *extent = plan->whole[d] ? plan->buffer->shape[d] : range.extent;
-        DType type = range.extent->dtype.bits > extent->dtype.bits ? range.extent->dtype : extent->dtype;
         loops[d] = var_new(ctx, context_internf(ctx, "ax%d", d), range.extent->dtype, sch->call_span);
+        const Expr *loop = expr_var(ctx, loops[d]), *value = plan->whole[d] ? op_add(ctx, range.min, loop) : loop;
+        const Expr *extent = plan->whole[d] ? plan->buffer->shape[d] : range.extent;
+        DType type = axis_type(value, extent);
         Var *iter = var_new(ctx, context_internf(ctx, "v%d", d), type, sch->call_span);
         copy->iters[d] = (Iter){iter, {expr_int(ctx, type, 0), op_cast(ctx, type, extent)}, ITER_SPATIAL, sch->call_span};
-        const Expr *loop = expr_var(ctx, loops[d]);
-        copy->bindings[d] = op_cast(ctx, type, plan->whole[d] ? op_add(ctx, range.min, loop) : loop);
+        copy->bindings[d] = op_cast(ctx, type, value);
         indices.cache_indices[d] = expr_var(ctx, iter);
         indices.buffer_indices[d] = plan->whole[d] ? indices.cache_indices[d] : op_add(ctx, range.min, indices.cache_indices[d]);
     }

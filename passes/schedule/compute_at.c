@@ -214,8 +214,10 @@ static bool run_move(Move *move)
     move->block = &block;
     move->loop = &loop;
     sched_replace(sch, scope_stmt, rebuilt);
-    return check_moved(move, before, schedule_func(sch)) && check_updates_once(move) && check_init_is_kept(move) &&
-           check_concurrent_loops_around(sch, schedule_find_block(sch, node_block(move->block)->block));
+    if (!check_moved(move, before, schedule_func(sch)) || !check_updates_once(move) || !check_init_is_kept(move))
+        return false;
+    move_fit_axis_types(move);
+    return check_concurrent_loops_around(sch, schedule_find_block(sch, node_block(move->block)->block));
 }
 
 static bool move_block(Schedule *sch, const Value *args, bool reverse)

@@ -42,6 +42,9 @@ const Expr *move_bound_predicate(Move *move, const BlockStmt *moved);
 /* Takes the block out of its place, with the loops that held nothing else, and puts NEST at the position below the loop. */
 const Stmt *move_rebuild_scope(Move *move, const TreeNode *scope, const Stmt *nest);
 
+/* After the move: gives each axis of the block the type of what it is bound to now where that is wider, and casts what is narrower. */
+void move_fit_axis_types(Move *move);
+
 /* The statements that a loop's body runs one after the other; a single statement is a list of one. */
 int body_items(const Stmt *body, const Stmt *const **items);
 /* The child of LOOP's body below which NODE lies, as an index into body_items; -1 when NODE is not below LOOP. */

@@ -343,19 +343,17 @@ const Stmt *move_build_nest(Move *move, Analyzer *an, const IterDomain *domains)
     int count = 0;
     for (int i = 0; i < block.iter_count; i++) {
         Range range = int_set_cover_range(an, domains[i].domain, block.iters[i].domain);
-        DType own = block.iters[i].var->dtype, type = own;
-        type = range.min->dtype.bits > type.bits ? range.min->dtype : type;
-        type = range.extent->dtype.bits > type.bits ? range.extent->dtype : type;
-        bindings[i] = op_cast(ctx, own, range.min);
+        DType type = range.min->dtype.bits > range.extent->dtype.bits ? range.min->dtype : range.extent->dtype;
+        bindings[i] = range.min;
         if (move->preserve_unit_loops || !expr_is_int(range.extent, 1)) {
             Var *var = var_new(ctx, context_internf(ctx, "ax%d", count), type, move->block->stmt->span);
             const Expr *extent = analyzer_simplify(an, op_cast(ctx, type, range.extent));
             loops[count++] = (VarRange){var, {expr_int(ctx, type, 0), extent}};
-            bindings[i] = op_cast(ctx, own, op_add(ctx, op_cast(ctx, type, range.min), expr_var(ctx, var)));
+            bindings[i] = op_add(ctx, range.min, expr_var(ctx, var));
             analyzer_bind_range_opaque(an, var, loops[count - 1].range);
         }
         /* the variable of a unit loop adds nothing */
-        guard = guard_iter(move, an, guard, expr_is_int(range.extent, 1) ? op_cast(ctx, own, range.min) : bindings[i], &domains[i]);
+        guard = guard_iter(move, an, guard, expr_is_int(range.extent, 1) ? range.min : bindings[i], &domains[i]);
     }
     block.bindings = bindings;
     const Expr *predicate = op_and(ctx, guard, move_bound_predicate(move, &block));
