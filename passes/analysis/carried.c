@@ -288,6 +288,15 @@ static const Var *loop_around_block(const Access *access, const Block *block)
     return frame ? frame->var : NULL;
 }
 
+/* ACCESS, which lies in BLOCK, updates a reduction that BLOCK is only a part of: the init lies outside. */
+static bool is_inited_outside(const Access *access, const Block *block)
+{
+    const Frame *frame = access->frame;
+    while (frame->kind != FRAME_BLOCK || (frame->stmt->as.block.block != block && frame->stmt->as.block.block != access->group))
+        frame = frame->outer;
+    return access->group && frame->stmt->as.block.block != access->group;
+}
+
 bool dependence_reads_own_writes(Context *ctx, const Func *func, const Block *block, const Var *data)
 {
     AccessList all = access_collect(ctx, func), own = {0};
@@ -298,7 +307,7 @@ bool dependence_reads_own_writes(Context *ctx, const Func *func, const Block *bl
     for (int i = 0; i < own.count; i++) {
         const Access *access = &own.data[i];
         bool may_read = access->fence || (access->data == data && !access->write);
-        if (may_read && (access->fence || !access_is_filled(ctx, &own, &sizes, access, loop_around_block(access, block))))
+        if (may_read && (access->fence || is_inited_outside(access, block) || !access_is_filled(ctx, &own, &sizes, access, loop_around_block(access, block))))
             return false;
     }
     return true;

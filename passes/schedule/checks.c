@@ -275,20 +275,34 @@ bool check_reduces_over_loops(Schedule *sch, const TreeNode *node)
     return true;
 }
 
+/* What UP, a loop or a block, makes BINDING run over, in words; NULL: nothing. A spatial axis tells points apart, of which each has its own
+   reduction. */
+static const char *continues_over(Schedule *sch, const TreeNode *up, const Expr *binding)
+{
+    if (up->stmt->kind == STMT_FOR && expr_uses_var(binding, node_loop(up)->var))
+        return arena_printf(sch->ctx->arena, "loop '%s'", node_loop(up)->var->name);
+    for (int i = 0; up->stmt->kind == STMT_BLOCK && i < node_block(up)->iter_count; i++) {
+        const Iter *iter = &node_block(up)->iters[i];
+        if (iter->kind != ITER_SPATIAL && expr_uses_var(binding, iter->var))
+            return arena_printf(sch->ctx->arena, "axis '%s'", iter->var->name);
+    }
+    return NULL;
+}
+
 bool check_reduces_in_scope(Schedule *sch, const TreeNode *node)
 {
     const BlockStmt *block = node_block(node);
     const TreeNode *scope = schedule_scope(sch, node);
-    for (const TreeNode *up = schedule_parent(sch, scope); up; up = schedule_parent(sch, up))
-        for (int i = 0; up->stmt->kind == STMT_FOR && i < block->iter_count; i++)
-            if (block->iters[i].kind == ITER_REDUCE && expr_uses_var(block->bindings[i], node_loop(up)->var)) {
-                sched_refuse(
-                    sch,
-                    "reduce axis '%s' of block '%s' runs over loop '%s' outside of block '%s', which holds just a part of the reduction",
-                    block->iters[i].var->name, block->block->name, node_loop(up)->var->name, node_block(scope)->block->name);
-                sched_note(sch, up->stmt->span, "loop '%s' is here", node_loop(up)->var->name);
-                return false;
-            }
+    for (const TreeNode *up = scope; up; up = schedule_parent(sch, up))
+        for (int i = 0; i < block->iter_count; i++) {
+            const char *over = block->iters[i].kind == ITER_REDUCE ? continues_over(sch, up, block->bindings[i]) : NULL;
+            if (!over)
+                continue;
+            sched_refuse(sch, "reduce axis '%s' of block '%s' runs over %s outside of block '%s', which holds just a part of the reduction",
+                         block->iters[i].var->name, block->block->name, over, node_block(scope)->block->name);
+            sched_note(sch, up->stmt->span, "%s is here", over);
+            return false;
+        }
     return true;
 }
 

@@ -29,6 +29,7 @@ static void choose_extents(Writer *w)
     w->own_dims = random_chance(w->random, 15) ? 1 : random_chance(w->random, 75) ? 2 : 3;
     w->symbolic = random_chance(w->random, 25);
     w->index_type = w->symbolic && random_chance(w->random, 40) ? "int64" : "int32";
+    bool wide = !strcmp(w->index_type, "int64") && random_chance(w->random, 60); /* constant sizes are of that type too */
     int largest = w->own_dims == 3 ? 6 : w->own_dims == 2 ? 11 : 12;
     for (int i = 0; i < w->own_dims; i++) {
         bool symbol = w->symbolic && (i == 0 || random_chance(w->random, 50)),
@@ -36,7 +37,7 @@ static void choose_extents(Writer *w)
         const char *size = random_chance(w->random, 2) ? "0"
                            : tiled                     ? tiles[random_below(w->random, 3)]
                                                        : sizes[random_below(w->random, largest)];
-        writer_extent(w, symbol ? symbols[i] : size, symbol ? -1 : atoi(size));
+        writer_extent(w, symbol ? symbols[i] : wide ? write_text(w, "T.int64(%s)", size) : size, symbol ? -1 : atoi(size));
     }
 }
 
