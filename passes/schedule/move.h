@@ -42,7 +42,7 @@ const Expr *move_bound_predicate(Move *move, const BlockStmt *moved);
 /* Takes the block out of its place, with the loops that held nothing else, and puts NEST at the position below the loop. */
 const Stmt *move_rebuild_scope(Move *move, const TreeNode *scope, const Stmt *nest);
 
-/* After the move: gives each axis of the block the type of what it is bound to now where that is wider, and casts what is narrower. */
+/* After the move: gives each axis of the block the type of what it is bound to now where that is wider. */
 void move_fit_axis_types(Move *move);
 
 /* The statements that a loop's body runs one after the other; a single statement is a list of one. */

@@ -352,6 +352,8 @@ const Stmt *move_build_nest(Move *move, Analyzer *an, const IterDomain *domains)
             bindings[i] = op_add(ctx, range.min, expr_var(ctx, var));
             analyzer_bind_range_opaque(an, var, loops[count - 1].range);
         }
+        if (bindings[i]->dtype.bits < block.iters[i].var->dtype.bits)
+            bindings[i] = op_cast(ctx, block.iters[i].var->dtype, bindings[i]);
         /* the variable of a unit loop adds nothing */
         guard = guard_iter(move, an, guard, expr_is_int(range.extent, 1) ? range.min : bindings[i], &domains[i]);
     }

@@ -88,19 +88,17 @@ void move_fit_axis_types(Move *move)
     const TreeNode *node = schedule_find_block(sch, node_block(move->block)->block);
     BlockStmt block = *node_block(node);
     Iter *iters = arena_copy(ctx->arena, block.iters, sizeof(Iter) * (size_t)block.iter_count);
-    const Expr **bindings = arena_copy(ctx->arena, block.bindings, sizeof(const Expr *) * (size_t)block.iter_count);
     Widening widening = {0};
     bool fits = true;
     for (int i = 0; i < block.iter_count; i++) {
-        fits &= iters[i].var->dtype.bits == bindings[i]->dtype.bits;
-        if (iters[i].var->dtype.bits < bindings[i]->dtype.bits)
-            widen_iter(ctx, &widening, &iters[i], bindings[i]->dtype);
-        bindings[i] = op_cast(ctx, iters[i].var->dtype, bindings[i]);
+        if (iters[i].var->dtype.bits >= block.bindings[i]->dtype.bits)
+            continue;
+        widen_iter(ctx, &widening, &iters[i], block.bindings[i]->dtype);
+        fits = false;
     }
     if (fits)
         return;
     block.iters = iters;
-    block.bindings = bindings;
     Rewriter rewriter = {.ctx = ctx, .expr = widen_load, .stmt = widen_stmt, .data = &widening};
     sched_replace(sch, node->stmt, rewrite_stmt(&rewriter, subst_stmt(ctx, &widening.subst, stmt_block(ctx, block, node->stmt->span))));
 }
