@@ -414,6 +414,12 @@ static bool is_in_shared(const Race *race, const Access *access)
     return !access->fence && race->scope(race->data, access) == SCOPE_SHARED;
 }
 
+bool threads_stay_apart(const Race *race, const Access *a, const Access *b)
+{
+    Meeting meeting = meeting_new(race, a, b);
+    return pair_is_disjoint(&meeting.pair, meeting.level);
+}
+
 bool threads_race(const Race *race, const Access *a, const Access *b, Conflict *conflict)
 {
     const Block *across_a = access_reduced_across(a, race->var), *across_b = access_reduced_across(b, race->var);

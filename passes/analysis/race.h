@@ -20,6 +20,9 @@ typedef struct {
    memory a barrier lies between a write and a read in different statements. */
 bool threads_race(const Race *race, const Access *a, const Access *b, Conflict *conflict);
 
+/* A cheap argument that A and B race neither one way round nor the other. */
+bool threads_stay_apart(const Race *race, const Access *a, const Access *b);
+
 /* The block around ACCESS, one with an init, that reduces over the loop over VAR, bound to threadIdx, which no spatial axis of it depends
    on; else NULL. Threads reduce together: each instance is one action of all of them. */
 const Block *access_reduced_across(const Access *access, const Var *var);

@@ -39,6 +39,21 @@ static bool is_looked_at(const Kernel *kernel, const KernelTag *tag, const Acces
     return scope == SCOPE_GLOBAL || (scope == SCOPE_SHARED && !tag->is_block);
 }
 
+typedef VEC(const Access *) AccessRefs;
+
+/* The accesses that run in KERNEL. */
+static AccessRefs accesses_held(const Kernel *kernel)
+{
+    AccessRefs held = {0};
+    for (int i = 0; i < kernel->accesses.count; i++)
+        if (kernel_holds(kernel, i))
+            vec_push(kernel->ctx->arena, &held, &kernel->accesses.data[i]);
+    return held;
+}
+
+/* Of how many accesses it is remembered which stay apart. */
+enum { MOST_REMEMBERED = 256 };
+
 static bool tag_conflicts(const Kernel *kernel, const Func *func, const KernelTag *tag, Conflict *conflict)
 {
     Race race = {.ctx = kernel->ctx,
@@ -48,11 +63,16 @@ static bool tag_conflicts(const Kernel *kernel, const Func *func, const KernelTa
                  .repeated = !tag->is_block,
                  .scope = scope_in_kernel,
                  .data = kernel};
-    for (int i = 0; i < kernel->accesses.count; i++)
-        for (int j = 0; j < kernel->accesses.count && kernel_holds(kernel, i); j++) {
-            const Access *a = &kernel->accesses.data[i], *b = &kernel->accesses.data[j];
-            if (kernel_holds(kernel, j) && is_looked_at(kernel, tag, a, b) && threads_race(&race, a, b, conflict) &&
-                !(tag->is_block && is_block_scratch(kernel, func, a, tag)))
+    AccessRefs held = accesses_held(kernel);
+    bool remembers = held.count <= MOST_REMEMBERED, *apart = ARENA_ARRAY(kernel->ctx->arena, bool, remembers ? held.count * held.count : 0);
+    for (int i = 0; i < held.count; i++)
+        for (int j = 0; j < held.count; j++) {
+            const Access *a = held.data[i], *b = held.data[j];
+            if (a->data != b->data || (j < i && remembers && apart[j * held.count + i]) || !is_looked_at(kernel, tag, a, b))
+                continue;
+            if (j >= i && remembers && (apart[i * held.count + j] = threads_stay_apart(&race, a, b)))
+                continue;
+            if (threads_race(&race, a, b, conflict) && !(tag->is_block && is_block_scratch(kernel, func, a, tag)))
                 return true;
         }
     return false;
