@@ -86,6 +86,9 @@ Region analyzer_simplify_region(Analyzer *an, Region region);
 bool analyzer_prove(Analyzer *an, const Expr *condition);
 /* The same, and tries symbolic bounds of a comparison as well: slower, for questions such as i * 16 + j < n * 16. */
 bool analyzer_prove_symbolic(Analyzer *an, const Expr *condition);
+/* CONDITION is false for some values of the variables that agree with all that AN knows: no proof of it would succeed. False where that is not
+   found cheaply. */
+bool analyzer_refutes(const Analyzer *an, const Expr *condition);
 /* A and B, of one type, have the same value. */
 bool analyzer_prove_equal(Analyzer *an, const Expr *a, const Expr *b);
 bool analyzer_prove_less(Analyzer *an, const Expr *a, const Expr *b);

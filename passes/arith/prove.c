@@ -24,6 +24,8 @@ static const Expr *as_lower_bound(Context *ctx, const Expr *condition, int64_t *
 
 bool analyzer_prove_symbolic(Analyzer *an, const Expr *condition)
 {
+    if (analyzer_refutes(an, condition))
+        return false;
     if (analyzer_prove(an, condition))
         return true;
     int64_t least;

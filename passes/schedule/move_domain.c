@@ -313,7 +313,8 @@ static bool holds_for_sizes(Move *move, Analyzer *an, const Expr *condition)
 /* GUARD and CONDITION where CONDITION is not certain. */
 static const Expr *guarded(Move *move, Analyzer *an, const Expr *guard, const Expr *condition)
 {
-    if (analyzer_prove_symbolic(an, condition) || (expr_is_compare(condition) && holds_for_sizes(move, an, condition)))
+    bool refuted = analyzer_refutes(an, condition); /* for some sizes that are not negative */
+    if (!refuted && (analyzer_prove_symbolic(an, condition) || (expr_is_compare(condition) && holds_for_sizes(move, an, condition))))
         return guard;
     return op_and(analyzer_context(an), guard, condition);
 }
