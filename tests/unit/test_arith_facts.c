@@ -62,6 +62,7 @@ static void random_proofs_are_sound(void **state)
             analyzer_assume(an, assumed);
         bool proof = analyzer_prove(an, condition) || analyzer_prove_symbolic(an, condition);
         proved += proof;
+        assert_false(analyzer_refutes(an, condition) && analyzer_prove(an, condition));
         for (int k = 0; proof && k < 40; k++) {
             Assignment env = {0};
             int64_t holds = 1, value;
@@ -213,6 +214,21 @@ static void symbolic_bounds_prove_more(void **state)
     context_free(s.ctx);
 }
 
+static void points_refute(void **state)
+{
+    (void)state;
+    Setting s = setting_new("i:0:n j:0:16");
+    assert_true(analyzer_refutes(s.an, text_expr(&s.scope, "i > 0")));
+    assert_true(analyzer_refutes(s.an, text_expr(&s.scope, "i + 1 < n")));
+    assert_true(analyzer_refutes(s.an, text_expr(&s.scope, "i * 16 + j < n * 16 - 1")));
+    assert_true(analyzer_refutes(s.an, text_expr(&s.scope, "i == j")));
+    assert_false(analyzer_refutes(s.an, text_expr(&s.scope, "i < n")));
+    assert_false(analyzer_refutes(s.an, text_expr(&s.scope, "i * 16 + j < n * 16")));
+    analyzer_assume(s.an, text_expr(&s.scope, "i > 0"));
+    assert_false(analyzer_refutes(s.an, text_expr(&s.scope, "i > 0")));
+    context_free(s.ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -224,6 +240,7 @@ int main(void)
         cmocka_unit_test(rebinding_replaces_what_was_known),
         cmocka_unit_test(bindings_of_other_kinds),
         cmocka_unit_test(symbolic_bounds_prove_more),
+        cmocka_unit_test(points_refute),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
