@@ -45,6 +45,27 @@ static void learn_from_read(Cover *cover)
     }
 }
 
+/* ACCESS belongs to an init, which runs where the loops of the reduction have no iteration, too. */
+static bool is_in_init(const Access *access)
+{
+    const Frame *frame = access->frame;
+    while (frame && !(frame->kind == FRAME_BLOCK && frame_in_init(access->frame, frame)))
+        frame = frame->outer;
+    return frame != NULL;
+}
+
+/* The loops around the read have an iteration where it runs. */
+static void assume_iterations(Cover *cover)
+{
+    Context *ctx = cover->ctx;
+    bool in_init = is_in_init(cover->read);
+    for (int i = 0; i < cover->count_read && !in_init; i++) {
+        const Expr *extent = cover->loops_read[i]->range.extent;
+        if (extent->kind != EXPR_INT)
+            analyzer_assume(cover->an, op_compare(ctx, EXPR_LE, expr_int(ctx, extent->dtype, 1), extent));
+    }
+}
+
 /* Knows the sizes, the loops around the read, and what holds where it runs; mostly it need not be asked. */
 static Analyzer *cover_analyzer(Cover *cover)
 {
@@ -57,6 +78,7 @@ static Analyzer *cover_analyzer(Cover *cover)
     learn_from_read(cover);
     for (int i = 0; i < cover->count_read; i++)
         analyzer_bind_range_opaque(cover->an, cover->loops_read[i]->var, cover->loops_read[i]->range);
+    assume_iterations(cover);
     ExprList conditions = access_conditions(cover->ctx, cover->read->frame, &all);
     for (int i = 0; i < conditions.count; i++)
         analyzer_assume(cover->an, conditions.data[i]);
