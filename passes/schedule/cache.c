@@ -53,9 +53,10 @@ static void compare_memory(AliasSearch *search, const Buffer *used)
 
 static bool find_alias_in_expr(Visitor *visitor, const Expr *expr)
 {
+    const AliasSearch *search = visitor->data;
     if (expr->kind == EXPR_LOAD)
         compare_memory(visitor->data, expr->value.buffer);
-    return true;
+    return expr->uses & symbol_bit(search->buffer->data->id);
 }
 
 static bool find_alias_in_stmt(Visitor *visitor, const Stmt *stmt)
@@ -106,7 +107,7 @@ static bool find_own_call(Visitor *visitor, const Expr *expr)
         visit_expr(&args, expr);
         search->at = expr->span;
     }
-    return !search->found;
+    return !search->found && expr->opaque;
 }
 
 static bool find_own_store(Visitor *visitor, const Stmt *stmt)
@@ -143,7 +144,7 @@ static bool find_own_load(Visitor *visitor, const Expr *expr)
 {
     OwnLoadSearch *search = visitor->data;
     search->found |= (expr->kind == EXPR_LOAD && expr->value.buffer == search->buffer) || expr_is_var(expr, search->buffer->data);
-    return !search->found;
+    return !search->found && (expr->uses & (symbol_bit(search->buffer->id) | symbol_bit(search->buffer->data->id)));
 }
 
 static bool stay_at_statement(Visitor *visitor, const Stmt *stmt)
