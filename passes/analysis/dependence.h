@@ -1,8 +1,8 @@
 /* Dependences: may iterations run in another order, or at once? One analysis under all schedule primitives.
 
    Answers are safe: what cannot be shown is a conflict. Cheap arguments come first (accesses of one recognized reduction commute; linear
-   indices that differ in every two iterations), then isl decides on the exact iteration sets of a pair of accesses, with a quota that
-   counts operations. */
+   indices that differ in every two iterations), then the exact iteration sets of a pair of accesses decide: by a small search for a point,
+   and by isl where that gives up, with quotas that count operations. */
 #ifndef TIRC_PASSES_ANALYSIS_DEPENDENCE_H
 #define TIRC_PASSES_ANALYSIS_DEPENDENCE_H
 

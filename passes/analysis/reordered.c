@@ -234,6 +234,19 @@ static bool meet_in_one_iteration(const Pair *pair)
     return true;
 }
 
+/* They lie in different statements of the outermost block: no loop is around both. */
+static bool lie_apart(const Access *a, const Access *b)
+{
+    return a->item >= 0 && b->item >= 0 && a->item != b->item;
+}
+
+/* A cheap argument that A does not come before B in the old program, or does in the new one, wherever both run. */
+static bool order_stays_apart(const Image *a, const Image *b)
+{
+    return lie_apart(a->old_access, b->old_access) && lie_apart(a->new_access, b->new_access) &&
+           (a->old_access->item > b->old_access->item || a->new_access->item < b->new_access->item);
+}
+
 /* Why instances of what ACCESS belongs to cannot be found again in other loops. */
 static const char *unnamed_text(Context *ctx, const Access *access)
 {
@@ -468,7 +481,7 @@ static bool pair_loses_order(OrderCheck *check, const OrderQuestion *question, c
                              const Image *a, const Image *b, Conflict *conflict)
 {
     const Access *first = a->old_access, *second = b->old_access;
-    if ((!a->involved && !b->involved) || pair_is_harmless(first, second, true) || keep_order(a, b) ||
+    if ((!a->involved && !b->involved) || pair_is_harmless(first, second, true) || keep_order(a, b) || order_stays_apart(a, b) ||
         (question->wanted && !question->wanted(question->data, first, second)) || only_own_element(check, first, second) ||
         (question->moved && meet_in_scratch(check, question->moved, accesses, after, a, b)))
         return false;
