@@ -17,7 +17,7 @@ static const int64_t NONE_BELOW = INT64_MIN, NONE_ABOVE = INT64_MAX;
 
 /* A row over the variables: the sum of the coefficients' products and CONSTANT is 0, or at least 0. */
 typedef struct {
-    bool equality, solved; /* solved: says what one variable is, by the others */
+    bool equality;
     int64_t constant;
     int64_t coefficients[MOST_VARIABLES];
     int count; /* of the coefficients that are not 0; which ones: */
@@ -113,7 +113,6 @@ static SearchRow *new_row(Search *search, bool equality, int64_t constant)
     SearchRow *row = &search->rows[search->row_count++];
     memset(row->coefficients, 0, sizeof *row->coefficients * (size_t)search->variables);
     row->equality = equality;
-    row->solved = false;
     row->constant = constant;
     return row;
 }
@@ -180,10 +179,10 @@ static void solve_equalities(Search *search)
         int pivot = row->equality ? pivot_of(search, row) : -1;
         for (int j = 0; pivot >= 0 && j < search->row_count; j++) {
             SearchRow *other = &search->rows[j];
-            if (other != row && other->coefficients[pivot])
+            search->gave_up |= other->coefficients[pivot] == INT64_MIN;
+            if (other != row && other->coefficients[pivot] && !search->gave_up)
                 add_row(search, other, row, -other->coefficients[pivot] * row->coefficients[pivot]);
         }
-        row->solved = pivot >= 0;
     }
 }
 
@@ -207,6 +206,7 @@ static bool reduce_row(Search *search, SearchRow *row, bool *holds)
 {
     int64_t common = 0;
     row->count = 0;
+    search->gave_up |= row->constant == INT64_MIN;
     for (int i = 0; i < search->variables; i++)
         if (row->coefficients[i]) {
             search->gave_up |= row->coefficients[i] == INT64_MIN;
