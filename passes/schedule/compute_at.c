@@ -10,6 +10,7 @@
    - compute_at: no instance reads an element that is overwritten between its old and its new place, and the writes of each iteration cover
      what the consumers read in it (an instance may run again: it computes the same from unchanged inputs);
    - reverse_compute_at: every instance still runs, after everything it depends on;
+   - a block that calls a function with effects runs just as often as before;
    - no instance runs that did not run before: what a T.where says of the block's axes goes with it, anything else that kept instances from
      running must be implied. */
 #include "ir/walk.h"
@@ -163,6 +164,38 @@ static bool check_updates_once(Move *move)
     return false;
 }
 
+static bool find_foreign_call(Visitor *visitor, const Expr *expr)
+{
+    bool foreign = expr_is_call(expr, OP_CALL_EXTERN) || expr_is_call(expr, OP_CALL_LLVM_INTRIN) || expr_is_call(expr, OP_CALL_PACKED) ||
+                   expr_is_call(expr, OP_CALL_CPACKED) || expr_is_call(expr, OP_TVM_CALL_PACKED_LOWERED);
+    if (foreign)
+        visitor->data = (void *)expr;
+    return !visitor->data;
+}
+
+/* A call of a function that may have effects happens neither more often than before nor less. */
+static bool check_calls_once(Move *move, const Func *before)
+{
+    Schedule *sch = move->sch;
+    const TreeNode *node = schedule_find_block(sch, node_block(move->block)->block);
+    Visitor visitor = {.expr = find_foreign_call};
+    visit_stmt(&visitor, node->stmt);
+    const Expr *call = visitor.data;
+    const Block *block = node_block(node)->block;
+    Conflict conflict;
+    int count;
+    const TreeNode **loops = schedule_loops_around(sch, node, &count);
+    if (!call || (dependence_runs_once(sch->ctx, schedule_func(sch), block, node_loop(loops[0])->var) &&
+                  !dependence_loses_instances(sch->ctx, before, schedule_func(sch), block, &conflict)))
+        return true;
+    sched_refuse(sch,
+                 "block '%s' calls a function that may have effects, and below loop '%s' it may not run just as often as before; "
+                 "T.call_pure_extern says that a function has none",
+                 block->name, node_loop(move->loop)->var->name);
+    sched_note(sch, call->span, "the call is here");
+    return false;
+}
+
 /* The reduce axis of BLOCK, bound to the loop over VAR (NULL: to any), that may have no value; NULL: there is none. */
 static const Iter *maybe_empty_axis(const BlockStmt *block, const Var *var)
 {
@@ -246,7 +279,8 @@ static bool run_move(Move *move)
     move->block = &block;
     move->loop = &loop;
     sched_replace(sch, scope_stmt, rebuilt);
-    if (!check_moved(move, before, schedule_func(sch)) || !check_updates_once(move) || !check_init_is_kept(move, loops, count))
+    if (!check_moved(move, before, schedule_func(sch)) || !check_updates_once(move) ||
+        !check_init_is_kept(move, loops, count) || !check_calls_once(move, before))
         return false;
     move_fit_axis_types(move);
     return check_concurrent_loops_around(sch, schedule_find_block(sch, node_block(move->block)->block));

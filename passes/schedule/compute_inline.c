@@ -364,6 +364,37 @@ static const Expr *coverage_guard(Reverse *reverse, Subst *solved, const BlockSt
     return analyzer_simplify(analyzer_new(ctx), guard);
 }
 
+typedef struct {
+    const Buffer *buffer;
+    int reads, certain; /* the reads of it that are always evaluated */
+    bool lazy;          /* the visit is below an operand that need not be evaluated */
+} ReadCount;
+
+static bool count_reads(Visitor *visitor, const Expr *expr)
+{
+    ReadCount *count = visitor->data;
+    bool reads = expr->kind == EXPR_LOAD && expr->value.buffer == count->buffer;
+    count->reads += reads;
+    count->certain += reads && !count->lazy;
+    if (count->lazy || !(expr->kind == EXPR_AND || expr->kind == EXPR_OR || expr_is_call(expr, OP_IF_THEN_ELSE)))
+        return true;
+    count->lazy = true;
+    visit_expr_children(visitor, expr);
+    count->lazy = false;
+    return false;
+}
+
+/* Where the producer calls a function that may have effects, each call still happens once: every value is used, in one place. GUARD: what
+   the producer's instances wait for. */
+static bool check_calls_once(Reverse *reverse, const Expr *guard)
+{
+    ReadCount count = {.buffer = reverse->buffer};
+    Visitor visitor = {.expr = count_reads, .data = &count};
+    visit_stmt(&visitor, reverse->store);
+    return (expr_is_int(guard, 1) && count.reads == 1 && count.certain == 1) ||
+           check_no_effects(reverse->sch, reverse->producer, node_block(reverse->producer)->body->as.store.value);
+}
+
 static const Expr *replace_read(Rewriter *rewriter, const Expr *expr)
 {
     const Stmt *store = rewriter->data;
@@ -386,7 +417,10 @@ static const Stmt *merged_producer(Reverse *reverse)
                      block_name(reverse->consumer), reverse->buffer->name);
         return NULL;
     }
-    producer.predicate = op_and(ctx, producer.predicate, coverage_guard(reverse, &solved, &producer));
+    const Expr *guard = coverage_guard(reverse, &solved, &producer);
+    if (!check_calls_once(reverse, guard))
+        return NULL;
+    producer.predicate = op_and(ctx, producer.predicate, guard);
     /* the read goes first: its own indices must not be mistaken for those of the solution */
     const Stmt *target = reverse->store;
     Rewriter rewriter = {.ctx = ctx, .expr = replace_read, .data = (void *)store};
