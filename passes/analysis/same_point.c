@@ -224,6 +224,15 @@ static bool may_be_empty(const VarRange *iters, int count, const Expr *predicate
     return search.found;
 }
 
+/* CONDITION mentions none of LOOPS, and is not known to hold: whether anything runs is not up to the bindings. */
+static bool may_exclude_all(const Digits *digits, const Expr *condition, const Frame **loops, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (expr_uses_var(condition, loops[i]->var))
+            return false;
+    return !analyzer_prove_symbolic(digits->signs, condition);
+}
+
 /* The loops that BINDINGS use, as ITERS and INNER; -1 when another one may keep some instance from running. */
 static int find_iters(const ExprList *bindings, const Expr *predicate, const Frame **loops, int loop_count, VarRange *iters,
                       const Var **inner)
@@ -288,6 +297,9 @@ bool block_runs_completely(Context *ctx, const BlockStmt *block, const Frame *fr
     Digits digits = digits_new(ctx, sizes);
     for (int i = 0; i < loop_count; i++)
         analyzer_bind_range_opaque(digits.an, loops[i]->var, loops[i]->range);
+    for (int i = 0; i < conditions.count; i++)
+        if (may_exclude_all(&digits, conditions.data[i], loops, loop_count))
+            return false;
     digits_find_factor(&digits, &values);
     if (digits.factor > 1 && values_fill_domains(&digits, block, frame, &values, &conditions))
         return true;

@@ -42,8 +42,8 @@ typedef struct {
     int constrained;       /* once applied: its sum in IterRewriter.constrained; -1 when it holds trivial iterators only */
 } IterConstraint;
 
-/* A predicate taken apart. A bound of a single variable narrows its range; then the comparison itself is kept, as a division must not
-   lose it. */
+/* A predicate taken apart. A bound of a single variable narrows its range; then the comparison itself is kept, as one without variables
+   is: a division must not lose them. */
 typedef struct {
     VEC(IterConstraint) sums; /* smaller ones first */
     VEC(const Expr *) narrowings;

@@ -107,6 +107,8 @@ bool iter_match_predicate(Context *ctx, const Expr *predicate, VarRange *iters, 
         add_constraint(ctx, predicate,
                        make_constraint(ctx, left, right, predicate->kind == EXPR_LT || predicate->kind == EXPR_GT, iters, count), iters,
                        count, constraints);
+    else
+        vec_push(ctx->arena, &constraints->narrowings, predicate);
     return true;
 }
 

@@ -6,11 +6,13 @@
      C[v] = g(B[v])        =>   C[v] = g(f(A[v]))         C[v] = g(B[v])        =>   C[v] = g(f(A[v]))
 
    Legal when the block computes each element of its buffer at once, one to one in its axes, by an expression without effects, nothing else
-   uses the buffer, and what the expression reads is not written between the two places. reverse_compute_inline also needs that the consumer
-   runs once for each element; where it uses only a part, a T.where keeps the rest from being written. */
+   uses the buffer, no element is read that it does not compute, and what the expression reads is not written between the two places.
+   reverse_compute_inline also needs that the consumer runs once for each element; where it uses only a part, a T.where keeps the rest from
+   being written. */
 #include "passes/arith/analyzer.h"
 #include "passes/schedule/checks.h"
 #include "passes/schedule/concurrency.h"
+#include "passes/schedule/coverage.h"
 #include "passes/schedule/inline.h"
 #include "passes/schedule/legality.h"
 #include "passes/schedule/loops.h"
@@ -158,6 +160,36 @@ static const TreeNode *remaining_loop(Schedule *sch, Var *const *vars, int count
     return loop;
 }
 
+/* BLOCK writes all of BUFFER, each element under the axes that are its indices. */
+static bool fills_buffer(Schedule *sch, const BlockStmt *block, const Stmt *store)
+{
+    Conflict ignored;
+    Analyzer *an = analyzer_new(sch->ctx);
+    const Buffer *buffer = store->as.store.buffer;
+    for (int d = 0; d < buffer->ndim; d++) {
+        int axis = 0;
+        while (axis < block->iter_count && !expr_is_var(store->as.store.indices[d], block->iters[axis].var))
+            axis++;
+        if (axis == block->iter_count || !expr_is_int(block->iters[axis].domain.min, 0) ||
+            !analyzer_prove_equal(an, block->iters[axis].domain.extent, buffer->shape[d]))
+            return false;
+    }
+    return dependence_runs_over_domain(sch->ctx, schedule_func(sch), block->block, &ignored);
+}
+
+/* An element that the block does not compute has no value to put in its place, and what it is computed from may not exist. */
+static bool check_reads_are_computed(Schedule *sch, const TreeNode *node, const Stmt *store)
+{
+    const Buffer *buffer = store->as.store.buffer;
+    const char *element =
+        fills_buffer(sch, node_block(node), store) ? NULL : coverage_unwritten_read(sch, node, buffer, schedule_scope(sch, node));
+    if (!element)
+        return true;
+    sched_refuse(sch, "block '%s' does not compute all that is read of '%s': not %s", block_name(node), buffer->name, element);
+    sched_note(sch, store->span, "it is computed here");
+    return false;
+}
+
 bool primitive_compute_inline(Schedule *sch, const Value *args, Value *result)
 {
     (void)result;
@@ -192,6 +224,8 @@ bool primitive_compute_inline(Schedule *sch, const Value *args, Value *result)
         sched_note(sch, store->span, "the store is here");
         return false;
     }
+    if (!check_reads_are_computed(sch, node, store))
+        return false;
     int around;
     const TreeNode **loops = schedule_loops_around(sch, node, &around);
     Var **left = ARENA_ARRAY(sch->ctx->arena, Var *, around);

@@ -258,23 +258,48 @@ static bool comes_behind(const Frame *a, const Frame *b)
     return a && b && a->kind == FRAME_POSITION && b->kind == FRAME_POSITION && a->position < b->position;
 }
 
-/* All that READ may read has been written by the stores below WRITER. */
+/* All that READ, which comes behind WRITER, may read has been written by the stores below it. Otherwise *POINT is an element that it reads
+   and they do not write, or NULL when none is known. */
+static bool read_is_written(Coverage *coverage, const TreeNode *writer, const Frame *write, const Access *read, const char **point)
+{
+    coverage->place = frame_common(write, read->frame);
+    AffineTerms terms = {0};
+    frame_loops(coverage->ctx, coverage->place, &terms.fixed);
+    coverage->terms = &terms;
+    AffineSpace missing = accessed_set(coverage, read, terms.fixed);
+    missing.approximate |= read->whole;
+    return is_all_written(coverage, writer, missing, point);
+}
+
 static bool read_is_served(Coverage *coverage, const TreeNode *writer, const Access *read, const char **why)
 {
     const Access *write = first_access_below(coverage, writer);
     *why = "it does not come behind that block in one sequence";
     if (!write || !comes_behind(write->frame, read->frame))
         return false;
-    coverage->place = frame_common(write->frame, read->frame);
-    AffineTerms terms = {0};
-    frame_loops(coverage->ctx, coverage->place, &terms.fixed);
-    coverage->terms = &terms;
-    AffineSpace missing = accessed_set(coverage, read, terms.fixed);
-    missing.approximate |= read->whole;
     const char *point;
-    bool served = is_all_written(coverage, writer, missing, &point);
+    bool served = read_is_written(coverage, writer, write->frame, read, &point);
     *why = point ? arena_printf(coverage->ctx->arena, "it reads %s", point) : "the opposite cannot be shown";
     return served;
+}
+
+/* READ is one of BUFFER below PART, outside of WRITER. */
+static bool is_read_below(const Access *read, const TreeNode *writer, const Buffer *buffer, const TreeNode *part)
+{
+    return read->data == buffer->data && !read->write && access_is_below(read, part->stmt) && !access_is_below(read, writer->stmt);
+}
+
+const char *coverage_unwritten_read(Schedule *sch, const TreeNode *writer, const Buffer *buffer, const TreeNode *part)
+{
+    Coverage coverage = coverage_new(sch, buffer);
+    const Access *write = first_access_below(&coverage, writer);
+    const char *point = NULL;
+    for (int i = 0; write && i < coverage.accesses.count && !point; i++) {
+        const Access *read = &coverage.accesses.data[i];
+        if (is_read_below(read, writer, buffer, part) && comes_behind(write->frame, read->frame))
+            read_is_written(&coverage, writer, write->frame, read, &point);
+    }
+    return point;
 }
 
 bool coverage_serves_reads(Schedule *sch, const TreeNode *writer, const Buffer *buffer, const TreeNode *part, const char **why)
