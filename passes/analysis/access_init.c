@@ -117,6 +117,37 @@ static bool concerns_reduction(const Access *access, const Frame *frame, const E
     return false;
 }
 
+/* The reduction of the block at BLOCK has an update in each iteration of its loops, and at least one. */
+static bool always_updates(const Access *access, const Frame *block)
+{
+    for (const Frame *frame = access->frame; frame; frame = frame->outer) {
+        int64_t extent;
+        bool reduces = frame->kind == FRAME_LOOP && frame->depth < block->depth && only_reduces(block, frame->var);
+        if (reduces && !(expr_const_int(frame->range.extent, &extent) && extent > 0))
+            return false;
+        if (frame->kind == FRAME_CONDITION && concerns_reduction(access, frame, frame->value))
+            return false;
+    }
+    return true;
+}
+
+bool access_runs_without(const Access *access, const Frame *loop)
+{
+    for (const Frame *block = access->frame; block; block = block->outer)
+        if (block->kind == FRAME_BLOCK && frame_in_init(access->frame, block) && loop->depth < block->depth &&
+            only_reduces(block, loop->var) && !always_updates(access, block))
+            return true;
+    return false;
+}
+
+bool access_may_lack_updates(const Access *access)
+{
+    for (const Frame *block = access->frame; block; block = block->outer)
+        if (block->kind == FRAME_BLOCK && frame_in_init(access->frame, block) && !always_updates(access, block))
+            return true;
+    return false;
+}
+
 static void assume_without_reduction(AffineSpace *space, const Access *access, const Frame *frame, const AffineEnv *env,
                                      const Expr *condition)
 {

@@ -115,7 +115,7 @@ static isl_set *touched_elements(Context *ctx, const Access *access, AffineTerms
     return set ? isl_set_project_out(set, isl_dim_set, (unsigned)count, (unsigned)(loops - count)) : NULL;
 }
 
-/* How many loops both share: *COMMON. False when WRITE need not run in each iteration of them. */
+/* How many loops both share: *COMMON. False when WRITE need not run in each iteration of them, or READ not in one of them. */
 static bool runs_in_common_loops(Context *ctx, const Access *write, const Access *read, int *common)
 {
     int count_write, count_read;
@@ -126,6 +126,9 @@ static bool runs_in_common_loops(Context *ctx, const Access *write, const Access
     for (int i = *common; i < count_write; i++)
         if (loops_write[i]->unsure)
             return false;
+    for (int i = 0; i < *common; i++)
+        if (access_runs_without(read, loops_write[i]))
+            return false;
     return !write->never || read->never;
 }
 
@@ -134,7 +137,7 @@ static bool is_covered(Context *ctx, const Access *write, const Access *read, co
     int common;
     if (!runs_in_common_loops(ctx, write, read, &common))
         return false;
-    if (access_covers_box(ctx, write, read, common) || access_covers_point(ctx, write, read, common) ||
+    if (access_covers_box(ctx, write, read, common) || access_covers_point(ctx, write, read, common, sizes) ||
         access_covers_interval(ctx, write, read, common, sizes))
         return true;
     AffineTerms terms = {.fixed = common};

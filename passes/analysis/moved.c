@@ -251,7 +251,7 @@ static bool instances_are_among(Context *ctx, const Func *some_func, const Func 
     Map sizes = func_sizes(ctx, some_func);
     if (!frame || surely_runs_over_domain(ctx, frame, stmt, &sizes))
         return frame != NULL;
-    if (some_frame && !has_empty_loop(frame) && block_runs_where(ctx, stmt, frame, some_stmt, some_frame))
+    if (some_frame && !has_empty_loop(frame) && block_runs_where(ctx, stmt, frame, some_stmt, some_frame, &sizes))
         return true;
     bool exact_some = false, exact_all = false;
     int kept = loops_around(ctx, scope_frame(frame));

@@ -60,8 +60,6 @@ const Expr *quotient_joined(Analyzer *an, Context *ctx, const Expr *quotient, co
 /* CONDITION as one on what sizes divide: x // d < m is x < m * d, and x % (m * d) // d < m is true. SIGNS knows that no size is negative; a
    divisor of 0 leaves nothing to run. Others stay as they are. */
 const Expr *quotient_undivided(Analyzer *an, Analyzer *signs, const Expr *condition);
-/* A <= B, shown by quotients and rests in them, whose divisors AN knows to be positive. */
-bool quotient_at_most(Analyzer *an, const Expr *a, const Expr *b);
 /* An analyzer that knows of SIZES that they are not negative. */
 Analyzer *analyzer_of_sizes(Context *ctx, const Map *sizes);
 
@@ -79,8 +77,8 @@ Digits digits_new(Context *ctx, const Map *sizes);
 bool pair_names_iterations(const Pair *pair, const Expr *const *values, int count, int level);
 
 /* A cheap argument that in each iteration of the first COMMON loops, which both share, WRITE touches the elements that READ touches: by the
-   same indices under the same conditions. */
-bool access_covers_point(Context *ctx, const Access *write, const Access *read, int common);
+   same indices under the same conditions, or such as follow from those of READ. */
+bool access_covers_point(Context *ctx, const Access *write, const Access *read, int common, const Map *sizes);
 
 /* Adds the indices of the element that ACCESS touches to INDICES, in terms of loops and sizes; false when it may touch several. */
 typedef VEC(const Expr *) ExprList;
@@ -107,7 +105,8 @@ bool block_runs_completely(Context *ctx, const BlockStmt *block, const Frame *fr
 
 /* A cheap argument that each instance of SOME, a block at SOME_FRAME, runs as one of ALL too, the same block at ALL_FRAME of another program:
    the bindings are the same expressions of loops over the same ranges, under the same conditions. */
-bool block_runs_where(Context *ctx, const BlockStmt *all, const Frame *all_frame, const BlockStmt *some, const Frame *some_frame);
+bool block_runs_where(Context *ctx, const BlockStmt *all, const Frame *all_frame, const BlockStmt *some, const Frame *some_frame,
+                      const Map *sizes);
 
 /* Which pairs of accesses must keep their order from BEFORE to AFTER; see dependence_reordered. */
 typedef struct {
@@ -134,6 +133,11 @@ const char *access_uncovered(Context *ctx, const Access *const *writes, int coun
 /* Every element that READ reads in an iteration of the loop over VAR was written before in the same iteration; VAR NULL: in the same run of
    the function. */
 bool access_is_filled(Context *ctx, const AccessList *accesses, const Map *sizes, const Access *read, const Var *var);
+/* ACCESS belongs to an init of a reduction over LOOP, around it, and may come before all of its iterations: where some of them has no update the
+   init is not part of the first. */
+bool access_runs_without(const Access *access, const Frame *loop);
+/* ACCESS belongs to an init, and what the loops and conditions around it say of the reduction need not hold where it runs. */
+bool access_may_lack_updates(const Access *access);
 /* EXPR, seen from FRAME, depends on the loop over VAR: by itself or through what its variables are bound to. */
 bool frame_depends(const Frame *frame, const Expr *expr, const Var *var);
 /* ACCESS lies inside a block with symbol BLOCK. */

@@ -8,8 +8,7 @@
                                                   (q + 1) * n, and at least q where that is at least q * n
 
    Divisors must be known to be at least 1. Not handled: products of quotients. */
-#include "ir/expr.h"
-#include "passes/analysis/pair.h"
+#include "passes/analysis/quotient_order.h"
 
 enum { MOST_FACTORS = 6, MOST_TERMS = 40, MOST_QUESTIONS = 24 };
 

@@ -72,8 +72,21 @@ typedef struct {
     Context *ctx;
     const Frame **loops_write, **loops_read;
     int count_write, count_read, common;
-    Subst renaming; /* loops of the write alone -> loops of the read alone */
+    Subst renaming; /* loops of the write alone -> loops of the read alone, or the first iteration of those that the read has none for */
+    const Map *sizes;
+    const Frame *read; /* NULL: it may run besides, as an init does where nothing is reduced */
+    ExprList given;    /* what holds at the read */
+    Analyzer *an;   /* knows that; NULL: not asked yet */
 } Match;
+
+static Match match_new(Context *ctx, const Frame *write, const Frame *read, const Map *sizes)
+{
+    bool all;
+    Match match = {.ctx = ctx, .sizes = sizes, .read = read, .given = access_conditions(ctx, read, &all)};
+    match.loops_write = frame_loops(ctx, write, &match.count_write);
+    match.loops_read = frame_loops(ctx, read, &match.count_read);
+    return match;
+}
 
 static const Frame *own_loop(const Frame **loops, int count, int common, const Expr *var)
 {
@@ -121,18 +134,6 @@ static bool match_expr(Match *match, const Expr *write, const Expr *read)
     return expr_equal(expr_with_args(match->ctx, write, args), read);
 }
 
-/* The loops that the write has besides run at least once. */
-static bool other_loops_run(const Match *match)
-{
-    for (int i = match->common; i < match->count_write; i++) {
-        int64_t extent;
-        if (!map_has(&match->renaming.vars, match->loops_write[i]->var) &&
-            (!expr_const_int(match->loops_write[i]->range.extent, &extent) || extent <= 0))
-            return false;
-    }
-    return true;
-}
-
 /* A and B are one comparison, whichever way its sums are written. */
 static bool says_same(Context *ctx, const Expr *a, const Expr *b)
 {
@@ -145,41 +146,105 @@ static bool says_same(Context *ctx, const Expr *a, const Expr *b)
     return linear_difference(ctx, op_sub(ctx, a->args[0], a->args[1]), op_sub(ctx, b->args[0], b->args[1]), &difference) && difference == 0;
 }
 
-/* What must hold at the write is said at the read, too. */
-static bool conditions_follow(Match *match, const Frame *write, const Frame *read)
+/* An analyzer that knows what holds at the read. Of x < n, where x is not negative, it knows that n is positive. */
+static Analyzer *facts_of_read(Match *match)
 {
-    bool all, irrelevant;
-    ExprList needed = access_conditions(match->ctx, write, &all), given = access_conditions(match->ctx, read, &irrelevant);
+    if (match->an)
+        return match->an;
+    Context *ctx = match->ctx;
+    Analyzer *an = match->an = analyzer_of_sizes(ctx, match->sizes);
+    for (int i = 0; i < match->count_read && match->read; i++) {
+        Subst values = frame_values(ctx, match->loops_read[i]->outer);
+        Range range = match->loops_read[i]->range;
+        analyzer_bind_range_opaque(an, match->loops_read[i]->var,
+                                   (Range){subst_expr(ctx, &values, range.min), subst_expr(ctx, &values, range.extent)});
+    }
+    for (int i = 0; i < match->given.count && match->read; i++) {
+        const Expr *condition = match->given.data[i], *one;
+        bool below = condition->kind == EXPR_LT && dtype_is_index(condition->args[0]->dtype);
+        if (below && analyzer_prove_at_least(an, condition->args[0], 0)) {
+            one = expr_int(ctx, condition->args[1]->dtype, 1);
+            analyzer_assume(an, op_compare(ctx, EXPR_LE, one, condition->args[1]));
+        }
+        analyzer_assume(an, condition);
+    }
+    return an;
+}
+
+/* The loops that the write has besides run at least once: from here on they stand for their first iteration. */
+static bool other_loops_run(Match *match)
+{
+    Context *ctx = match->ctx;
+    for (int i = match->common; i < match->count_write; i++) {
+        const Frame *loop = match->loops_write[i];
+        int64_t extent;
+        if (map_has(&match->renaming.vars, loop->var))
+            continue;
+        Subst values = frame_values(ctx, loop->outer);
+        const Expr *first = subst_expr(ctx, &match->renaming, subst_expr(ctx, &values, loop->range.min)),
+                   *count = subst_expr(ctx, &match->renaming, subst_expr(ctx, &values, loop->range.extent));
+        bool runs = expr_const_int(count, &extent)
+                        ? extent > 0
+                        : expr_is_fixed(count) && analyzer_prove_at_least(facts_of_read(match), count, 1);
+        if (!runs || !expr_is_fixed(first))
+            return false;
+        subst_var(ctx, &match->renaming, loop->var, first);
+    }
+    return true;
+}
+
+/* CONDITION, over loops of the read, holds in all iterations in which that runs. */
+static bool follows_at_read(Match *match, const Expr *condition)
+{
+    if (analyzer_prove(facts_of_read(match), condition))
+        return true;
+    if (!match->read)
+        return false;
+    AffineSpace space = affine_universe(match->ctx, match->count_read, match->sizes);
+    const AffineEnv *env = frame_env(match->ctx, match->read, 0);
+    frame_assume(&space, match->read, env);
+    affine_assume(&space, env, condition, true);
+    bool follows = affine_verdict(&space) == SET_EMPTY;
+    affine_free(&space);
+    return follows;
+}
+
+/* What must hold at the write follows from what holds at the read. */
+static bool conditions_follow(Match *match, const Frame *write)
+{
+    bool all;
+    ExprList needed = access_conditions(match->ctx, write, &all);
     for (int i = 0; i < needed.count && all; i++) {
         const Expr *renamed = subst_expr(match->ctx, &match->renaming, needed.data[i]);
         all = false;
-        for (int j = 0; j < given.count && expr_is_fixed(renamed) && !all; j++)
-            all = says_same(match->ctx, given.data[j], renamed);
+        for (int j = 0; j < match->given.count && expr_is_fixed(renamed) && !all; j++)
+            all = says_same(match->ctx, match->given.data[j], renamed);
+        all = all || (expr_is_fixed(renamed) && follows_at_read(match, renamed));
     }
     return all;
 }
 
-bool access_covers_point(Context *ctx, const Access *write, const Access *read, int common)
+bool access_covers_point(Context *ctx, const Access *write, const Access *read, int common, const Map *sizes)
 {
     ExprList target = {0}, source = {0};
     if (write->buffer != read->buffer || !access_point(ctx, write, &target) || !access_point(ctx, read, &source))
         return false;
-    Match match = {.ctx = ctx, .common = common};
-    match.loops_write = frame_loops(ctx, write->frame, &match.count_write);
-    match.loops_read = frame_loops(ctx, read->frame, &match.count_read);
+    Match match = match_new(ctx, write->frame, read->frame, sizes);
+    match.common = common;
+    if (access_may_lack_updates(read))
+        match.read = NULL;
     for (int i = 0; i < target.count; i++)
         if (!expr_is_fixed(target.data[i]) || !match_expr(&match, target.data[i], source.data[i]))
             return false;
-    return conditions_follow(&match, write->frame, read->frame) && other_loops_run(&match);
+    return other_loops_run(&match) && conditions_follow(&match, write->frame);
 }
 
 /* --- blocks that run at least where they do in another program --- */
 
-bool block_runs_where(Context *ctx, const BlockStmt *all, const Frame *all_frame, const BlockStmt *some, const Frame *some_frame)
+bool block_runs_where(Context *ctx, const BlockStmt *all, const Frame *all_frame, const BlockStmt *some, const Frame *some_frame,
+                      const Map *sizes)
 {
-    Match match = {.ctx = ctx};
-    match.loops_write = frame_loops(ctx, all_frame, &match.count_write);
-    match.loops_read = frame_loops(ctx, some_frame, &match.count_read);
+    Match match = match_new(ctx, all_frame, some_frame, sizes);
     while (match.common < match.count_write && match.common < match.count_read &&
            match.loops_write[match.common]->var == match.loops_read[match.common]->var)
         match.common++;
@@ -190,7 +255,7 @@ bool block_runs_where(Context *ctx, const BlockStmt *all, const Frame *all_frame
         if (!expr_is_fixed(target) || !match_expr(&match, target, source))
             return false;
     }
-    return conditions_follow(&match, all_frame, some_frame) && other_loops_run(&match);
+    return other_loops_run(&match) && conditions_follow(&match, all_frame);
 }
 
 /* --- blocks that run completely --- */

@@ -7,7 +7,7 @@
    by their first or their last iteration where an update in any iteration implies one there; where that cannot be shown nothing is left
    out, and rfactor refuses if it had to be. */
 #include "ir/walk.h"
-#include "passes/arith/analyzer.h"
+#include "passes/analysis/quotient_order.h"
 #include "passes/schedule/rfactor_internal.h"
 
 bool rfactor_loop_is_reduced_before(const Factoring *f, const TreeNode *loop)
@@ -48,8 +48,7 @@ static bool end_is_weaker(const Factoring *f, const Expr *condition, const Expr 
     if (end->kind != condition->kind || (!less && !greater))
         return false;
     Analyzer *an = loops_context(f->sch, f->block);
-    return analyzer_prove_less_equal(an, end->args[greater], condition->args[greater]) &&
-           analyzer_prove_less_equal(an, condition->args[less], end->args[less]);
+    return quotient_at_most(an, end->args[greater], condition->args[greater]) && quotient_at_most(an, condition->args[less], end->args[less]);
 }
 
 /* What CONDITION, which speaks of reduction loops, says of the partial results that are combined. */
@@ -97,11 +96,12 @@ static const Expr *bound_is_positive(Analyzer *an, const Expr *condition)
 bool rfactor_first_iterations_run(const Factoring *f, const Expr *remaining)
 {
     Context *ctx = f->sch->ctx;
-    if (!expr_equal(condition_at_end(f, node_block(f->block)->predicate, false), analyzer_simplify(analyzer_new(ctx), remaining)))
-        return false;
-    Analyzer *an = loops_context(f->sch, f->loops[0]);
     int count;
     const TreeNode **combining = combining_loops(f, &count);
+    const Expr *first = condition_at_end(f, node_block(f->block)->predicate, false);
+    if (!expr_equal(first, analyzer_simplify(analyzer_new(ctx), remaining)) && !loops_imply(f->sch, combining, count, remaining, first))
+        return false;
+    Analyzer *an = loops_context(f->sch, f->loops[0]);
     for (int i = 0; i < count; i++) {
         const ForStmt *loop = node_loop(combining[i]);
         analyzer_bind_range_opaque(an, loop->var, (Range){loop->min, loop->extent});
