@@ -387,17 +387,62 @@ void affine_assume(AffineSpace *space, const AffineEnv *env, const Expr *conditi
     restrict_to(space, set && negated ? isl_set_complement(set) : set);
 }
 
+typedef struct {
+    ExprKind kind;
+    const AffineEnv *env_a, *env_b;
+    const Expr *a, *b;
+} Compared;
+
+enum { MOST_CHOICES = 3 };
+
+/* Where the two compare so. Of a choice by what is not affine both sides count: then *EXACT becomes false. NULL when it is not known. */
+static isl_set *compared_set(const AffineSpace *space, const Compared *compared, int choices, bool *exact)
+{
+    isl_pw_aff *left = affine_expr(space, compared->env_a, compared->a);
+    isl_pw_aff *right = left ? affine_expr(space, compared->env_b, compared->b) : NULL;
+    if (right)
+        return comparison(compared->kind, left, right);
+    const Expr *cases[2];
+    bool in_b = left != NULL;
+    isl_pw_aff_free(left);
+    if (choices == MOST_CHOICES || !affine_split_choice(space->ctx, in_b ? compared->env_b : compared->env_a,
+                                                        in_b ? compared->b : compared->a, cases))
+        return NULL;
+    isl_set *sets[2];
+    for (int i = 0; i < 2; i++) {
+        Compared one = *compared;
+        *(in_b ? &one.b : &one.a) = cases[i];
+        sets[i] = compared_set(space, &one, choices + 1, exact);
+    }
+    *exact = false;
+    if (sets[0] && sets[1])
+        return isl_set_union(sets[0], sets[1]);
+    isl_set_free(sets[0]);
+    isl_set_free(sets[1]);
+    return NULL;
+}
+
+/* EXPR is certainly left out, and no choice of values that need not be. */
+static bool is_no_choice_either(AffineSpace *space, const AffineEnv *env, const Expr *expr)
+{
+    const Expr *cases[2];
+    bool approximate = space->approximate;
+    if (!is_left_out(space, env, expr))
+        return false;
+    bool choice = affine_split_choice(space->ctx, env, expr, cases);
+    space->approximate = approximate || !choice;
+    return !choice;
+}
+
 void affine_assume_compare(AffineSpace *space, ExprKind kind, const AffineEnv *env_a, const Expr *a, const AffineEnv *env_b, const Expr *b)
 {
-    if (!space->set || affine_add_comparison(space, kind, env_a, a, env_b, b) || is_left_out(space, env_a, a) ||
-        is_left_out(space, env_b, b))
+    if (!space->set || affine_add_comparison(space, kind, env_a, a, env_b, b) || is_no_choice_either(space, env_a, a) ||
+        is_no_choice_either(space, env_b, b))
         return;
     affine_settle(space);
-    isl_pw_aff *left = affine_expr(space, env_a, a);
-    isl_pw_aff *right = left ? affine_expr(space, env_b, b) : NULL;
-    if (!right)
-        isl_pw_aff_free(left);
-    restrict_to(space, right ? comparison(kind, left, right) : NULL);
+    bool exact = true;
+    restrict_to(space, compared_set(space, &(Compared){kind, env_a, env_b, a, b}, 0, &exact));
+    space->approximate |= !exact;
 }
 
 void affine_assume_range(AffineSpace *space, const AffineEnv *env, int dim, Range range)

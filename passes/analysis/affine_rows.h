@@ -113,4 +113,7 @@ SetVerdict affine_search(AffineSpace *space);
 /* Gives the rows to the set. */
 void affine_settle(AffineSpace *space);
 
+/* EXPR holds a choice by Select or if_then_else: CASES are the two values that it has, one by either side of that choice. */
+bool affine_split_choice(Context *ctx, const AffineEnv *env, const Expr *expr, const Expr *cases[2]);
+
 #endif
