@@ -19,70 +19,11 @@ typedef struct {
     Analyzer *an; /* see cover_analyzer */
 } Cover;
 
-static void learn_positive(Analyzer *an, const Expr *expr);
-
-/* EXPR, a product of sizes, is not 0: none of its factors is. */
-static void learn_nonzero(Analyzer *an, const Expr *expr)
-{
-    if (dtype_is_index(expr->dtype) && analyzer_prove_at_least(an, expr, 0))
-        learn_positive(an, expr);
-}
-
-static void learn_positive(Analyzer *an, const Expr *expr)
-{
-    if (expr->kind == EXPR_INT)
-        return;
-    analyzer_assume(an, op_compare(analyzer_context(an), EXPR_GE, expr, expr_int(analyzer_context(an), expr->dtype, 1)));
-    for (int i = 0; expr->kind == EXPR_MUL && i < 2; i++)
-        learn_nonzero(an, expr->args[i]);
-}
-
-/* What a call or a condition asks for need not be evaluated. */
-static bool learn_divisor(Visitor *visitor, const Expr *expr)
-{
-    if (expr->kind == EXPR_CALL || expr->kind == EXPR_AND || expr->kind == EXPR_OR)
-        return false;
-    if (expr->kind == EXPR_FLOORDIV || expr->kind == EXPR_FLOORMOD)
-        learn_nonzero(visitor->data, expr->args[1]);
-    return true;
-}
-
-/* What the read being made says: its buffer has elements, and nothing is divided by 0. */
-static void learn_from_read(Cover *cover)
-{
-    Visitor visitor = {.expr = learn_divisor, .data = cover->an};
-    for (int d = 0; d < cover->values.count && !cover->read->asked; d++) {
-        learn_positive(cover->an, cover->read->buffer->shape[d]);
-        visit_expr(&visitor, cover->values.data[d]);
-    }
-}
-
-/* LOOP around the read has an iteration where the read runs, and its variable a value. */
-static void learn_loop(Cover *cover, const Frame *loop)
-{
-    const Expr *extent = loop->range.extent;
-    if (access_runs_without(cover->read, loop))
-        return;
-    analyzer_bind_range_opaque(cover->an, loop->var, loop->range);
-    if (extent->kind != EXPR_INT)
-        analyzer_assume(cover->an, op_compare(cover->ctx, EXPR_LE, expr_int(cover->ctx, extent->dtype, 1), extent));
-}
-
 /* Knows the sizes, the loops around the read, and what holds where it runs; mostly it need not be asked. */
 static Analyzer *cover_analyzer(Cover *cover)
 {
-    bool all;
-    if (cover->an)
-        return cover->an;
-    cover->an = analyzer_new(cover->ctx);
-    for (int i = 0; i < cover->sizes->count; i++)
-        analyzer_bind_nonnegative(cover->an, cover->sizes->entries[i].key);
-    learn_from_read(cover);
-    for (int i = 0; i < cover->count_read; i++)
-        learn_loop(cover, cover->loops_read[i]);
-    ExprList conditions = access_conditions(cover->ctx, cover->read->frame, &all);
-    for (int i = 0; i < conditions.count && !access_may_lack_updates(cover->read); i++)
-        analyzer_assume(cover->an, conditions.data[i]);
+    if (!cover->an)
+        cover->an = analyzer_of_access(cover->ctx, cover->read, &cover->values, cover->sizes);
     return cover->an;
 }
 

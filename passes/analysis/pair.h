@@ -94,6 +94,11 @@ bool expr_divides(const Expr *expr);
 bool expr_is_fixed(const Expr *expr);
 /* What must hold at FRAME, in terms of loops and sizes. *ALL false: there are conditions besides those. */
 ExprList access_conditions(Context *ctx, const Frame *frame, bool *all);
+/* An analyzer that knows what holds where ACCESS runs, whose indices are POINT. */
+Analyzer *analyzer_of_access(Context *ctx, const Access *access, const ExprList *point, const Map *sizes);
+/* A cheap argument that the two never touch a common element, whatever the iterations: in some dimension one lies below a bound and the other
+   does not. */
+bool pair_is_apart(const Pair *pair);
 /* The same by intervals: each index of READ, an element, lies between the ends of what an index of WRITE runs over. */
 bool access_covers_interval(Context *ctx, const Access *write, const Access *read, int common, const Map *sizes);
 /* Replaces what bindings and lets around FRAME define by their values, down to loops and sizes. */

@@ -1,0 +1,67 @@
+/* What is known of loops and sizes where an access runs: its loops are in range, its conditions hold, and what it does can be done, so that
+   no size that its indices divide by is 0, and its buffer has elements. */
+#include "ir/walk.h"
+#include "passes/analysis/pair.h"
+
+static void learn_positive(Analyzer *an, const Expr *expr);
+
+/* EXPR, a product of sizes, is not 0: none of its factors is. */
+static void learn_nonzero(Analyzer *an, const Expr *expr)
+{
+    if (dtype_is_index(expr->dtype) && analyzer_prove_at_least(an, expr, 0))
+        learn_positive(an, expr);
+}
+
+static void learn_positive(Analyzer *an, const Expr *expr)
+{
+    int64_t factor;
+    if (expr->kind == EXPR_INT)
+        return;
+    analyzer_assume(an, op_compare(analyzer_context(an), EXPR_GE, expr, expr_int(analyzer_context(an), expr->dtype, 1)));
+    for (int i = 0; expr->kind == EXPR_MUL && i < 2; i++)
+        if (expr_const_int(expr->args[1 - i], &factor) && factor > 0)
+            learn_positive(an, expr->args[i]);
+        else
+            learn_nonzero(an, expr->args[i]);
+}
+
+/* What a call or a condition asks for need not be evaluated. */
+static bool learn_divisor(Visitor *visitor, const Expr *expr)
+{
+    if (expr->kind == EXPR_CALL || expr->kind == EXPR_AND || expr->kind == EXPR_OR)
+        return false;
+    if (expr->kind == EXPR_FLOORDIV || expr->kind == EXPR_FLOORMOD)
+        learn_nonzero(visitor->data, expr->args[1]);
+    return true;
+}
+
+static void learn_from_point(Analyzer *an, const Access *access, const ExprList *point)
+{
+    Visitor visitor = {.expr = learn_divisor, .data = an};
+    for (int d = 0; d < point->count && !access->asked; d++) {
+        learn_positive(an, access->buffer->shape[d]);
+        visit_expr(&visitor, point->data[d]);
+    }
+}
+
+Analyzer *analyzer_of_access(Context *ctx, const Access *access, const ExprList *point, const Map *sizes)
+{
+    Analyzer *an = analyzer_of_sizes(ctx, sizes);
+    int count;
+    bool all;
+    const Frame **loops = frame_loops(ctx, access->frame, &count);
+    learn_from_point(an, access, point);
+    for (int i = 0; i < count; i++) {
+        Subst values = frame_values(ctx, loops[i]->outer);
+        Range range = {subst_expr(ctx, &values, loops[i]->range.min), subst_expr(ctx, &values, loops[i]->range.extent)};
+        if (access_runs_without(access, loops[i]))
+            continue;
+        analyzer_bind_range_opaque(an, loops[i]->var, range);
+        if (range.extent->kind != EXPR_INT)
+            analyzer_assume(an, op_compare(ctx, EXPR_LE, expr_int(ctx, range.extent->dtype, 1), range.extent));
+    }
+    ExprList conditions = access_conditions(ctx, access->frame, &all);
+    for (int i = 0; i < conditions.count && !access_may_lack_updates(access); i++)
+        analyzer_assume(an, conditions.data[i]);
+    return an;
+}
