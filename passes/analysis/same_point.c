@@ -74,15 +74,16 @@ typedef struct {
     int count_write, count_read, common;
     Subst renaming; /* loops of the write alone -> loops of the read alone, or the first iteration of those that the read has none for */
     const Map *sizes;
-    const Frame *read; /* NULL: it may run besides, as an init does where nothing is reduced */
-    ExprList given;    /* what holds at the read */
-    Analyzer *an;   /* knows that; NULL: not asked yet */
+    const Frame *read;
+    bool besides;   /* the read may also run where its loops and conditions do not, as an init does where nothing is reduced */
+    ExprList given; /* the conditions at the read, when ASKED */
+    bool asked;
+    Analyzer *an; /* knows what holds at the read; NULL: not asked yet */
 } Match;
 
 static Match match_new(Context *ctx, const Frame *write, const Frame *read, const Map *sizes)
 {
-    bool all;
-    Match match = {.ctx = ctx, .sizes = sizes, .read = read, .given = access_conditions(ctx, read, &all)};
+    Match match = {.ctx = ctx, .sizes = sizes, .read = read};
     match.loops_write = frame_loops(ctx, write, &match.count_write);
     match.loops_read = frame_loops(ctx, read, &match.count_read);
     return match;
@@ -146,6 +147,15 @@ static bool says_same(Context *ctx, const Expr *a, const Expr *b)
     return linear_difference(ctx, op_sub(ctx, a->args[0], a->args[1]), op_sub(ctx, b->args[0], b->args[1]), &difference) && difference == 0;
 }
 
+static const ExprList *given_conditions(Match *match)
+{
+    bool all;
+    if (!match->asked)
+        match->given = access_conditions(match->ctx, match->read, &all);
+    match->asked = true;
+    return &match->given;
+}
+
 /* An analyzer that knows what holds at the read. Of x < n, where x is not negative, it knows that n is positive. */
 static Analyzer *facts_of_read(Match *match)
 {
@@ -153,14 +163,15 @@ static Analyzer *facts_of_read(Match *match)
         return match->an;
     Context *ctx = match->ctx;
     Analyzer *an = match->an = analyzer_of_sizes(ctx, match->sizes);
-    for (int i = 0; i < match->count_read && match->read; i++) {
+    for (int i = 0; i < match->count_read && !match->besides; i++) {
         Subst values = frame_values(ctx, match->loops_read[i]->outer);
         Range range = match->loops_read[i]->range;
         analyzer_bind_range_opaque(an, match->loops_read[i]->var,
                                    (Range){subst_expr(ctx, &values, range.min), subst_expr(ctx, &values, range.extent)});
     }
-    for (int i = 0; i < match->given.count && match->read; i++) {
-        const Expr *condition = match->given.data[i], *one;
+    const ExprList *given = given_conditions(match);
+    for (int i = 0; i < given->count && !match->besides; i++) {
+        const Expr *condition = given->data[i], *one;
         bool below = condition->kind == EXPR_LT && dtype_is_index(condition->args[0]->dtype);
         if (below && analyzer_prove_at_least(an, condition->args[0], 0)) {
             one = expr_int(ctx, condition->args[1]->dtype, 1);
@@ -198,7 +209,7 @@ static bool follows_at_read(Match *match, const Expr *condition)
 {
     if (analyzer_prove(facts_of_read(match), condition))
         return true;
-    if (!match->read)
+    if (match->besides)
         return false;
     AffineSpace space = affine_universe(match->ctx, match->count_read, match->sizes);
     const AffineEnv *env = frame_env(match->ctx, match->read, 0);
@@ -214,11 +225,12 @@ static bool conditions_follow(Match *match, const Frame *write)
 {
     bool all;
     ExprList needed = access_conditions(match->ctx, write, &all);
+    const ExprList *given = needed.count && all ? given_conditions(match) : NULL;
     for (int i = 0; i < needed.count && all; i++) {
         const Expr *renamed = subst_expr(match->ctx, &match->renaming, needed.data[i]);
         all = false;
-        for (int j = 0; j < match->given.count && expr_is_fixed(renamed) && !all; j++)
-            all = says_same(match->ctx, match->given.data[j], renamed);
+        for (int j = 0; j < given->count && expr_is_fixed(renamed) && !all; j++)
+            all = says_same(match->ctx, given->data[j], renamed);
         all = all || (expr_is_fixed(renamed) && follows_at_read(match, renamed));
     }
     return all;
@@ -231,8 +243,7 @@ bool access_covers_point(Context *ctx, const Access *write, const Access *read, 
         return false;
     Match match = match_new(ctx, write->frame, read->frame, sizes);
     match.common = common;
-    if (access_may_lack_updates(read))
-        match.read = NULL;
+    match.besides = access_may_lack_updates(read);
     for (int i = 0; i < target.count; i++)
         if (!expr_is_fixed(target.data[i]) || !match_expr(&match, target.data[i], source.data[i]))
             return false;
@@ -245,6 +256,7 @@ bool block_runs_where(Context *ctx, const BlockStmt *all, const Frame *all_frame
                       const Map *sizes)
 {
     Match match = match_new(ctx, all_frame, some_frame, sizes);
+    match.besides = some->init != NULL;
     while (match.common < match.count_write && match.common < match.count_read &&
            match.loops_write[match.common]->var == match.loops_read[match.common]->var)
         match.common++;
