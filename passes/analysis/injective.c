@@ -272,10 +272,20 @@ typedef struct {
     int first; /* the outermost common loop found */
 } DivisionSearch;
 
+static bool uses_loop_from(const Pair *pair, const Expr *expr, int first)
+{
+    for (int i = first; i < pair->common; i++)
+        if (expr_uses_var(expr, pair->loops_a[i]->var))
+            return true;
+    return false;
+}
+
+/* A division that divides loops from FIRST on together with others takes these in; one that divides outer loops alone is the same for all
+   of their iterations. */
 static bool search_division(Visitor *visitor, const Expr *expr)
 {
     DivisionSearch *search = visitor->data;
-    if (expr->kind != EXPR_FLOORDIV && expr->kind != EXPR_FLOORMOD)
+    if ((expr->kind != EXPR_FLOORDIV && expr->kind != EXPR_FLOORMOD) || !uses_loop_from(search->pair, expr, search->first))
         return true;
     for (int i = 0; i < search->first; i++)
         if (expr_uses_var(expr, search->pair->loops_a[i]->var))
@@ -283,13 +293,17 @@ static bool search_division(Visitor *visitor, const Expr *expr)
     return true;
 }
 
-/* The loop at LEVEL, or one around it that INDICES divide. */
+/* The loop at LEVEL, or one around it that INDICES divide together with it. */
 static int first_divided(const Pair *pair, const ExprList *indices, int level)
 {
     DivisionSearch search = {pair, level};
     Visitor visitor = {.expr = search_division, .data = &search};
-    for (int i = 0; i < indices->count; i++)
-        visit_expr(&visitor, indices->data[i]);
+    int before;
+    do {
+        before = search.first;
+        for (int i = 0; i < indices->count; i++)
+            visit_expr(&visitor, indices->data[i]);
+    } while (search.first != before);
     return search.first;
 }
 
