@@ -306,23 +306,23 @@ bool check_reduces_in_scope(Schedule *sch, const TreeNode *node)
     return true;
 }
 
-static bool check_reduction(Schedule *sch, const TreeNode *node, bool intermediate)
+static bool check_reduction(Schedule *sch, const TreeNode *node, const TreeNode *top, bool intermediate)
 {
     if (!node_block(node)->init) {
         sched_refuse(sch, "block '%s' has no init, so it is no reduction that could be decomposed", node_block(node)->block->name);
         note_block(sch, node);
         return false;
     }
-    return check_reduction_domain(sch, node, intermediate) && check_block_axes(sch, node, NULL) && check_block_is_only_writer(sch, node) &&
+    return check_reduction_domain(sch, node, intermediate) && check_block_axes(sch, node, top) && check_block_is_only_writer(sch, node) &&
            check_outputs_not_reduced(sch, node) && check_reduces_over_loops(sch, node) && check_reduces_in_scope(sch, node);
 }
 
-bool check_reduction_block(Schedule *sch, const TreeNode *node)
+bool check_reduction_block(Schedule *sch, const TreeNode *node, const TreeNode *top)
 {
-    return check_reduction(sch, node, block_writes_scratch(sch, node));
+    return check_reduction(sch, node, top, block_writes_scratch(sch, node));
 }
 
 bool check_intermediate_reduction_block(Schedule *sch, const TreeNode *node)
 {
-    return check_reduction(sch, node, true);
+    return check_reduction(sch, node, NULL, true);
 }

@@ -27,8 +27,9 @@ bool check_reduces_in_scope(Schedule *sch, const TreeNode *block);
 /* All that BLOCK writes is allocated by the block around it: what no update sets has no value there, so no one may read it. */
 bool block_writes_scratch(Schedule *sch, const TreeNode *block);
 /* Reduction: it has an init, affine bindings of spatial and reduce axes whose predicate leaves a box or some update for each spatial point
-   (but for scratch), is the only writer of its outputs, and no reduce axis indexes them. */
-bool check_reduction_block(Schedule *sch, const TreeNode *block);
+   (but for scratch), is the only writer of its outputs, and no reduce axis indexes them. Axes of other kinds may be those that only loops
+   outside of TOP move; NULL: none. */
+bool check_reduction_block(Schedule *sch, const TreeNode *block, const TreeNode *top);
 /* The same for a block whose outputs only other blocks of the scope read: the predicate may leave some spatial points without any update. */
 bool check_intermediate_reduction_block(Schedule *sch, const TreeNode *block);
 

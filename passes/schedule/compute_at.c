@@ -91,7 +91,7 @@ static bool check_movable(Move *move)
             return false;
     if (!block->init)
         return check_complete_block(move->sch, move->block);
-    return move->reverse ? check_reduction_block(move->sch, move->block) : check_intermediate_reduction_block(move->sch, move->block);
+    return move->reverse ? check_reduction_block(move->sch, move->block, NULL) : check_intermediate_reduction_block(move->sch, move->block);
 }
 
 /* The loops around the target loop, itself included, and sizes. */

@@ -9,8 +9,9 @@
              C[vi] = C[vi] + A[vi, vk]                    C[vi] = C[vi] + A[vi, vk]
 
    The init block gets copies, named <loop>_init, of those loops from the given one inwards that its axes use. What must hold: the block is
-   a reduction; all loops that its reduce axes use are the given one or below it, and run one after the other; what else lies below the
-   given loop reads the output only where the block has written it; the init finds all it needs outside. */
+   a reduction (whose opaque axes only loops further out move); all loops that its reduce axes use are the given one or below it, and run
+   one after the other; what else lies below the given loop reads the output only where the block has written it; the init finds all it
+   needs outside. */
 #include "ir/infer_regions.h"
 #include "ir/print.h"
 #include "ir/walk.h"
@@ -333,7 +334,7 @@ static void find_init_reads(Context *ctx, const BlockStmt *block, BlockStmt *ini
     init->read_count = regions.read_count;
 }
 
-/* The init block: the spatial axes under fresh symbols, the init as body. */
+/* The init block: all axes but those that it reduces over under fresh symbols, the init as body. */
 static BlockStmt make_init_block(Context *ctx, const Decomposition *step)
 {
     const BlockStmt *block = node_block(step->block);
@@ -343,7 +344,7 @@ static BlockStmt make_init_block(Context *ctx, const Decomposition *step)
     init.bindings = ARENA_ARRAY(ctx->arena, const Expr *, block->iter_count);
     Subst axes = {0};
     for (int i = 0; i < block->iter_count; i++) {
-        if (block->iters[i].kind != ITER_SPATIAL)
+        if (block->iters[i].kind == ITER_REDUCE)
             continue;
         Iter iter = block->iters[i];
         iter.var = var_clone(ctx, iter.var, iter.var->name);
@@ -414,7 +415,7 @@ bool primitive_decompose_reduction(Schedule *sch, const Value *args, Value *resu
 {
     Decomposition step = {.block = schedule_block(sch, args[0].as.block), .target = schedule_loop(sch, args[1].as.loop)};
     if (!step.block || !step.target || !check_block_has_scope(sch, step.block) || !find_loops(sch, &step) ||
-        !check_reduction_block(sch, step.block) || !check_outer_loops(sch, &step) || !check_inner_loops(sch, &step) ||
+        !check_reduction_block(sch, step.block, step.target) || !check_outer_loops(sch, &step) || !check_inner_loops(sch, &step) ||
         !check_nothing_between(sch, &step))
         return false;
     choose_loops(&step);

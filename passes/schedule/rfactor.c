@@ -483,7 +483,7 @@ static bool check_partials_complete(Factoring *f)
 bool primitive_rfactor(Schedule *sch, const Value *args, Value *result)
 {
     Factoring f = {.sch = sch, .loop = schedule_loop(sch, args[0].as.loop)};
-    if (!f.loop || !find_block(&f) || !check_block_has_scope(sch, f.block) || !check_reduction_block(sch, f.block) || !check_loop(&f) ||
+    if (!f.loop || !find_block(&f) || !check_block_has_scope(sch, f.block) || !check_reduction_block(sch, f.block, NULL) || !check_loop(&f) ||
         !check_reduction(&f) || !check_axis(&f, &args[1]))
         return false;
     make_buffers(&f);
