@@ -127,6 +127,7 @@ static const Expr *let_value(const Expr *value, const Var *const *vars, const Ex
 typedef struct {
     const Stmt *stores[MOST_REDUCED];
     const Expr *values[MOST_REDUCED];
+    bool at_once; /* lets take both values before the first store; else the second value is taken after it */
 } PairUpdate;
 
 static bool match_pair_update(const Stmt *body, PairUpdate *update)
@@ -138,7 +139,8 @@ static bool match_pair_update(const Stmt *body, PairUpdate *update)
         vars[lets] = body->as.let.var;
         values[lets++] = body->as.let.value;
     }
-    if (lets != MOST_REDUCED || body->kind != STMT_SEQ || body->as.seq.count != MOST_REDUCED)
+    update->at_once = lets == MOST_REDUCED;
+    if ((lets && !update->at_once) || body->kind != STMT_SEQ || body->as.seq.count != MOST_REDUCED)
         return false;
     for (int i = 0; i < MOST_REDUCED; i++) {
         update->stores[i] = body->as.seq.items[i];
@@ -154,7 +156,7 @@ static bool match_arg_extreme(const PairUpdate *update, Reduction *reduction)
     const Stmt *index = update->stores[0], *value = update->stores[1];
     const Expr *compared[2];
     ExprKind compare[2];
-    if (!match_selection(update->values[0], index, value, &reduction->operands[0], &compared[0], &compare[0]) ||
+    if (!update->at_once || !match_selection(update->values[0], index, value, &reduction->operands[0], &compared[0], &compare[0]) ||
         !match_selection(update->values[1], value, value, &reduction->operands[1], &compared[1], &compare[1]))
         return false;
     if (compare[0] != compare[1] || !expr_equal(compared[0], compared[1]) || !expr_equal(compared[0], reduction->operands[1]) ||
