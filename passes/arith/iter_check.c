@@ -51,7 +51,7 @@ static int next_after_gap(IterRewriter *r, const MarkSplits *splits, const bool 
 static int next_split(IterRewriter *r, const MarkSplits *splits, const bool *used, const Expr *expected)
 {
     for (int i = 0; i < splits->splits.count; i++)
-        if (!used[i] && analyzer_prove_equal(r->an, splits->splits.data[i].lower_factor, expected))
+        if (!used[i] && iter_prove_equal(r->an, splits->splits.data[i].lower_factor, expected))
             return i;
     return r->level == ITER_MAP_BIJECTIVE ? -1 : next_after_gap(r, splits, used, expected);
 }
@@ -90,7 +90,7 @@ static bool splits_cover(IterRewriter *r, const MarkSplits *splits)
         expected = analyzer_simplify(r->an, iter_product(r->ctx, split->extent, split->lower_factor));
     }
     const IterPadding *padding = iter_padding_of(r, splits->mark);
-    bool full = analyzer_prove_equal(r->an, expected, splits->mark->extent);
+    bool full = iter_prove_equal(r->an, expected, splits->mark->extent);
     bool divides = full || iter_prove_divisible(r->an, splits->mark->extent, expected);
     if (padding)
         return padded_splits_cover(r, splits, padding, expected, full, divides);

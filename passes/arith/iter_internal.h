@@ -66,6 +66,10 @@ typedef struct {
 
 /* --- Small helpers (iter_rewrite.c) --- */
 void iter_fail(IterRewriter *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* DIVIDEND without the factors of DIVISOR, symbols among them, as in n * (m + 2) * 2 by (m + 2) * 2; NULL where it lacks one of them. */
+const Expr *iter_exact_quotient(Context *ctx, const Expr *dividend, const Expr *divisor);
+/* As analyzer_prove_equal, and for products written in different ways, as (h + 2) * 4 * (u + 2) and (h * 4 + 8) * (u + 2). */
+bool iter_prove_equal(Analyzer *an, const Expr *a, const Expr *b);
 bool iter_prove_divisible(Analyzer *an, const Expr *dividend, const Expr *divisor);
 bool iter_split_equal(const IterSplit *a, const IterSplit *b, bool compare_scale);
 const IterMark *iter_mark_new(Context *ctx, const Expr *input, const IterSum *sum, const Expr *extent);

@@ -136,7 +136,8 @@ static IterSplit use_padding(IterRewriter *r, IterPadding *padding, IterSplit sp
 
 static bool reaches_top(IterRewriter *r, const IterSplit *split)
 {
-    return analyzer_prove_less_equal(r->an, split->source->extent, op_mul(r->ctx, split->lower_factor, split->extent));
+    const Expr *reach = op_mul(r->ctx, split->lower_factor, split->extent);
+    return iter_prove_equal(r->an, split->source->extent, reach) || analyzer_prove_less_equal(r->an, split->source->extent, reach);
 }
 
 /* SPLIT such that SPLIT - *LEFT + base divides by DIVISOR from 0 to its end. */
@@ -188,6 +189,17 @@ static IterValue split_plus_base(IterRewriter *r, IterSplit split, const Expr *b
     return (IterValue){.form = ITER_SUM, .sum = iter_sum_of_split(r->ctx, split, base)};
 }
 
+static const Expr *quotient_of_extent(IterRewriter *r, const Expr *extent, const Expr *divisor)
+{
+    Context *ctx = r->ctx;
+    const Expr *exact = iter_exact_quotient(ctx, extent, divisor);
+    if (exact)
+        return analyzer_simplify(r->an, exact);
+    if (!iter_prove_divisible(r->an, extent, divisor)) /* symbolic padding: it divides, but that is not shown */
+        extent = op_add_int(ctx, op_add(ctx, extent, divisor), -1);
+    return analyzer_simplify(r->an, op_floordiv(ctx, extent, divisor));
+}
+
 IterValue iter_divide_split(IterRewriter *r, IterSplit split, const Expr *base, const Expr *divisor)
 {
     Context *ctx = r->ctx;
@@ -204,11 +216,7 @@ IterValue iter_divide_split(IterRewriter *r, IterSplit split, const Expr *base, 
     }
     const Expr *left;
     IterSplit padded = pad_split(r, split, base, divisor, &left);
-    const Expr *extent = padded.extent;
-    if (!iter_prove_divisible(r->an, extent, divisor)) /* symbolic padding: it divides, but that is not shown */
-        extent = op_add_int(ctx, op_add(ctx, extent, divisor), -1);
-    IterSplit result = {padded.source, op_mul(ctx, padded.lower_factor, divisor),
-                        analyzer_simplify(r->an, op_floordiv(ctx, extent, divisor)), padded.scale};
+    IterSplit result = {padded.source, op_mul(ctx, padded.lower_factor, divisor), quotient_of_extent(r, padded.extent, divisor), padded.scale};
     return split_plus_base(r, result, analyzer_simplify(r->an, op_floordiv(ctx, op_sub(ctx, base, left), divisor)));
 }
 

@@ -2,6 +2,7 @@
 #include "passes/arith/iter_internal.h"
 
 #include "ir/fold.h"
+#include "ir/linear_sum.h"
 #include "passes/arith/internal.h"
 
 /* --- Helpers --- */
@@ -26,6 +27,70 @@ const Expr *expr_one_like(Context *ctx, const Expr *expr)
     return expr_int(ctx, expr->dtype, 1);
 }
 
+typedef VEC(const Expr *) FactorList;
+
+/* A sum as a constant times a sum whose coefficients share no factor: u * 8 + 16 is 8 times u + 2. */
+static const Expr *take_out_constant(Context *ctx, const Expr *sum, int64_t *constant)
+{
+    LinearSum linear;
+    if (!linear_sum_of(ctx, sum, &linear) || !linear.terms.count)
+        return sum;
+    int64_t common = zero_aware_gcd(linear.constant, 0);
+    for (int i = 0; i < linear.terms.count; i++)
+        common = zero_aware_gcd(linear.terms.data[i].coefficient, common);
+    *constant = common;
+    const Expr *rest = expr_int(ctx, sum->dtype, linear.constant / common);
+    for (int i = linear.terms.count - 1; i >= 0; i--)
+        rest = op_add(ctx, op_mul(ctx, linear.terms.data[i].atom, expr_int(ctx, sum->dtype, linear.terms.data[i].coefficient / common)), rest);
+    return rest;
+}
+
+/* Notes the factors of EXPR but for constants, which multiply *CONSTANT; false where that overflows. */
+static bool collect_factors(Context *ctx, const Expr *expr, FactorList *factors, int64_t *constant)
+{
+    int64_t value = 1;
+    if (expr->kind == EXPR_MUL)
+        return collect_factors(ctx, expr->args[0], factors, constant) && collect_factors(ctx, expr->args[1], factors, constant);
+    if (!expr_const_int(expr, &value))
+        vec_push(ctx->arena, factors, take_out_constant(ctx, expr, &value));
+    return !__builtin_mul_overflow(*constant, value, constant);
+}
+
+static bool remove_factor(Context *ctx, FactorList *factors, const Expr *factor)
+{
+    int64_t difference;
+    for (int i = 0; i < factors->count; i++)
+        if (linear_difference(ctx, factors->data[i], factor, &difference) && difference == 0) {
+            factors->data[i] = factors->data[--factors->count];
+            return true;
+        }
+    return false;
+}
+
+const Expr *iter_exact_quotient(Context *ctx, const Expr *dividend, const Expr *divisor)
+{
+    FactorList left = {0}, removed = {0};
+    int64_t constant = 1, by = 1;
+    if (!collect_factors(ctx, dividend, &left, &constant) || !collect_factors(ctx, divisor, &removed, &by) || !removed.count || by <= 0 ||
+        constant % by)
+        return NULL;
+    for (int i = 0; i < removed.count; i++)
+        if (!remove_factor(ctx, &left, removed.data[i]))
+            return NULL;
+    const Expr *quotient = expr_int(ctx, dividend->dtype, constant / by);
+    for (int i = 0; i < left.count; i++)
+        quotient = op_mul(ctx, left.data[i], quotient);
+    return quotient;
+}
+
+bool iter_prove_equal(Analyzer *an, const Expr *a, const Expr *b)
+{
+    if (analyzer_prove_equal(an, a, b))
+        return true;
+    const Expr *quotient = iter_exact_quotient(analyzer_context(an), a, b);
+    return quotient && expr_is_int(quotient, 1);
+}
+
 bool iter_prove_divisible(Analyzer *an, const Expr *dividend, const Expr *divisor)
 {
     Context *ctx = analyzer_context(an);
@@ -34,7 +99,7 @@ bool iter_prove_divisible(Analyzer *an, const Expr *dividend, const Expr *diviso
         return false;
     if (expr_const_int(dividend, &a) && expr_const_int(divisor, &b))
         return b == -1 || a % b == 0;
-    return analyzer_prove_equal(an, dividend, divisor) ||
+    return iter_exact_quotient(ctx, dividend, divisor) || analyzer_prove_equal(an, dividend, divisor) ||
            analyzer_prove_equal(an, op_floormod(ctx, dividend, divisor), expr_zero_like(ctx, dividend));
 }
 
