@@ -35,6 +35,8 @@ static bool check_same_scope(Move *move)
     const char *loop = node_loop(move->loop)->var->name;
     if (!scope)
         return sched_refuse(sch, "the root block cannot be moved");
+    if (!check_block_has_scope(sch, move->block))
+        return false;
     if (schedule_is_under(sch, move->block, move->loop))
         return sched_refuse(sch, "loop '%s' is around block '%s' already", loop, block_name(move->block));
     if (schedule_scope(sch, move->loop) == scope && !move->loop->in_init)
