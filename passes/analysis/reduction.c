@@ -36,6 +36,16 @@ static bool is_target(const Expr *expr, const Stmt *store)
     return true;
 }
 
+static bool kind_of_call(const Expr *call, ReduceKind *kind)
+{
+    switch (call->value.op) {
+    case OP_BITWISE_AND: *kind = REDUCE_BITWISE_AND; return true;
+    case OP_BITWISE_OR: *kind = REDUCE_BITWISE_OR; return true;
+    case OP_BITWISE_XOR: *kind = REDUCE_BITWISE_XOR; return true;
+    default: return false;
+    }
+}
+
 static bool kind_of_operator(const Expr *value, ReduceKind *kind)
 {
     switch ((ExprKind)value->kind) {
@@ -45,6 +55,7 @@ static bool kind_of_operator(const Expr *value, ReduceKind *kind)
     case EXPR_MAX: *kind = REDUCE_MAX; return true;
     case EXPR_AND: *kind = REDUCE_AND; return true;
     case EXPR_OR: *kind = REDUCE_OR; return true;
+    case EXPR_CALL: return kind_of_call(value, kind);
     default: return false;
     }
 }
@@ -245,6 +256,11 @@ static const Expr *extreme_of(Context *ctx, DType type, bool greatest)
     return expr_int(ctx, type, greatest ? (unsigned64 ? -1 : dtype_max_int(type)) : dtype_min_int(type));
 }
 
+static const Expr *all_bits(Context *ctx, DType type)
+{
+    return type.code == DT_UINT ? extreme_of(ctx, type, true) : expr_int(ctx, type, -1);
+}
+
 const Expr *reduction_identity(Context *ctx, ReduceKind kind, DType type)
 {
     int64_t number = kind == REDUCE_PRODUCT || kind == REDUCE_AND;
@@ -253,14 +269,34 @@ const Expr *reduction_identity(Context *ctx, ReduceKind kind, DType type)
     case REDUCE_PRODUCT: return dtype_is_float(type) ? expr_float(ctx, type, (double)number) : expr_int(ctx, type, number);
     case REDUCE_AND:
     case REDUCE_OR: return expr_bool(ctx, number);
+    case REDUCE_BITWISE_AND: return type.code == DT_BOOL ? expr_bool(ctx, true) : all_bits(ctx, type);
+    case REDUCE_BITWISE_OR:
+    case REDUCE_BITWISE_XOR: return type.code == DT_BOOL ? expr_bool(ctx, false) : expr_int(ctx, type, 0);
     case REDUCE_MIN:
     case REDUCE_ARG_MIN: return extreme_of(ctx, type, true);
     default: return extreme_of(ctx, type, false);
     }
 }
 
+bool reduction_counts_repeats(ReduceKind kind)
+{
+    return kind == REDUCE_SUM || kind == REDUCE_PRODUCT || kind == REDUCE_BITWISE_XOR;
+}
+
 const char *reduction_name(ReduceKind kind)
 {
-    static const char *const names[] = {"sum", "product", "min", "max", "and", "or", "argmin", "argmax"};
+    static const char *const names[] = {
+        [REDUCE_SUM] = "sum",
+        [REDUCE_PRODUCT] = "product",
+        [REDUCE_MIN] = "min",
+        [REDUCE_MAX] = "max",
+        [REDUCE_AND] = "and",
+        [REDUCE_OR] = "or",
+        [REDUCE_BITWISE_AND] = "bitwise and",
+        [REDUCE_BITWISE_OR] = "bitwise or",
+        [REDUCE_BITWISE_XOR] = "bitwise xor",
+        [REDUCE_ARG_MIN] = "argmin",
+        [REDUCE_ARG_MAX] = "argmax",
+    };
     return names[kind];
 }

@@ -4,7 +4,19 @@
 
 #include "ir/stmt.h"
 
-typedef enum { REDUCE_SUM, REDUCE_PRODUCT, REDUCE_MIN, REDUCE_MAX, REDUCE_AND, REDUCE_OR, REDUCE_ARG_MIN, REDUCE_ARG_MAX } ReduceKind;
+typedef enum {
+    REDUCE_SUM,
+    REDUCE_PRODUCT,
+    REDUCE_MIN,
+    REDUCE_MAX,
+    REDUCE_AND,
+    REDUCE_OR,
+    REDUCE_BITWISE_AND,
+    REDUCE_BITWISE_OR,
+    REDUCE_BITWISE_XOR,
+    REDUCE_ARG_MIN,
+    REDUCE_ARG_MAX
+} ReduceKind;
 enum { MOST_REDUCED = 2 };
 
 /* target[indices] = combine(target[indices], operand), for one target, for two sums, or for the pair (index, value) of argmin and
@@ -28,6 +40,8 @@ bool reduction_owns(const Reduction *reduction, const Buffer *buffer);
 bool reduction_starts_targets(const Reduction *reduction, const BlockStmt *block);
 /* The neutral element of KIND for values of TYPE: combining it in changes nothing. For argmin and argmax: that of the value. */
 const Expr *reduction_identity(Context *ctx, ReduceKind kind, DType type);
+/* A value that takes part in it several times counts as often: so an init that is not neutral may not be repeated. */
+bool reduction_counts_repeats(ReduceKind kind);
 /* "sum", "min", ... */
 const char *reduction_name(ReduceKind kind);
 

@@ -216,7 +216,8 @@ IterValue iter_divide_split(IterRewriter *r, IterSplit split, const Expr *base, 
     }
     const Expr *left;
     IterSplit padded = pad_split(r, split, base, divisor, &left);
-    IterSplit result = {padded.source, op_mul(ctx, padded.lower_factor, divisor), quotient_of_extent(r, padded.extent, divisor), padded.scale};
+    const Expr *extent = quotient_of_extent(r, padded.extent, divisor);
+    IterSplit result = {padded.source, op_mul(ctx, padded.lower_factor, divisor), extent, padded.scale};
     return split_plus_base(r, result, analyzer_simplify(r->an, op_floordiv(ctx, op_sub(ctx, base, left), divisor)));
 }
 

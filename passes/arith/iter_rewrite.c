@@ -40,8 +40,10 @@ static const Expr *take_out_constant(Context *ctx, const Expr *sum, int64_t *con
         common = zero_aware_gcd(linear.terms.data[i].coefficient, common);
     *constant = common;
     const Expr *rest = expr_int(ctx, sum->dtype, linear.constant / common);
-    for (int i = linear.terms.count - 1; i >= 0; i--)
-        rest = op_add(ctx, op_mul(ctx, linear.terms.data[i].atom, expr_int(ctx, sum->dtype, linear.terms.data[i].coefficient / common)), rest);
+    for (int i = linear.terms.count - 1; i >= 0; i--) {
+        const LinearTerm *term = &linear.terms.data[i];
+        rest = op_add(ctx, op_mul(ctx, term->atom, expr_int(ctx, sum->dtype, term->coefficient / common)), rest);
+    }
     return rest;
 }
 

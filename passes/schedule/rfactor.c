@@ -13,10 +13,10 @@
                                                                    with T.init():
                                                                        C[vi] = 0
                                                                    C[vi] = C[vi] + C_rf[vk1, vi]
-   The loop is parallel in the first block. Legal for recognized reductions (sum, product, min, max, and, or, argmin, argmax, two sums side
-   by side), whose updates may be regrouped; for sums and products the init must be neutral, since it now takes part several times. Every
-   partial result that is combined must have been started: where a T.where leaves out all updates of some, as in k0 * 8 + k1 < n with
-   n < 8, those are not combined (T.where(k1 < n) on the second block). */
+   The loop is parallel in the first block. Legal for recognized reductions (sum, product, min, max, and, or,
+   bitwise operations, argmin, argmax, two sums side by side), whose updates may be regrouped; for sums, products and bitwise_xor the init
+   must be neutral, since it now takes part several times. Every partial result that is combined must have been started: where a T.where
+   leaves out all updates of some, as in k0 * 8 + k1 < n with n < 8, those are not combined (T.where(k1 < n) on the second block). */
 #include <string.h>
 
 #include "ir/print.h"
@@ -126,8 +126,8 @@ static bool check_reduction(Factoring *f)
     f->reduction = reduction_recognize(sch->ctx, block);
     if (!f->reduction || body->kind == STMT_FOR || body->kind == STMT_BLOCK) {
         sched_refuse(sch,
-                     "the update of block '%s' is none that may be regrouped: sum, product, min, max, and, or, argmin or argmax into one "
-                     "element, or two sums",
+                     "the update of block '%s' is none that may be regrouped: sum, product, min, max, and, or, a bitwise operation, argmin "
+                     "or argmax into one element, or two sums",
                      block->block->name);
         return refuse_at(f, f->block, "the block");
     }
@@ -135,7 +135,7 @@ static bool check_reduction(Factoring *f)
         sched_refuse(sch, "the init of block '%s' must store one value to each target of the reduction", block->block->name);
         return refuse_at(f, f->block, "the block");
     }
-    bool needs_neutral = f->reduction->kind == REDUCE_SUM || f->reduction->kind == REDUCE_PRODUCT;
+    bool needs_neutral = reduction_counts_repeats(f->reduction->kind);
     for (int t = 0; t < f->reduction->target_count; t++) {
         const Expr *value = stores[t]->as.store.value, *neutral = reduction_identity(sch->ctx, f->reduction->kind, value->dtype);
         if (!needs_neutral || expr_equal(value, neutral))
@@ -404,8 +404,9 @@ static const Stmt *combining_body(Factoring *f, const Expr *lane)
     const Stmt *body = node_block(f->block)->body;
     if (reduction->target_count == 1) {
         const Expr *target = expr_load(ctx, reduction->targets[0], reduction->indices[0], reduction->index_counts[0], NULL, body->span);
+        const Expr *operands[] = {target, combine.loads[0]};
         return stmt_store(ctx, reduction->targets[0], reduction->indices[0], reduction->index_counts[0],
-                          expr_binary(ctx, (ExprKind)body->as.store.value->kind, target, combine.loads[0]), NULL, body->span);
+                          expr_with_args(ctx, body->as.store.value, operands), NULL, body->span);
     }
     if (reduction->kind == REDUCE_SUM)
         return combine_two_sums(f, &combine, body->span);
@@ -483,7 +484,8 @@ static bool check_partials_complete(Factoring *f)
 bool primitive_rfactor(Schedule *sch, const Value *args, Value *result)
 {
     Factoring f = {.sch = sch, .loop = schedule_loop(sch, args[0].as.loop)};
-    if (!f.loop || !find_block(&f) || !check_block_has_scope(sch, f.block) || !check_reduction_block(sch, f.block, NULL) || !check_loop(&f) ||
+    if (!f.loop || !find_block(&f) || !check_block_has_scope(sch, f.block) ||
+        !check_reduction_block(sch, f.block, NULL) || !check_loop(&f) ||
         !check_reduction(&f) || !check_axis(&f, &args[1]))
         return false;
     make_buffers(&f);
