@@ -109,19 +109,19 @@ bool iter_match_predicate(Context *ctx, const Expr *predicate, VarRange *iters, 
     if (predicate->kind == EXPR_AND)
         return iter_match_predicate(ctx, predicate->args[0], iters, count, constraints) &&
                iter_match_predicate(ctx, predicate->args[1], iters, count, constraints);
-    if (expr_is_int(predicate, 1))
+    if (predicate->kind == EXPR_INT)
+        return expr_is_int(predicate, 1);
+    if (!uses_iter(predicate, iters, count)) {
+        vec_push(ctx->arena, &constraints->narrowings, predicate);
         return true;
+    }
     bool ordered = expr_is_compare(predicate) && predicate->kind != EXPR_EQ && predicate->kind != EXPR_NE;
     if (!ordered || !dtype_is_integer(predicate->args[0]->dtype))
         return false;
     bool greater = predicate->kind == EXPR_GT || predicate->kind == EXPR_GE;
     const Expr *left = predicate->args[greater], *right = predicate->args[!greater];
-    if (uses_iter(left, iters, count) || uses_iter(right, iters, count))
-        add_constraint(ctx, predicate,
-                       make_constraint(ctx, left, right, predicate->kind == EXPR_LT || predicate->kind == EXPR_GT, iters, count), iters,
-                       count, constraints);
-    else
-        vec_push(ctx->arena, &constraints->narrowings, predicate);
+    bool strict = predicate->kind == EXPR_LT || predicate->kind == EXPR_GT;
+    add_constraint(ctx, predicate, make_constraint(ctx, left, right, strict, iters, count), iters, count, constraints);
     return true;
 }
 
