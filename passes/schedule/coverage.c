@@ -258,11 +258,10 @@ static bool comes_behind(const Frame *a, const Frame *b)
     return a && b && a->kind == FRAME_POSITION && b->kind == FRAME_POSITION && a->position < b->position;
 }
 
-/* All that READ, which comes behind WRITER, may read has been written by the stores below it. Otherwise *POINT is an element that it reads
-   and they do not write, or NULL when none is known. */
-static bool read_is_written(Coverage *coverage, const TreeNode *writer, const Frame *write, const Access *read, const char **point)
+/* In each iteration of the loops around coverage->place, all that READ may read has been written by the stores below WRITER. Otherwise
+   *POINT is an element that it reads and they do not write, or NULL when none is known. */
+static bool read_is_written(Coverage *coverage, const TreeNode *writer, const Access *read, const char **point)
 {
-    coverage->place = frame_common(write, read->frame);
     AffineTerms terms = {0};
     frame_loops(coverage->ctx, coverage->place, &terms.fixed);
     coverage->terms = &terms;
@@ -277,8 +276,9 @@ static bool read_is_served(Coverage *coverage, const TreeNode *writer, const Acc
     *why = "it does not come behind that block in one sequence";
     if (!write || !comes_behind(write->frame, read->frame))
         return false;
+    coverage->place = frame_common(write->frame, read->frame);
     const char *point;
-    bool served = read_is_written(coverage, writer, write->frame, read, &point);
+    bool served = read_is_written(coverage, writer, read, &point);
     *why = point ? arena_printf(coverage->ctx->arena, "it reads %s", point) : "the opposite cannot be shown";
     return served;
 }
@@ -294,10 +294,12 @@ const char *coverage_unwritten_read(Schedule *sch, const TreeNode *writer, const
     Coverage coverage = coverage_new(sch, buffer);
     const Access *write = first_access_below(&coverage, writer);
     const char *point = NULL;
-    for (int i = 0; write && i < coverage.accesses.count && !point; i++) {
+    if (write) /* an earlier iteration of a loop around both may have written what a read finds */
+        coverage.place = frame_in_block(coverage.ctx, write->frame, schedule_scope(sch, writer)->stmt);
+    for (int i = 0; coverage.place && i < coverage.accesses.count && !point; i++) {
         const Access *read = &coverage.accesses.data[i];
-        if (is_read_below(read, writer, buffer, part) && comes_behind(write->frame, read->frame))
-            read_is_written(&coverage, writer, write->frame, read, &point);
+        if (is_read_below(read, writer, buffer, part))
+            read_is_written(&coverage, writer, read, &point);
     }
     return point;
 }

@@ -25,8 +25,8 @@ bool coverage_is_written(Schedule *sch, const PlacedBox *box, const char **why);
    there a call below PART that may do anything. */
 bool coverage_serves_reads(Schedule *sch, const TreeNode *writer, const Buffer *buffer, const TreeNode *part, const char **why);
 
-/* "C[3, 0] at i = 1": an element of BUFFER that is certainly read below PART, behind WRITER, where WRITER, a block that writes BUFFER, has
-   not written it. NULL when none is known. */
+/* "C[3, 0]": an element of BUFFER that is certainly read below PART, a part of the scope of WRITER, but never written by WRITER, a block
+   that writes BUFFER, in any iteration of the loops around it in the scope. NULL when none is known. */
 const char *coverage_unwritten_read(Schedule *sch, const TreeNode *writer, const Buffer *buffer, const TreeNode *part);
 
 #endif
