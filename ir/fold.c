@@ -190,3 +190,24 @@ const Expr *fold_bits(Context *ctx, Op op, const Expr *a, const Expr *b)
     default: return NULL;
     }
 }
+
+bool integer_operation(ExprKind kind, int64_t a, int64_t b, int64_t *result)
+{
+    bool divides = b != 0 && (b != -1 || a != INT64_MIN);
+    switch (kind) {
+    case EXPR_ADD: return !__builtin_add_overflow(a, b, result);
+    case EXPR_SUB: return !__builtin_sub_overflow(a, b, result);
+    case EXPR_MUL: return !__builtin_mul_overflow(a, b, result);
+    case EXPR_FLOORDIV: *result = divides ? floor_divide(a, b) : 0; return divides;
+    case EXPR_FLOORMOD: *result = divides ? floor_modulo(a, b) : 0; return divides;
+    case EXPR_MIN: *result = a < b ? a : b; return true;
+    case EXPR_MAX: *result = a > b ? a : b; return true;
+    case EXPR_EQ: *result = a == b; return true;
+    case EXPR_NE: *result = a != b; return true;
+    case EXPR_LT: *result = a < b; return true;
+    case EXPR_LE: *result = a <= b; return true;
+    case EXPR_GT: *result = a > b; return true;
+    case EXPR_GE: *result = a >= b; return true;
+    default: return false;
+    }
+}

@@ -310,7 +310,8 @@ bool dependence_reads_own_writes(Context *ctx, const Func *func, const Block *bl
     for (int i = 0; i < own.count; i++) {
         const Access *access = &own.data[i];
         bool may_read = access->fence || (access->data == data && !access->write);
-        if (may_read && (access->fence || is_inited_outside(access, block) || !access_is_filled(ctx, &own, &sizes, access, loop_around_block(access, block))))
+        if (may_read && (access->fence || is_inited_outside(access, block) ||
+                         !access_is_filled(ctx, &own, &sizes, access, loop_around_block(access, block))))
             return false;
     }
     return true;

@@ -38,26 +38,6 @@ static bool var_at(const Analyzer *an, Point point, const Var *var, int depth, i
     return in_bound(fact->bound, *value);
 }
 
-static bool binary_at(ExprKind kind, int64_t a, int64_t b, int64_t *value)
-{
-    switch (kind) {
-    case EXPR_ADD: return !__builtin_add_overflow(a, b, value);
-    case EXPR_SUB: return !__builtin_sub_overflow(a, b, value);
-    case EXPR_MUL: return !__builtin_mul_overflow(a, b, value);
-    case EXPR_FLOORDIV: *value = b > 0 ? floor_divide(a, b) : 0; return b > 0;
-    case EXPR_FLOORMOD: *value = b > 0 ? floor_modulo(a, b) : 0; return b > 0;
-    case EXPR_MIN: *value = a < b ? a : b; return true;
-    case EXPR_MAX: *value = a > b ? a : b; return true;
-    case EXPR_EQ: *value = a == b; return true;
-    case EXPR_NE: *value = a != b; return true;
-    case EXPR_LT: *value = a < b; return true;
-    case EXPR_LE: *value = a <= b; return true;
-    case EXPR_GT: *value = a > b; return true;
-    case EXPR_GE: *value = a >= b; return true;
-    default: return false;
-    }
-}
-
 static bool value_at(const Analyzer *an, Point point, const Expr *expr, int depth, int64_t *value)
 {
     int64_t a, b;
@@ -72,7 +52,7 @@ static bool value_at(const Analyzer *an, Point point, const Expr *expr, int dept
     default: break;
     }
     return expr_is_binary(expr) && is_index_type(expr->args[0]->dtype) && value_at(an, point, expr->args[0], depth + 1, &a) &&
-           value_at(an, point, expr->args[1], depth + 1, &b) && binary_at((ExprKind)expr->kind, a, b, value) &&
+           value_at(an, point, expr->args[1], depth + 1, &b) && integer_operation((ExprKind)expr->kind, a, b, value) &&
            (expr->dtype.code == DT_BOOL || dtype_holds(expr->dtype, *value));
 }
 

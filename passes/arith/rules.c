@@ -89,27 +89,6 @@ const Expr *pattern_build(const Match *match, const Pattern *pattern, DType dtyp
 
 static bool condition_value(const Match *match, const Pattern *pattern, int64_t *value);
 
-static bool condition_arithmetic(ExprKind kind, int64_t a, int64_t b, int64_t *value)
-{
-    switch (kind) {
-    case EXPR_ADD: return !__builtin_add_overflow(a, b, value);
-    case EXPR_SUB: return !__builtin_sub_overflow(a, b, value);
-    case EXPR_MUL: return !__builtin_mul_overflow(a, b, value);
-    case EXPR_FLOORMOD:
-        if (b == 0)
-            return false;
-        *value = b == -1 ? 0 : floor_modulo(a, b);
-        return true;
-    case EXPR_EQ: *value = a == b; return true;
-    case EXPR_NE: *value = a != b; return true;
-    case EXPR_LT: *value = a < b; return true;
-    case EXPR_LE: *value = a <= b; return true;
-    case EXPR_GT: *value = a > b; return true;
-    case EXPR_GE: *value = a >= b; return true;
-    default: BUG("unknown operator in a condition");
-    }
-}
-
 static bool condition_holds(const Match *match, const Pattern *pattern)
 {
     int64_t value;
@@ -149,7 +128,7 @@ static bool condition_value(const Match *match, const Pattern *pattern, int64_t 
     }
     int64_t a, b;
     return condition_value(match, pattern->args[0], &a) && condition_value(match, pattern->args[1], &b) &&
-           condition_arithmetic(pattern->kind, a, b, value);
+           integer_operation(pattern->kind, a, b, value);
 }
 
 /* --- Rules --- */

@@ -238,8 +238,8 @@ static bool is_among(const VarRange *loops, int count, const Var *var)
     return false;
 }
 
-/* An init runs for each spatial point also where nothing is reduced over; a loop that came around it, none of BEFORE (BEFORE_COUNT), must not keep it
-   from that: neither by running over both nor by having no iteration. */
+/* An init runs for each spatial point also where nothing is reduced over; a loop that came around it, none of BEFORE (BEFORE_COUNT), must
+   not keep it from that: neither by running over both nor by having no iteration. */
 static bool check_init_is_kept(Move *move, const VarRange *before, int before_count)
 {
     Schedule *sch = move->sch;

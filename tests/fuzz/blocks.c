@@ -405,8 +405,8 @@ static void make_interleaved(Writer *w)
         parts[part] = element(w, pairs, &place);
         write_line(w, writer_open_block(w, 1, &axes, true), "%s = %s", parts[part], writer_operand(w, target->type, &axes, target));
     }
-    bool is_bool = !strcmp(target->type, "bool");
-    write_line(w, writer_open_block(w, 1, &axes, true), is_bool ? "%s = %s and %s" : "%s = %s - %s", element(w, target, &axes), parts[0], parts[1]);
+    const char *operation = strcmp(target->type, "bool") ? "-" : "and", *to = element(w, target, &axes);
+    write_line(w, writer_open_block(w, 1, &axes, true), "%s = %s %s %s", to, parts[0], operation, parts[1]);
     target->written = pairs->written = true;
 }
 
