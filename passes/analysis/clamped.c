@@ -188,16 +188,26 @@ static bool runs_in_bounds(Cover *cover, const ExprList *indices)
     return all;
 }
 
+/* LOOP of the write runs at least once where the read runs. */
+static bool loop_runs(Cover *cover, const Frame *loop)
+{
+    const Expr *extent = loop->range.extent;
+    int64_t constant;
+    if (expr_const_int(extent, &constant))
+        return constant > 0;
+    return !cover->plainly && expr_is_fixed(extent) &&
+           !uses_loops_from(cover->loops_write, cover->common, cover->count_write, extent) &&
+           analyzer_prove_at_least(cover_analyzer(cover), extent, 1);
+}
+
 /* Loops of the write that move in no dimension run at least once; those that do move in one alone, and start there from nothing else. */
-static bool loops_fill_box(const Cover *cover, const Frame **moving, int count)
+static bool loops_fill_box(Cover *cover, const Frame **moving, int count)
 {
     for (int i = cover->common; i < cover->count_write; i++) {
         int uses = 0;
-        int64_t extent;
         for (int d = 0; d < count; d++)
             uses += moving[d] == cover->loops_write[i];
-        bool runs = uses || (expr_const_int(cover->loops_write[i]->range.extent, &extent) && extent > 0);
-        if (cover->loops_write[i]->unsure || uses > 1 || !runs)
+        if (cover->loops_write[i]->unsure || uses > 1 || (!uses && !loop_runs(cover, cover->loops_write[i])))
             return false;
     }
     return true;

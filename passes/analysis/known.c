@@ -12,17 +12,16 @@ static void learn_nonzero(Analyzer *an, const Expr *expr)
         learn_positive(an, expr);
 }
 
+/* EXPR is at least 1. Where it is a product and one factor is not negative, both factors are. */
 static void learn_positive(Analyzer *an, const Expr *expr)
 {
-    int64_t factor;
     if (expr->kind == EXPR_INT)
         return;
     analyzer_assume(an, op_compare(analyzer_context(an), EXPR_GE, expr, expr_int(analyzer_context(an), expr->dtype, 1)));
-    for (int i = 0; expr->kind == EXPR_MUL && i < 2; i++)
-        if (expr_const_int(expr->args[1 - i], &factor) && factor > 0)
-            learn_positive(an, expr->args[i]);
-        else
-            learn_nonzero(an, expr->args[i]);
+    if (expr->kind != EXPR_MUL || (!analyzer_prove_at_least(an, expr->args[0], 0) && !analyzer_prove_at_least(an, expr->args[1], 0)))
+        return;
+    learn_positive(an, expr->args[0]);
+    learn_positive(an, expr->args[1]);
 }
 
 /* What a call or a condition asks for need not be evaluated. */
@@ -57,8 +56,7 @@ Analyzer *analyzer_of_access(Context *ctx, const Access *access, const ExprList 
         if (access_runs_without(access, loops[i]))
             continue;
         analyzer_bind_range_opaque(an, loops[i]->var, range);
-        if (range.extent->kind != EXPR_INT)
-            analyzer_assume(an, op_compare(ctx, EXPR_LE, expr_int(ctx, range.extent->dtype, 1), range.extent));
+        learn_positive(an, range.extent);
     }
     ExprList conditions = access_conditions(ctx, access->frame, &all);
     for (int i = 0; i < conditions.count && !access_may_lack_updates(access); i++)
