@@ -3,25 +3,11 @@
 #include "ir/walk.h"
 #include "passes/analysis/pair.h"
 
-static void learn_positive(Analyzer *an, const Expr *expr);
-
-/* EXPR, a product of sizes, is not 0: none of its factors is. */
+/* EXPR is not 0. */
 static void learn_nonzero(Analyzer *an, const Expr *expr)
 {
     if (dtype_is_index(expr->dtype) && analyzer_prove_at_least(an, expr, 0))
-        learn_positive(an, expr);
-}
-
-/* EXPR is at least 1. Where it is a product and one factor is not negative, both factors are. */
-static void learn_positive(Analyzer *an, const Expr *expr)
-{
-    if (expr->kind == EXPR_INT)
-        return;
-    analyzer_assume(an, op_compare(analyzer_context(an), EXPR_GE, expr, expr_int(analyzer_context(an), expr->dtype, 1)));
-    if (expr->kind != EXPR_MUL || (!analyzer_prove_at_least(an, expr->args[0], 0) && !analyzer_prove_at_least(an, expr->args[1], 0)))
-        return;
-    learn_positive(an, expr->args[0]);
-    learn_positive(an, expr->args[1]);
+        analyzer_assume_positive(an, expr);
 }
 
 /* What a call or a condition asks for need not be evaluated. */
@@ -38,7 +24,7 @@ static void learn_from_point(Analyzer *an, const Access *access, const ExprList 
 {
     Visitor visitor = {.expr = learn_divisor, .data = an};
     for (int d = 0; d < point->count && !access->asked; d++) {
-        learn_positive(an, access->buffer->shape[d]);
+        analyzer_assume_positive(an, access->buffer->shape[d]);
         visit_expr(&visitor, point->data[d]);
     }
 }
@@ -56,7 +42,7 @@ Analyzer *analyzer_of_access(Context *ctx, const Access *access, const ExprList 
         if (access_runs_without(access, loops[i]))
             continue;
         analyzer_bind_range_opaque(an, loops[i]->var, range);
-        learn_positive(an, range.extent);
+        analyzer_assume_positive(an, range.extent);
     }
     ExprList conditions = access_conditions(ctx, access->frame, &all);
     for (int i = 0; i < conditions.count && !access_may_lack_updates(access); i++)

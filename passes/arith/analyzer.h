@@ -48,6 +48,9 @@ typedef struct {
 AnalyzerScope analyzer_enter(Analyzer *an);
 void analyzer_assume(Analyzer *an, const Expr *condition);
 void analyzer_leave(Analyzer *an, AnalyzerScope scope);
+/* Assumes that EXPR is at least 1, such as the extent of a loop that runs, and what follows: both factors of a product are where one is not
+   negative, and so is what a positive quotient divides, (n * m + 3) // 4. */
+void analyzer_assume_positive(Analyzer *an, const Expr *expr);
 
 /* --- Bounds and divisibility --- */
 /* The least and greatest value that an integer or bool expression may take; BOUND_NEG_INF and BOUND_POS_INF stand for "unbounded". A
@@ -97,5 +100,9 @@ bool analyzer_prove_less_equal(Analyzer *an, const Expr *a, const Expr *b);
 bool analyzer_prove_at_least(Analyzer *an, const Expr *expr, int64_t lower);
 bool analyzer_prove_below(Analyzer *an, const Expr *expr, int64_t upper);
 bool analyzer_prove_ranges_equal(Analyzer *an, Range a, Range b);
+
+/* EXPR with 1 for each divisor that may be 0: for what is worked out even where the loops over a size of 0, which the divisions come from,
+   do not run. */
+const Expr *analyzer_guard_divisors(Analyzer *an, const Expr *expr);
 
 #endif

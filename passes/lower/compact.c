@@ -31,25 +31,6 @@ static Range whole_dimension(Context *ctx, const Expr *shape)
 /* The largest constant that stands for an extent within a symbolic one: a larger one may come from nothing but the limits of the type. */
 enum { MOST_CONSTANT = 65536 };
 
-static const Expr *guard_divisor(Rewriter *rewriter, const Expr *expr)
-{
-    Analyzer *an = rewriter->data;
-    expr = rewrite_expr_children(rewriter, expr);
-    bool divides = expr->kind == EXPR_FLOORDIV || expr->kind == EXPR_FLOORMOD || expr->kind == EXPR_DIV || expr->kind == EXPR_MOD;
-    if (!divides || analyzer_prove_at_least(an, expr->args[1], 1))
-        return expr;
-    const Expr *divisor = expr->args[1], *is_zero = op_compare(rewriter->ctx, EXPR_EQ, divisor, expr_int(rewriter->ctx, divisor->dtype, 0));
-    const Expr *args[] = {expr->args[0], expr_select(rewriter->ctx, is_zero, expr_int(rewriter->ctx, divisor->dtype, 1), divisor)};
-    return expr_with_args(rewriter->ctx, expr, args);
-}
-
-/* EXTENT with 1 for divisors of 0: it is worked out even where the loops over a size of 0, which the divisions come from, do not run. */
-static const Expr *guard_divisors(Analyzer *an, const Expr *extent)
-{
-    Rewriter rewriter = {.ctx = analyzer_context(an), .expr = guard_divisor, .data = an};
-    return rewrite_expr(&rewriter, extent);
-}
-
 /* LO to HI as a range within [0, SHAPE), of a constant extent where there is one. The elements below 0, which no access reaches, do not count
    once the extent is cut at SHAPE. */
 static Range settle_range(Analyzer *an, const Expr *lo, const Expr *hi, const Expr *shape)
@@ -69,7 +50,7 @@ static Range settle_range(Analyzer *an, const Expr *lo, const Expr *hi, const Ex
         if (!analyzer_prove_at_least(an, lo, 0))
             lo = op_max(ctx, lo, expr_int(ctx, lo->dtype, 0));
     }
-    return (Range){lo, guard_divisors(an, analyzer_simplify(an, extent))};
+    return (Range){lo, analyzer_guard_divisors(an, analyzer_simplify(an, extent))};
 }
 
 /* The part of a dimension of extent SHAPE that NEEDED leaves. */
