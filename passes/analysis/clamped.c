@@ -108,23 +108,33 @@ static bool uses_own_loops(const Cover *cover, const Expr *expr)
     return uses_loops_from(cover->loops_write, cover->common, cover->count_write, expr);
 }
 
-/* BEGIN <= VALUE, or <= LEAST, which VALUE is not less than (NULL: nothing is known). The ends are often made of the value, which shows at
-   once; what the read tells may simplify others. */
-static bool reaches(Cover *cover, const Expr *begin, const Expr *value, const Expr *least)
+static bool is_at_most_either(Cover *cover, const Expr *a, const Expr *b, const Expr *other)
 {
-    if (is_at_most(cover, begin, value) || (least && is_at_most(cover, begin, least)))
-        return true;
-    const Expr *simple = cover->plainly ? begin : analyzer_simplify(cover_analyzer(cover), begin);
-    return simple != begin && (is_at_most(cover, simple, value) || (least && is_at_most(cover, simple, least)));
+    return (b && is_at_most(cover, a, b)) || (other && is_at_most(cover, a, other));
 }
 
-/* VALUE, which is not more than MOST (NULL: nothing is known), is at most LAST. */
+static bool is_either_at_most(Cover *cover, const Expr *a, const Expr *other, const Expr *b)
+{
+    return (a && is_at_most(cover, a, b)) || (other && is_at_most(cover, other, b));
+}
+
+/* BEGIN <= VALUE, or <= LEAST, which VALUE is not less than (NULL: nothing is known of it). The ends are often made of the value, which shows
+   at once; what the read tells may simplify others. */
+static bool reaches(Cover *cover, const Expr *begin, const Expr *value, const Expr *least)
+{
+    if (is_at_most_either(cover, begin, value, least))
+        return true;
+    const Expr *simple = cover->plainly ? begin : analyzer_simplify(cover_analyzer(cover), begin);
+    return simple != begin && is_at_most_either(cover, simple, value, least);
+}
+
+/* VALUE, which is not more than MOST (NULL: nothing is known of it), is at most LAST. */
 static bool is_reached(Cover *cover, const Expr *value, const Expr *last, const Expr *most)
 {
-    if (is_at_most(cover, value, last) || (most && is_at_most(cover, most, last)))
+    if (is_either_at_most(cover, value, most, last))
         return true;
     const Expr *simple = cover->plainly ? last : analyzer_simplify(cover_analyzer(cover), last);
-    return simple != last && (is_at_most(cover, value, simple) || (most && is_at_most(cover, most, simple)));
+    return simple != last && is_either_at_most(cover, value, most, simple);
 }
 
 /* VALUE, the read's index in a dimension of extent SHAPE, lies in the interval over which the write's INDEX runs. *MOVING is its loop, NULL:
@@ -134,10 +144,12 @@ static bool holds_index(Cover *cover, const Expr *index, const Expr *value, cons
     Context *ctx = cover->ctx;
     const Expr *base = NULL, *one = expr_int(ctx, index->dtype, 1), *zero = expr_int(ctx, index->dtype, 0);
     const Frame *loop = *moving = moving_loop(cover, index, &base);
-    if (!dtype_is_index(index->dtype) || !dtype_equal(value->dtype, index->dtype) || !expr_is_fixed(index))
+    if (!dtype_is_index(index->dtype) || !expr_is_fixed(index))
         return false;
+    if (!dtype_equal(value->dtype, index->dtype))
+        value = NULL; /* only its limits can be compared */
     if (!loop)
-        return !uses_own_loops(cover, index) && are_equal(cover, index, value, cover->plainly ? EQUAL_AS_SUMS : EQUAL_BY_PROOF);
+        return value && !uses_own_loops(cover, index) && are_equal(cover, index, value, cover->plainly ? EQUAL_AS_SUMS : EQUAL_BY_PROOF);
     if (!expr_is_int(loop->range.min, 0) || uses_own_loops(cover, base))
         return false;
     const Expr *extent = op_cast(ctx, index->dtype, loop->range.extent);
