@@ -191,6 +191,17 @@ const Expr *fold_bits(Context *ctx, Op op, const Expr *a, const Expr *b)
     }
 }
 
+int64_t integer_gcd(int64_t a, int64_t b)
+{
+    uint64_t x = a < 0 ? 0 - (uint64_t)a : (uint64_t)a, y = b < 0 ? 0 - (uint64_t)b : (uint64_t)b;
+    while (y) {
+        uint64_t rest = x % y;
+        x = y;
+        y = rest;
+    }
+    return x > INT64_MAX ? 1 : (int64_t)x;
+}
+
 bool integer_operation(ExprKind kind, int64_t a, int64_t b, int64_t *result)
 {
     bool divides = b != 0 && (b != -1 || a != INT64_MIN);

@@ -24,6 +24,8 @@ static inline int64_t floor_modulo(int64_t a, int64_t b)
     return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
+/* The greatest common divisor, not negative; that of 0 and A is the magnitude of A, and 1 stands for one that int64 does not hold. */
+int64_t integer_gcd(int64_t a, int64_t b);
 /* KIND, a sum, difference, product, floor division or remainder, minimum, maximum or comparison (1 or 0), of A and B. False for another
    kind, where 64 bits do not hold the result, and for division by 0. */
 bool integer_operation(ExprKind kind, int64_t a, int64_t b, int64_t *result);

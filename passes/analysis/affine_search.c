@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "ir/fold.h"
 #include "passes/analysis/affine_rows.h"
 
 enum { MOST_VARIABLES = 48, MOST_ROWS = 160, MOST_ROUNDS = 24, MOST_TRIES = 100, MOST_WORK = 40 * 1000 };
@@ -186,21 +187,6 @@ static void solve_equalities(Search *search)
     }
 }
 
-static int64_t gcd(int64_t a, int64_t b)
-{
-    while (b) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a < 0 ? -a : a;
-}
-
-static int64_t divide_down(int64_t a, int64_t b)
-{
-    return a / b - (a % b != 0 && (a < 0) != (b < 0));
-}
-
 /* Divides by what all coefficients have in common; false when the row cannot hold for integers. *HOLDS: it does for all. */
 static bool reduce_row(Search *search, SearchRow *row, bool *holds)
 {
@@ -210,7 +196,7 @@ static bool reduce_row(Search *search, SearchRow *row, bool *holds)
     for (int i = 0; i < search->variables; i++)
         if (row->coefficients[i]) {
             search->gave_up |= row->coefficients[i] == INT64_MIN;
-            common = search->gave_up ? 1 : gcd(common, row->coefficients[i]);
+            common = search->gave_up ? 1 : integer_gcd(common, row->coefficients[i]);
             row->used[row->count++] = (unsigned char)i;
         }
     *holds = !row->count;
@@ -220,7 +206,7 @@ static bool reduce_row(Search *search, SearchRow *row, bool *holds)
         return true;
     if (row->equality && row->constant % common)
         return false;
-    row->constant = divide_down(row->constant, common);
+    row->constant = floor_divide(row->constant, common);
     for (int i = 0; i < row->count; i++)
         row->coefficients[row->used[i]] /= common;
     return true;
@@ -293,7 +279,7 @@ static bool bound_variable(Search *search, int64_t coefficient, int variable, in
         search->gave_up = true;
         return true;
     }
-    int64_t end = coefficient > 0 ? -divide_down(others, coefficient) : divide_down(others, -coefficient);
+    int64_t end = coefficient > 0 ? -floor_divide(others, coefficient) : floor_divide(others, -coefficient);
     if (coefficient > 0 && end > *least) {
         *least = end;
         *changed = true;

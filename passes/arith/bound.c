@@ -119,7 +119,7 @@ static IntBound bound_of_truncated_remainder(IntBound a, IntBound b, DType dtype
 static IntBound bound_of_congruent_remainder(Analyzer *an, const Expr *dividend, int64_t modulus)
 {
     ModularSet set = analyzer_modular(an, dividend);
-    int64_t factor = zero_aware_gcd(set.coeff, modulus);
+    int64_t factor = integer_gcd(set.coeff, modulus);
     int64_t base = floor_modulo(set.base, factor);
     return (IntBound){base, base + modulus - factor};
 }

@@ -107,7 +107,6 @@ IntBound bound_intersect(IntBound a, IntBound b);
 void bound_assume(Analyzer *an, const Expr *condition);
 
 /* --- modular.c --- */
-int64_t zero_aware_gcd(int64_t a, int64_t b);
 static inline ModularSet modular_everything(void)
 {
     return (ModularSet){1, 0};

@@ -4,6 +4,7 @@
    padded. */
 #include "passes/arith/iter_internal.h"
 
+#include "ir/fold.h"
 #include "passes/arith/internal.h"
 
 static IterValue failed(IterRewriter *r, const Expr *zero)
@@ -35,7 +36,7 @@ static const Expr *common_multiple(IterRewriter *r, const Expr *a, const Expr *b
     Context *ctx = r->ctx;
     const Expr *rest_a, *rest_b, *rest;
     int64_t constant_a = split_constant_factor(ctx, a, &rest_a), constant_b = split_constant_factor(ctx, b, &rest_b);
-    int64_t divisor = zero_aware_gcd(constant_a, constant_b), constant;
+    int64_t divisor = integer_gcd(constant_a, constant_b), constant;
     if (divisor == 0 || __builtin_mul_overflow(constant_a / divisor, constant_b, &constant) || !dtype_holds(a->dtype, constant)) {
         iter_fail(r, "a divisor is zero or too large");
         return a;

@@ -35,9 +35,9 @@ static const Expr *take_out_constant(Context *ctx, const Expr *sum, int64_t *con
     LinearSum linear;
     if (!linear_sum_of(ctx, sum, &linear) || !linear.terms.count)
         return sum;
-    int64_t common = zero_aware_gcd(linear.constant, 0);
+    int64_t common = integer_gcd(linear.constant, 0);
     for (int i = 0; i < linear.terms.count; i++)
-        common = zero_aware_gcd(linear.terms.data[i].coefficient, common);
+        common = integer_gcd(linear.terms.data[i].coefficient, common);
     *constant = common;
     const Expr *rest = expr_int(ctx, sum->dtype, linear.constant / common);
     for (int i = linear.terms.count - 1; i >= 0; i--) {

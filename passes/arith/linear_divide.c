@@ -262,7 +262,7 @@ bool cancel_common_factors(Simplifier *s, const Expr **a, const Expr **b, const 
     if (left.overflow || right.overflow || right.constant == 0)
         return false;
     move_common_symbols(s, &left, &right, &common);
-    common.constant = zero_aware_gcd(left.constant, right.constant);
+    common.constant = integer_gcd(left.constant, right.constant);
     if (common.symbols.count == 0 && common.constant == 1)
         return false;
     left.constant /= common.constant;

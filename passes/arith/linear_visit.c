@@ -189,10 +189,10 @@ static int64_t common_scale(const Sum *sum)
         int64_t scale = sum->terms.data[i].scale;
         if (scale > 1 || scale < -1) {
             scaled = true;
-            divisor = zero_aware_gcd(divisor, scale);
+            divisor = integer_gcd(divisor, scale);
         }
     }
-    return scaled ? zero_aware_gcd(divisor, 0) : 1;
+    return scaled ? integer_gcd(divisor, 0) : 1;
 }
 
 static const Expr *less_than_zero(Simplifier *s, const Expr *expr)

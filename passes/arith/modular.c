@@ -3,17 +3,6 @@
 #include "ir/fold.h"
 #include "passes/arith/internal.h"
 
-int64_t zero_aware_gcd(int64_t a, int64_t b)
-{
-    uint64_t x = a < 0 ? 0 - (uint64_t)a : (uint64_t)a, y = b < 0 ? 0 - (uint64_t)b : (uint64_t)b;
-    while (y) {
-        uint64_t r = x % y;
-        x = y;
-        y = r;
-    }
-    return x > INT64_MAX ? 1 : (int64_t)x;
-}
-
 /* COEFF may be negative, BASE anything; the result is normal. */
 static ModularSet modular_normal(int64_t coeff, int64_t base)
 {
@@ -28,7 +17,7 @@ static ModularSet modular_add(ModularSet a, ModularSet b)
     int64_t base;
     if (__builtin_add_overflow(a.base, b.base, &base))
         return modular_everything();
-    return modular_normal(zero_aware_gcd(a.coeff, b.coeff), base);
+    return modular_normal(integer_gcd(a.coeff, b.coeff), base);
 }
 
 static ModularSet modular_subtract(ModularSet a, ModularSet b)
@@ -36,7 +25,7 @@ static ModularSet modular_subtract(ModularSet a, ModularSet b)
     int64_t base;
     if (__builtin_sub_overflow(a.base, b.base, &base))
         return modular_everything();
-    return modular_normal(zero_aware_gcd(a.coeff, b.coeff), base);
+    return modular_normal(integer_gcd(a.coeff, b.coeff), base);
 }
 
 /* (p x + n)(q y + m) = pq xy + pm x + qn y + nm */
@@ -46,17 +35,17 @@ static ModularSet modular_multiply(ModularSet a, ModularSet b)
     if (__builtin_mul_overflow(a.coeff, b.coeff, &pq) || __builtin_mul_overflow(a.coeff, b.base, &pm) ||
         __builtin_mul_overflow(b.coeff, a.base, &qn) || __builtin_mul_overflow(a.base, b.base, &nm))
         return modular_everything();
-    return modular_normal(zero_aware_gcd(pq, zero_aware_gcd(pm, qn)), nm);
+    return modular_normal(integer_gcd(pq, integer_gcd(pm, qn)), nm);
 }
 
 /* Two different constants have no common congruence here: taking their distance as one would be right, but changes what the comparison
    rules print. */
 static ModularSet modular_union(ModularSet a, ModularSet b)
 {
-    int64_t coeff = zero_aware_gcd(a.coeff, b.coeff), difference;
+    int64_t coeff = integer_gcd(a.coeff, b.coeff), difference;
     if (__builtin_sub_overflow(a.base, b.base, &difference) || (coeff == 0 && difference != 0))
         return modular_everything();
-    return modular_normal(zero_aware_gcd(coeff, difference), a.base);
+    return modular_normal(integer_gcd(coeff, difference), a.base);
 }
 
 /* Quotient by the constant DIVISOR. Only a multiple of the divisor plus a base of known rounding divides. */
@@ -81,7 +70,7 @@ static ModularSet modular_remainder(Analyzer *an, const Expr *dividend, int64_t 
         return modular_everything();
     if (a.coeff == 0)
         return (ModularSet){0, floors ? floor_modulo(a.base, modulus) : a.base % modulus};
-    int64_t coeff = zero_aware_gcd(a.coeff, modulus);
+    int64_t coeff = integer_gcd(a.coeff, modulus);
     if (a.base % coeff == 0 || floors || analyzer_prove_at_least(an, dividend, 0))
         return modular_normal(coeff, a.base);
     return modular_everything();
@@ -173,7 +162,7 @@ ModularSet analyzer_modular(Analyzer *an, const Expr *expr)
 /* Both x = a and x = b (as congruences), by the smallest common solution; nothing new where the numbers would overflow or none exists. */
 static ModularSet modular_intersect(ModularSet a, ModularSet b)
 {
-    int64_t period = zero_aware_gcd(a.coeff, b.coeff);
+    int64_t period = integer_gcd(a.coeff, b.coeff);
     if (a.coeff <= 0 || b.coeff <= 0 || (a.base - b.base) % period != 0 || a.coeff / period > INT32_MAX || b.coeff > INT32_MAX)
         return a.coeff == 0 ? a : b.coeff == 0 ? b : a.coeff >= b.coeff ? a : b;
     int64_t value = a.base, limit = b.coeff / period;

@@ -145,7 +145,7 @@ static const Expr *merge_constants(Simplifier *s, const Expr *expr)
 static const Expr *divide_by_common_factor(Simplifier *s, const Expr *expr)
 {
     ModularSet a = analyzer_modular(s->an, expr->args[0]), b = analyzer_modular(s->an, expr->args[1]);
-    int64_t factor = zero_aware_gcd(zero_aware_gcd(a.coeff, a.base), zero_aware_gcd(b.coeff, b.base));
+    int64_t factor = integer_gcd(integer_gcd(a.coeff, a.base), integer_gcd(b.coeff, b.base));
     if (factor <= 1 || !dtype_holds(expr->args[0]->dtype, factor))
         return NULL;
     const Expr *divisor = expr_int(s->an->ctx, expr->args[0]->dtype, factor);

@@ -8,6 +8,7 @@
    dimension, or in the offset from the data pointer. A store that nothing else of the body meets is in order as it is. Memory that the body
    allocates does not count. A loop that becomes serial gets a warning. Not used: predicates, other than through simplification. Runs before
    flattening, which hides the dimensions. */
+#include "ir/fold.h"
 #include "ir/linear_sum.h"
 #include "ir/print.h"
 #include "passes/lower/effects.h"
@@ -132,16 +133,6 @@ static bool same_symbols(const LaneIndex *a, const LaneIndex *b)
     return true;
 }
 
-static int64_t gcd(int64_t a, int64_t b)
-{
-    while (b) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 static bool has_term(const LaneIndex *index, InnerTerm term)
 {
     for (int i = 0; i < index->inner.count; i++)
@@ -169,7 +160,7 @@ static bool add_inner_terms(const LaneCheck *check, const LaneIndex *index, cons
         if (expr_is_int(loop->extent, 1) && expr_is_int(loop->min, 0))
             continue;
         if (size >= step) {
-            difference->large = gcd(difference->large, size);
+            difference->large = integer_gcd(difference->large, size);
             continue;
         }
         bool shared = has_term(other, term);
