@@ -142,6 +142,49 @@ static bool some_condition_loses_its_loops(Schedule *sch, const Fusion *fusion, 
     return false;
 }
 
+static bool may_be_empty(const ForStmt *loop)
+{
+    int64_t extent;
+    return !expr_const_int(loop->extent, &extent) || extent <= 0;
+}
+
+/* CONDITION speaks of points and of some of the loops, which all reduce: it comes to speak of others, too, that may have no iteration, and no
+   point would then meet it. */
+static bool comes_to_exclude_points(Schedule *sch, const Fusion *fusion, const TreeNode *node, const Expr *condition)
+{
+    int count;
+    const TreeNode **loops = schedule_loops_around(sch, node, &count);
+    bool of_points = false, of_fused = false, gains_empty = false;
+    for (int i = 0; i < count; i++)
+        of_points |= expr_uses_var(condition, node_loop(loops[i])->var) && !block_only_reduces_over(node_block(node), node_loop(loops[i])->var);
+    for (int i = 0; i < fusion->count; i++) {
+        bool used = expr_uses_var(condition, fused_loop(fusion, i)->var);
+        of_fused |= used;
+        gains_empty |= !used && may_be_empty(fused_loop(fusion, i));
+    }
+    return of_points && of_fused && gains_empty;
+}
+
+static bool some_condition_comes_to_exclude(Schedule *sch, const Fusion *fusion, const TreeNode *node)
+{
+    ConditionList conditions = {0};
+    loops_split_conjunction(sch->ctx, node_block(node)->predicate, &conditions);
+    for (int i = 0; node_block(node)->init && i < conditions.count; i++)
+        if (comes_to_exclude_points(sch, fusion, node, conditions.data[i]))
+            return true;
+    return false;
+}
+
+static bool refuse_excluding_condition(Schedule *sch, const TreeNode *node)
+{
+    sched_refuse(sch,
+                 "the condition of block '%s' may leave a spatial point without any update; with its loops fused, the init of that point would "
+                 "then not run",
+                 node_block(node)->block->name);
+    sched_note(sch, node->stmt->span, "block '%s' is here", node_block(node)->block->name);
+    return false;
+}
+
 /* An init runs for each spatial point also where nothing is reduced over. A loop fused from spatial and reduce loops has no iteration for
    such a point when the reduce loop is empty, so that one must be certain to run; and so must some update of each point be where a
    condition on reduce loops comes to speak of the fused loop. */
@@ -152,21 +195,16 @@ static bool check_init_is_kept(Schedule *sch, const Fusion *fusion, const TreeNo
     bool spatial = false, conditional = false;
     for (int i = 0; block->init && i < fusion->count; i++) {
         const ForStmt *loop = fused_loop(fusion, i);
-        int64_t extent;
         spatial |= block_binds_axis(block, true, loop->var);
-        if (block_binds_axis(block, false, loop->var) && !(expr_const_int(loop->extent, &extent) && extent > 0))
+        if (block_binds_axis(block, false, loop->var) && may_be_empty(loop))
             maybe_empty = loop;
         conditional |= block_binds_axis(block, false, loop->var) && expr_uses_var(block->predicate, loop->var);
     }
     bool excludes = (spatial && conditional) || some_condition_loses_its_loops(sch, fusion, node);
-    if (excludes && !maybe_empty && !dependence_serves_all_points(sch->ctx, schedule_func(sch), block->block)) {
-        sched_refuse(sch,
-                     "the condition of block '%s' may leave a spatial point without any update; with its loops fused, the init of that "
-                     "point would then not run",
-                     block->block->name);
-        sched_note(sch, node->stmt->span, "block '%s' is here", block->block->name);
-        return false;
-    }
+    if (excludes && !maybe_empty && !dependence_serves_all_points(sch->ctx, schedule_func(sch), block->block))
+        return refuse_excluding_condition(sch, node);
+    if (!spatial && some_condition_comes_to_exclude(sch, fusion, node))
+        return refuse_excluding_condition(sch, node);
     if (!spatial || !maybe_empty)
         return true;
     sched_refuse(sch,

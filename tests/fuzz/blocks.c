@@ -386,6 +386,60 @@ static void make_row_sums(Writer *w)
     target->written = true;
 }
 
+/* A reduction whose outer block starts the sums, or goes on with them in an order, and whose inner block adds to them. */
+static void make_sums_in_steps(Writer *w)
+{
+    Tensor *target = writer_target(w);
+    Axes spatial = axes_of(w, target), outer = spatial, inner = spatial, axes = spatial;
+    axes_add(&outer, w, random_below(w->random, w->own_dims), random_chance(w->random, 70) ? 'R' : 'O');
+    const Axis *step = &outer.items[outer.count - 1];
+    axes.items[axes.count++] = *step;
+    const char *to = element(w, target, &spatial), *value = writer_operand(w, target->type, &axes, target), *kind = reduction_kind(w, target->type);
+    const char *first = write_literal(w, target->type, 1), *added = kind[0] == 's' || kind[0] == 'w' ? "+" : "*";
+    for (int i = 0; i < inner.count; i++)
+        inner.items[i].name = write_text(w, "u%s", inner.items[i].loop);
+    write_line(w, writer_open_block(w, 1, &spatial, true), "%s = %s", to, first);
+    int indent = writer_open_block(w, 1, &outer, step->kind == 'R');
+    if (step->kind == 'R' && random_chance(w->random, 60)) {
+        write_line(w, indent, "with T.init():");
+        write_line(w, indent + 1, "%s = %s", to, first);
+    }
+    write_line(w, indent, "with T.block(\"blk%d\"):", ++w->block_count);
+    for (int i = 0; i < inner.count; i++)
+        write_line(w, indent + 1, "%s = T.axis.spatial(%s, %s)", inner.items[i].name, w->extents[inner.items[i].dim].text, spatial.items[i].name);
+    if (step->kind == 'R' || random_chance(w->random, 50)) {
+        write_line(w, indent + 1, "ustep = T.axis.reduce(%s, %s)", w->extents[step->dim].text, step->name);
+        axes.items[axes.count - 1].name = "ustep";
+    }
+    to = element(w, target, &inner);
+    write_line(w, indent + 1, "%s = %s %s (%s)", to, to, strcmp(target->type, "bool") ? added : "and", value);
+    target->written = true;
+}
+
+/* Rows that an outer block goes through in order; each follows from the one before, element by element. */
+static void make_steps_of_rows(Writer *w)
+{
+    Tensor *target = writer_target(w);
+    Axes axes = axes_of(w, target), outer = axes, inner = axes;
+    if (axes.count < 2) {
+        store_value(w, writer_open_block(w, 1, &axes, true), target, &axes);
+        target->written = true;
+        return;
+    }
+    outer.count = 1;
+    outer.items[0].kind = 'O';
+    inner.count = axes.count - 1;
+    memmove(inner.items, axes.items + 1, sizeof *inner.items * (size_t)inner.count);
+    const char *at = axes.items[0].name, *to = element(w, target, &axes);
+    Axes before = with_index(&axes, axes.items[0].dim, write_text(w, "%s - 1", at));
+    int indent = writer_open_block(w, 1, &outer, false);
+    indent = writer_open_block(w, indent, &inner, true);
+    write_line(w, indent, "%s = T.if_then_else(%s > 0, %s, %s)", to, at, element(w, target, &before), write_literal(w, target->type, 1));
+    if (strcmp(target->type, "bool"))
+        write_line(w, indent, "%s = %s + %s", to, to, writer_operand(w, target->type, &axes, target));
+    target->written = true;
+}
+
 /* The even elements by one block, the odd ones by another, both read by a third. */
 static void make_interleaved(Writer *w)
 {
@@ -452,7 +506,8 @@ static const struct {
     int weight;
 } makers[] = {{make_elementwise, 26}, {make_copy, 10},    {make_stencil, 7},  {make_reduction, 22}, {make_argument_of_extreme, 4},
               {make_scan, 5},         {make_gather, 6},   {make_reversed, 4}, {make_in_place, 4},   {make_windows, 5},
-              {make_halves, 3},       {make_siblings, 6}, {make_nested, 6},   {make_row_sums, 3}, {make_interleaved, 3}};
+              {make_halves, 3},       {make_siblings, 6}, {make_nested, 6},   {make_row_sums, 3}, {make_interleaved, 3},
+              {make_sums_in_steps, 3}, {make_steps_of_rows, 3}};
 
 void random_blocks(Writer *w)
 {
