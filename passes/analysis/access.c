@@ -7,6 +7,7 @@
 #include "ir/wrap.h"
 #include "passes/analysis/access_flat.h"
 #include "passes/analysis/access_frame.h"
+#include "passes/analysis/access_version.h"
 #include "passes/analysis/reduction.h"
 
 /* One statement of a function's outermost block, and its accesses in the list. */
@@ -41,6 +42,7 @@ typedef struct {
     const Stmt *stmt;
     Map views;     /* data Var -> View */
     Map canonical; /* data Var -> Buffer whose layout indices are compared in */
+    Versions versions; /* of the memory that the function writes */
     Map flats;     /* data Var -> the flat Buffer of all that have it, where their layouts differ */
     const Expr *one; /* the extent of the last index */
     const Stmt *outermost; /* the statements that are parts; NULL: none are */
@@ -84,32 +86,6 @@ static Range index_range(Collector *collector, const Expr *index)
     return (Range){NULL, NULL};
 }
 
-/* REGION of a view in coordinates of the buffer below: leading dimensions of the source that the view lacks are points. */
-static Region compose_view(Context *ctx, const Region *source, Region region)
-{
-    int lead = source->buffer->ndim - region.buffer->ndim;
-    Region below = {source->buffer, ARENA_ARRAY(ctx->arena, Range, source->buffer->ndim), region.span};
-    for (int i = 0; i < source->buffer->ndim; i++) {
-        if (i < lead)
-            below.ranges[i] = source->ranges[i];
-        else
-            below.ranges[i] = (Range){op_add(ctx, source->ranges[i].min, region.ranges[i - lead].min), region.ranges[i - lead].extent};
-    }
-    return below;
-}
-
-static bool same_layout(const Buffer *a, const Buffer *b)
-{
-    if (a == b)
-        return true;
-    if (a->ndim != b->ndim || a->strides || b->strides || !expr_equal(a->elem_offset, b->elem_offset) || !dtype_equal(a->dtype, b->dtype))
-        return false;
-    for (int i = 1; i < a->ndim; i++)
-        if (!expr_equal(a->shape[i], b->shape[i]))
-            return false;
-    return true;
-}
-
 /* The first buffer that was accessed with the data of BUFFER, which is accessed now. */
 static Buffer *canonical_buffer(Collector *collector, Buffer *buffer)
 {
@@ -117,6 +93,31 @@ static Buffer *canonical_buffer(Collector *collector, Buffer *buffer)
     if (!canonical)
         map_set(collector->ctx->arena, &collector->canonical, buffer->data, canonical = buffer);
     return canonical;
+}
+
+/* The memory that VAR, a data variable, stands for, through the views known to DATA, the collector. */
+static const Var *memory_of_view(const void *data, const Var *var)
+{
+    const Collector *collector = data;
+    for (const View *view; (view = map_get(&collector->views, var));)
+        var = view->source->buffer->data;
+    return var;
+}
+
+static const Expr *versioned(Collector *collector, const Expr *expr)
+{
+    VersionPlace place = {collector->ctx, collector->frame, &collector->accesses, memory_of_view, collector};
+    const Expr *result = version_loads(&collector->versions, &place, expr);
+    collector->plain &= result == expr;
+    return result;
+}
+
+static Region versioned_region(Collector *collector, Region region)
+{
+    VersionPlace place = {collector->ctx, collector->frame, &collector->accesses, memory_of_view, collector};
+    Region result = version_region(&collector->versions, &place, region);
+    collector->plain &= result.ranges == region.ranges;
+    return result;
 }
 
 static void add_access(Collector *collector, Region region, bool whole, bool write, Span span)
@@ -127,13 +128,14 @@ static void add_access(Collector *collector, Region region, bool whole, bool wri
     while ((view = map_get(&collector->views, region.buffer->data))) {
         collector->plain = false;
         whole |= view->source->buffer->ndim < region.buffer->ndim;
-        region = whole ? region_whole(ctx, view->source->buffer) : compose_view(ctx, view->source, region);
+        region = whole ? region_whole(ctx, view->source->buffer) : region_below_view(ctx, view->source, region);
     }
     Buffer *flat = map_get(&collector->flats, region.buffer->data);
     if (flat && (whole || !region_flatten(ctx, &region, flat, &region))) {
         whole = true;
         region = region_whole(ctx, flat);
     }
+    region = versioned_region(collector, region);
     Buffer *canonical = canonical_buffer(collector, region.buffer);
     Access access = {.frame = collector->frame,
                      .data = region.buffer->data,
@@ -145,7 +147,7 @@ static void add_access(Collector *collector, Region region, bool whole, bool wri
                      .order = write,
                      .item = collector->item,
                      .span = span};
-    access.whole = whole || !same_layout(canonical, region.buffer);
+    access.whole = whole || !buffer_same_layout(canonical, region.buffer);
     access.block = collector->block ? collector->block->block : NULL;
     access.stmt = collector->stmt;
     access.func = collector->func;
@@ -215,7 +217,7 @@ static const Expr *wrapping(Collector *collector, const Expr *value)
     WrapScope scope = {find_bound, collector->frame};
     const Expr *wrapped = wrap_explicitly(collector->ctx, &scope, value);
     collector->plain &= wrapped == value;
-    return wrapped;
+    return versioned(collector, wrapped);
 }
 
 /* STMT: the if statement whose condition it is, or NULL. */
@@ -294,7 +296,7 @@ static void collect_at(Collector *collector, const Stmt *stmt, int position)
 static Range loop_range(Collector *collector, const ForStmt *loop)
 {
     if (!expr_is_int(loop->extent, 0) || !loop_holds_lasting_init(loop))
-        return (Range){loop->min, loop->extent};
+        return (Range){versioned(collector, loop->min), versioned(collector, loop->extent)};
     collector->plain = false;
     return (Range){loop->min, expr_int(collector->ctx, loop->extent->dtype, 1)};
 }
@@ -329,12 +331,12 @@ static void collect_block(Collector *collector, const Stmt *stmt)
         collect_reads(collector, block->bindings[i]);
     collect_reads(collector, block->predicate);
     push(collector, (Frame){.kind = FRAME_BLOCK, .stmt = stmt});
-    push(collector, (Frame){.kind = FRAME_CONDITION, .value = block->predicate});
+    push(collector, (Frame){.kind = FRAME_CONDITION, .value = versioned(collector, block->predicate)});
     for (int i = 0; i < block->iter_count; i++)
         push(collector, (Frame){.kind = FRAME_BIND,
                                 .var = block->iters[i].var,
                                 .range = block->iters[i].domain,
-                                .value = block->bindings[i],
+                                .value = versioned(collector, block->bindings[i]),
                                 .identity = true});
     for (int i = 0; i < block->match_count; i++) {
         View view = {&block->matches[i].source};
@@ -545,7 +547,7 @@ static AccessCache *access_cache(Context *ctx)
 /* The accesses of FUNC into LIST; its parts may be in KNOWN, which may be NULL. */
 static void collect_func(Context *ctx, const Func *func, const KeptList *known, KeptList *list)
 {
-    Collector collector = {.ctx = ctx, .func = func, .flats = flat_buffers_collect(ctx, func), .item = -1};
+    Collector collector = {.ctx = ctx, .func = func, .versions = {.func = func}, .flats = flat_buffers_collect(ctx, func), .item = -1};
     collector.outermost = parts_of(func, &collector.flats);
     bool shares_root = known && collector.outermost && known->parts.count && known->func->body->as.block.block == func->body->as.block.block;
     if (shares_root) {

@@ -128,3 +128,28 @@ bool region_flatten(Context *ctx, const Region *region, Buffer *flat, Region *re
     *result = (Region){flat, arena_copy(ctx->arena, &range, sizeof range), region->span};
     return true;
 }
+
+Region region_below_view(Context *ctx, const Region *source, Region region)
+{
+    int lead = source->buffer->ndim - region.buffer->ndim;
+    Region below = {source->buffer, ARENA_ARRAY(ctx->arena, Range, source->buffer->ndim), region.span};
+    for (int i = 0; i < source->buffer->ndim; i++) {
+        if (i < lead)
+            below.ranges[i] = source->ranges[i];
+        else
+            below.ranges[i] = (Range){op_add(ctx, source->ranges[i].min, region.ranges[i - lead].min), region.ranges[i - lead].extent};
+    }
+    return below;
+}
+
+bool buffer_same_layout(const Buffer *a, const Buffer *b)
+{
+    if (a == b)
+        return true;
+    if (a->ndim != b->ndim || a->strides || b->strides || !expr_equal(a->elem_offset, b->elem_offset) || !dtype_equal(a->dtype, b->dtype))
+        return false;
+    for (int i = 1; i < a->ndim; i++)
+        if (!expr_equal(a->shape[i], b->shape[i]))
+            return false;
+    return true;
+}

@@ -11,4 +11,9 @@ Map flat_buffers_collect(Context *ctx, const Func *func);
 /* REGION in terms of FLAT; false where its elements do not follow one another. */
 bool region_flatten(Context *ctx, const Region *region, Buffer *flat, Region *result);
 
+/* REGION of a view in coordinates of the buffer below: leading dimensions of SOURCE that the view lacks are points. */
+Region region_below_view(Context *ctx, const Region *source, Region region);
+/* Equal indices name equal memory in both, which share theirs. */
+bool buffer_same_layout(const Buffer *a, const Buffer *b);
+
 #endif
