@@ -1,12 +1,29 @@
-/* See reduction.h. An update is recognized by its form alone: the target is read at the element that is written, and nowhere else in the
-   update. */
+/* See reduction.h. An update is recognized by its form alone: the target is read at the element that is written, and its memory nowhere else
+   in the update, by no view either. Not handled: views that blocks around define. */
 #include "passes/analysis/reduction.h"
 
 #include <math.h>
 
 #include "ir/walk.h"
 
+/* The match_buffer views of a block and of those below it in its nest, innermost first. */
+typedef struct Views {
+    const struct Views *outer;
+    const BlockStmt *block;
+} Views;
+
+static const Var *memory_of(const Views *views, const Buffer *buffer)
+{
+    const Var *memory = buffer->data;
+    for (; views; views = views->outer)
+        for (int i = 0; i < views->block->match_count; i++)
+            if (views->block->matches[i].target->data == memory)
+                memory = views->block->matches[i].source.buffer->data;
+    return memory;
+}
+
 typedef struct {
+    const Views *views;
     const Buffer *buffer;
     bool found;
 } LoadSearch;
@@ -14,13 +31,13 @@ typedef struct {
 static bool search_load(Visitor *visitor, const Expr *expr)
 {
     LoadSearch *search = visitor->data;
-    search->found |= expr->kind == EXPR_LOAD && expr->value.buffer->data == search->buffer->data;
+    search->found |= expr->kind == EXPR_LOAD && memory_of(search->views, expr->value.buffer) == memory_of(search->views, search->buffer);
     return !search->found;
 }
 
-static bool reads_buffer(const Expr *expr, const Buffer *buffer)
+static bool reads_buffer(const Views *views, const Expr *expr, const Buffer *buffer)
 {
-    LoadSearch search = {.buffer = buffer};
+    LoadSearch search = {.views = views, .buffer = buffer};
     Visitor visitor = {.expr = search_load, .data = &search};
     visit_expr(&visitor, expr);
     return search.found;
@@ -60,10 +77,10 @@ static bool kind_of_operator(const Expr *value, ReduceKind *kind)
     }
 }
 
-static bool index_reads_buffer(const Stmt *store, const Buffer *buffer)
+static bool index_reads_buffer(const Views *views, const Stmt *store, const Buffer *buffer)
 {
     for (int i = 0; i < store->as.store.index_count; i++)
-        if (reads_buffer(store->as.store.indices[i], buffer))
+        if (reads_buffer(views, store->as.store.indices[i], buffer))
             return true;
     return false;
 }
@@ -81,11 +98,11 @@ static bool match_operator(const Expr *value, const Stmt *store, ReduceKind *kin
 }
 
 /* Only the plain form target = target op operand (or operand op target) counts, as in the reference. */
-static bool recognize_single(const Stmt *store, Reduction *reduction)
+static bool recognize_single(const Views *views, const Stmt *store, Reduction *reduction)
 {
     const Buffer *target = store->as.store.buffer;
     if (!match_operator(store->as.store.value, store, &reduction->kind, &reduction->operands[0]) ||
-        reads_buffer(reduction->operands[0], target) || index_reads_buffer(store, target))
+        reads_buffer(views, reduction->operands[0], target) || index_reads_buffer(views, store, target))
         return false;
     reduction->target_count = 1;
     reduction->targets[0] = store->as.store.buffer;
@@ -141,7 +158,7 @@ typedef struct {
     bool at_once; /* lets take both values before the first store; else the second value is taken after it */
 } PairUpdate;
 
-static bool match_pair_update(const Stmt *body, PairUpdate *update)
+static bool match_pair_update(const Views *views, const Stmt *body, PairUpdate *update)
 {
     const Var *vars[MOST_REDUCED];
     const Expr *values[MOST_REDUCED];
@@ -159,7 +176,7 @@ static bool match_pair_update(const Stmt *body, PairUpdate *update)
             return false;
         update->values[i] = let_value(update->stores[i]->as.store.value, vars, values, lets);
     }
-    return update->stores[0]->as.store.buffer != update->stores[1]->as.store.buffer;
+    return memory_of(views, update->stores[0]->as.store.buffer) != memory_of(views, update->stores[1]->as.store.buffer);
 }
 
 static bool match_arg_extreme(const PairUpdate *update, Reduction *reduction)
@@ -187,10 +204,10 @@ static bool match_two_sums(const PairUpdate *update, Reduction *reduction)
     return true;
 }
 
-static bool recognize_pair(const Stmt *body, Reduction *reduction)
+static bool recognize_pair(const Views *views, const Stmt *body, Reduction *reduction)
 {
     PairUpdate update;
-    if (!match_pair_update(body, &update) || (!match_arg_extreme(&update, reduction) && !match_two_sums(&update, reduction)))
+    if (!match_pair_update(views, body, &update) || (!match_arg_extreme(&update, reduction) && !match_two_sums(&update, reduction)))
         return false;
     reduction->target_count = MOST_REDUCED;
     for (int i = 0; i < MOST_REDUCED; i++) {
@@ -199,8 +216,8 @@ static bool recognize_pair(const Stmt *body, Reduction *reduction)
         reduction->indices[i] = store->as.store.indices;
         reduction->index_counts[i] = store->as.store.index_count;
         for (int j = 0; j < MOST_REDUCED; j++)
-            if (reads_buffer(reduction->operands[i], update.stores[j]->as.store.buffer) ||
-                index_reads_buffer(store, update.stores[j]->as.store.buffer))
+            if (reads_buffer(views, reduction->operands[i], update.stores[j]->as.store.buffer) ||
+                index_reads_buffer(views, store, update.stores[j]->as.store.buffer))
                 return false;
     }
     return true;
@@ -209,10 +226,12 @@ static bool recognize_pair(const Stmt *body, Reduction *reduction)
 const Reduction *reduction_recognize(Context *ctx, const BlockStmt *block)
 {
     const Stmt *body = block->body;
-    while (body->kind == STMT_FOR || body->kind == STMT_BLOCK)
-        body = stmt_body(body);
+    const Views *views = &(Views){NULL, block};
+    for (; body->kind == STMT_FOR || body->kind == STMT_BLOCK; body = stmt_body(body))
+        if (body->kind == STMT_BLOCK)
+            views = arena_copy(ctx->arena, &(Views){views, &body->as.block}, sizeof *views);
     Reduction reduction = {0};
-    bool found = body->kind == STMT_STORE ? recognize_single(body, &reduction) : recognize_pair(body, &reduction);
+    bool found = body->kind == STMT_STORE ? recognize_single(views, body, &reduction) : recognize_pair(views, body, &reduction);
     return found ? arena_copy(ctx->arena, &reduction, sizeof reduction) : NULL;
 }
 

@@ -27,6 +27,7 @@
 #include "passes/schedule/coverage.h"
 #include "passes/schedule/legality.h"
 #include "passes/schedule/rfactor_internal.h"
+#include "passes/schedule/scope.h"
 
 /* --- checks --- */
 
@@ -118,6 +119,21 @@ static bool init_stores(const Factoring *f, const Stmt **stores)
     return reduction_starts_targets(f->reduction, node_block(f->block));
 }
 
+/* The new blocks say what they write in terms of the targets, which views that the block defines cannot be outside of it. */
+static bool check_targets_are_no_views(Factoring *f)
+{
+    const BlockStmt *block = node_block(f->block);
+    for (int t = 0; t < f->reduction->target_count; t++) {
+        const Buffer *target = f->reduction->targets[t];
+        if (regions_find(block->writes, block->write_count, target))
+            continue;
+        sched_refuse(f->sch, "block '%s' updates '%s', a match_buffer view of its own, which the block that combines partial results lacks",
+                     block->block->name, target->name);
+        return refuse_at(f, f->block, "the block");
+    }
+    return true;
+}
+
 static bool check_reduction(Factoring *f)
 {
     Schedule *sch = f->sch;
@@ -131,6 +147,8 @@ static bool check_reduction(Factoring *f)
                      block->block->name);
         return refuse_at(f, f->block, "the block");
     }
+    if (!check_targets_are_no_views(f))
+        return false;
     if (!init_stores(f, stores)) {
         sched_refuse(sch, "the init of block '%s' must store one value to each target of the reduction", block->block->name);
         return refuse_at(f, f->block, "the block");
@@ -438,6 +456,7 @@ static const Stmt *combining_block(Factoring *f)
     block.iter_count = iters.count;
     block.iters = iters.data;
     block.bindings = bindings.data;
+    block.match_count = 0; /* it reads partial results alone */
     block.annotations = (Attrs){0};
     const Stmt *stmt = stmt_block(ctx, block, f->block->stmt->span);
     Subst renaming = {0};
