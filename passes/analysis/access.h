@@ -80,6 +80,8 @@ void frame_assume(AffineSpace *space, const Frame *frame, const AffineEnv *env);
 void access_assume(AffineSpace *space, const Access *access, const AffineEnv *env);
 /* The same for the iterations in which ACCESS may run: an init, in any one of the loops that only reduce, whatever conditions say of them. */
 void access_assume_possible(AffineSpace *space, const Access *access, const AffineEnv *env);
+/* The same, and where those loops have no iteration: they have any value. */
+void access_assume_anywhere(AffineSpace *space, const Access *access, const AffineEnv *env);
 /* The elements that WRITE, a store that runs whenever it is reached, certainly touches in one iteration of the first loops, which TERMS
    fixes: a set over those loops and the element, owned by the caller. They are the box that the loops inside fill by indices that need not
    be affine. NULL when it is not shown that they fill one. */

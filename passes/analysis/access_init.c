@@ -159,13 +159,14 @@ static void assume_without_reduction(AffineSpace *space, const Access *access, c
     }
 }
 
-static void assume_possible(AffineSpace *space, const Access *access, const Frame *frame, const AffineEnv *env)
+/* ANYWHERE: also where loops that only reduce have no iteration. */
+static void assume_possible(AffineSpace *space, const Access *access, const Frame *frame, const AffineEnv *env, bool anywhere)
 {
     if (!frame)
         return;
     bool binds = frame->kind == FRAME_LOOP || frame->kind == FRAME_BIND;
-    assume_possible(space, access, frame->outer, binds && env ? env->outer : env);
-    if (frame->kind == FRAME_LOOP)
+    assume_possible(space, access, frame->outer, binds && env ? env->outer : env, anywhere);
+    if (frame->kind == FRAME_LOOP && !(anywhere && access_runs_without(access, frame)))
         affine_assume_range(space, env->outer, env->dim, frame->range);
     else if (frame->kind == FRAME_CONDITION)
         assume_without_reduction(space, access, frame, env, frame->value);
@@ -173,5 +174,10 @@ static void assume_possible(AffineSpace *space, const Access *access, const Fram
 
 void access_assume_possible(AffineSpace *space, const Access *access, const AffineEnv *env)
 {
-    assume_possible(space, access, access->frame, env);
+    assume_possible(space, access, access->frame, env, false);
+}
+
+void access_assume_anywhere(AffineSpace *space, const Access *access, const AffineEnv *env)
+{
+    assume_possible(space, access, access->frame, env, true);
 }

@@ -80,7 +80,7 @@ static bool is_reduced_around(const Access *access, const Var *var, bool init)
 }
 
 /* Restricts SPACE to the iterations of the first COUNT loops of ACCESS in which it runs. The init of a reduction over one of them does not
-   run in each. */
+   run in each; what it reads is read where nothing is reduced, too. */
 static void assume_runs(Context *ctx, AffineSpace *space, const Access *access, int count, const AffineEnv *env)
 {
     int loop_count;
@@ -88,7 +88,9 @@ static void assume_runs(Context *ctx, AffineSpace *space, const Access *access, 
     bool reduced = false;
     for (int i = 0; i < count; i++)
         reduced |= loop_is_reduced(access, loops[i]->var, false);
-    if (reduced)
+    if (!access->write && access_may_lack_updates(access))
+        access_assume_anywhere(space, access, env);
+    else if (reduced)
         frame_assume(space, access->frame, env);
     else
         access_assume(space, access, env);
