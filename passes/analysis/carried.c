@@ -319,6 +319,21 @@ bool dependence_reads_own_writes(Context *ctx, const Func *func, const Block *bl
     return true;
 }
 
+const Access *dependence_reads_target_apart(Context *ctx, const Func *func, const Block *block)
+{
+    AccessList accesses = access_collect(ctx, func);
+    Map targets = {0};
+    for (int i = 0; i < accesses.count; i++)
+        if (accesses.data[i].write && accesses.data[i].data && access_in_block(&accesses.data[i], block))
+            map_set(ctx->arena, &targets, accesses.data[i].data, accesses.data[i].data);
+    for (int i = 0; i < accesses.count; i++) {
+        const Access *access = &accesses.data[i];
+        if (!access->write && access->data && map_has(&targets, access->data) && !access->group && access_in_block(access, block))
+            return arena_copy(ctx->arena, access, sizeof *access);
+    }
+    return NULL;
+}
+
 /* Buffers that the program itself allocates: only they can be private, and those allocated inside of the loop are. */
 typedef struct {
     Context *ctx;

@@ -109,6 +109,9 @@ bool dependence_is_private(Context *ctx, const AccessList *accesses, const Map *
 
 /* True when an instance of BLOCK reads of the memory of DATA only what it has written itself before. */
 bool dependence_reads_own_writes(Context *ctx, const Func *func, const Block *block, const Var *data);
+/* A read of BLOCK, a recognized reduction, of the memory that it reduces into, under this or another name, other than the update's own; NULL:
+   there is none. */
+const Access *dependence_reads_target_apart(Context *ctx, const Func *func, const Block *block);
 
 /* The claims that a block's axis kinds make (design: axis kinds are claims). */
 typedef enum { CLAIM_SHOWN, CLAIM_REFUTED, CLAIM_UNKNOWN } ClaimVerdict;

@@ -134,6 +134,19 @@ static bool check_targets_are_no_views(Factoring *f)
     return true;
 }
 
+/* What is combined in must not depend on the results, under no name. */
+static bool check_operands_read_no_target(Factoring *f)
+{
+    Schedule *sch = f->sch;
+    const Access *read = dependence_reads_target_apart(sch->ctx, schedule_func(sch), node_block(f->block)->block);
+    if (!read)
+        return true;
+    sched_refuse(sch, "block '%s' combines in what it reads of '%s', where its results are: partial results would read other values",
+                 node_block(f->block)->block->name, read->buffer->name);
+    sched_note(sch, read->span, "it is read here");
+    return false;
+}
+
 static bool check_reduction(Factoring *f)
 {
     Schedule *sch = f->sch;
@@ -153,6 +166,8 @@ static bool check_reduction(Factoring *f)
         sched_refuse(sch, "the init of block '%s' must store one value to each target of the reduction", block->block->name);
         return refuse_at(f, f->block, "the block");
     }
+    if (!check_operands_read_no_target(f))
+        return false;
     bool needs_neutral = reduction_counts_repeats(f->reduction->kind);
     for (int t = 0; t < f->reduction->target_count; t++) {
         const Expr *value = stores[t]->as.store.value, *neutral = reduction_identity(sch->ctx, f->reduction->kind, value->dtype);
