@@ -171,12 +171,12 @@ static bool is_argument(const Run *run, const Memory *memory)
 
 /* A copy into scratch of what was never written leaves that as undefined as it was; only a use of the copy is a use. A cache may hold more
    than its readers ask for. */
-static bool copies_undefined(Thread *thread, const ExecNode *node)
+static bool copies_undefined(Thread *thread, const ExecNode *node, int lane)
 {
     Element from, to;
     const Access *source = &node->as.store.value->as.access;
-    return node->as.store.copies && node->as.store.lanes == 1 && thread->run->checks && access_locate(thread, source, 0, false, &from) &&
-           !check_defined(thread, &from, source->buffer->bytes) && access_locate(thread, &node->as.store.access, 0, true, &to) &&
+    return node->as.store.copies && thread->run->checks && access_locate(thread, source, lane, false, &from) &&
+           !check_defined(thread, &from, source->buffer->bytes) && access_locate(thread, &node->as.store.access, lane, true, &to) &&
            !is_argument(thread->run, to.memory);
 }
 
@@ -197,18 +197,19 @@ static void exec_store(Thread *thread, const ExecNode *node)
 {
     int lanes = node->as.store.lanes;
     Slot values[lanes];
-    bool wanted[lanes];
+    bool wanted[lanes], undefined[lanes];
     for (int lane = 0; lane < lanes; lane++) {
         thread->lane = lane;
         wanted[lane] = !node->as.store.mask || eval_integer(node->as.store.mask, thread);
+        undefined[lane] = node->as.store.undefined || (wanted[lane] && copies_undefined(thread, node, lane));
     }
+    for (thread->lane = 0; thread->lane < lanes; thread->lane++)
+        if (!undefined[thread->lane])
+            values[thread->lane] = eval_slot(node->as.store.value, thread);
     thread->lane = 0;
-    bool undefined = node->as.store.undefined || (wanted[0] && copies_undefined(thread, node));
-    if (!undefined)
-        eval_lanes(node->as.store.value, thread, values);
     for (int lane = 0; lane < lanes; lane++)
         if (wanted[lane])
-            store_lane(thread, node, lane, undefined, values[lane]);
+            store_lane(thread, node, lane, undefined[lane], values[lane]);
 }
 
 static void exec_evaluate(Thread *thread, const ExecNode *node)

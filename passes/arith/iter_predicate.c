@@ -76,14 +76,14 @@ static void insert_by_size(Context *ctx, IterConstraint constraint, IterConstrai
     constraints->sums.data[at] = constraint;
 }
 
-/* The variable that ITER is where iterators of a single value are left out: j of i * 16 + j, with i from a loop of extent 1. */
-static const Expr *without_trivial(Context *ctx, const Expr *iter, const VarRange *iters, int count)
+/* EXPR where iterators of a single value are left out: j of i * 16 + j, with i from a loop of extent 1. */
+static const Expr *without_trivial(Context *ctx, const Expr *expr, const VarRange *iters, int count)
 {
     Subst values = {0};
     for (int i = 0; i < count; i++)
         if (expr_is_int(iters[i].range.extent, 1))
             subst_var(ctx, &values, iters[i].var, iters[i].range.min);
-    return analyzer_simplify(analyzer_new(ctx), subst_expr(ctx, &values, iter));
+    return analyzer_simplify(analyzer_new(ctx), subst_expr(ctx, &values, expr));
 }
 
 static void add_constraint(Context *ctx, const Expr *comparison, IterConstraint constraint, VarRange *iters, int count,
@@ -96,6 +96,8 @@ static void add_constraint(Context *ctx, const Expr *comparison, IterConstraint 
             analyzer_bind_range_opaque(an, iters[i].var, iters[i].range);
             if (analyzer_prove(an, comparison))
                 return;
+            if (single != constraint.iter) /* narrowed, the iterator may be left out of it, too */
+                comparison = without_trivial(ctx, comparison, iters, count);
             narrow_range(ctx, &iters[i].range, &constraint);
             vec_push(ctx->arena, &constraints->narrowings, comparison);
             return;

@@ -169,10 +169,12 @@ void cache_copy_written(Schedule *sch, CachePlan *plan)
     IntSet *sets = ARENA_ARRAY(sch->ctx->arena, IntSet, ndim);
     region_upper_bound(an, &query, sets);
     plan->region = region_whole(sch->ctx, plan->buffer);
+    Analyzer *running = NULL;
     for (int d = 0; d < ndim; d++) {
         Range *range = &plan->region.ranges[d];
         *range = int_set_cover_range(an, sets[d], *range);
-        range->min = analyzer_simplify(an, range->min);
+        range->min = loops_guard_divisors(sch, plan->anchor, &running, analyzer_simplify(an, range->min));
+        range->extent = loops_guard_divisors(sch, plan->anchor, &running, range->extent);
     }
     make_cache(sch, plan);
 }

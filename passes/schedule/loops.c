@@ -76,6 +76,29 @@ Analyzer *loops_context(Schedule *sch, const TreeNode *node)
     return an;
 }
 
+static bool find_size_divisor(Visitor *visitor, const Expr *expr)
+{
+    bool *found = visitor->data;
+    *found |= (expr->kind == EXPR_FLOORDIV || expr->kind == EXPR_FLOORMOD) && expr->args[1]->kind != EXPR_INT;
+    return !*found;
+}
+
+const Expr *loops_guard_divisors(Schedule *sch, const TreeNode *node, Analyzer **running, const Expr *expr)
+{
+    bool divides = false;
+    Visitor visitor = {.expr = find_size_divisor, .data = &divides};
+    visit_expr(&visitor, expr);
+    if (!divides)
+        return expr;
+    if (!*running) {
+        *running = loops_context(sch, node);
+        for (const TreeNode *up = schedule_parent(sch, node); up; up = schedule_parent(sch, up))
+            if (up->stmt->kind == STMT_FOR)
+                analyzer_assume_positive(*running, node_loop(up)->extent);
+    }
+    return analyzer_guard_divisors(*running, expr);
+}
+
 bool loops_imply(Schedule *sch, const TreeNode *const *loops, int count, const Expr *given, const Expr *conclusion)
 {
     Context *ctx = sch->ctx;

@@ -17,6 +17,9 @@ Region loops_bound_region(Schedule *sch, const TreeNode *node, Region region);
 /* An analyzer that knows all that holds at NODE: the domains of all loops and block iterators around it, the predicates of the blocks, and
    sizes as >= 0. For proofs; not for expressions that are to be printed. */
 Analyzer *loops_context(Schedule *sch, const TreeNode *node);
+/* EXPR, to be worked out at NODE, with 1 for each divisor that may be 0: other loops over a size of 0, which the divisions come from, need not
+   run for that. *RUNNING knows what holds where the loops around NODE run; NULL at first, it is made when it is needed. */
+const Expr *loops_guard_divisors(Schedule *sch, const TreeNode *node, Analyzer **running, const Expr *expr);
 /* CONCLUSION holds in all iterations of the COUNT nested LOOPS, outermost first, in which GIVEN (NULL: nothing) holds; false where this
    cannot be shown. */
 bool loops_imply(Schedule *sch, const TreeNode *const *loops, int count, const Expr *given, const Expr *conclusion);

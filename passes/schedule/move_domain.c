@@ -335,32 +335,6 @@ static const Expr *guard_iter(Move *move, Analyzer *an, const Expr *guard, const
     return guard;
 }
 
-static bool find_size_divisor(Visitor *visitor, const Expr *expr)
-{
-    bool divides = expr->kind == EXPR_FLOORDIV || expr->kind == EXPR_FLOORMOD;
-    if (divides && expr->args[1]->kind != EXPR_INT)
-        visitor->data = NULL;
-    return visitor->data != NULL;
-}
-
-/* EXPR, worked out below the loop also where loops over a size of 0, which it tells of, do not run. *RUNNING knows what holds there; it is
-   made when it is needed. */
-static const Expr *without_zero_divisors(Move *move, Analyzer **running, const Expr *expr)
-{
-    Schedule *sch = move->sch;
-    Visitor visitor = {.expr = find_size_divisor, .data = move};
-    visit_expr(&visitor, expr);
-    if (visitor.data)
-        return expr;
-    if (!*running) {
-        *running = loops_context(sch, schedule_find_stmt(sch, node_loop(move->loop)->body));
-        for (const TreeNode *up = move->loop; up; up = schedule_parent(sch, up))
-            if (up->stmt->kind == STMT_FOR)
-                analyzer_assume_positive(*running, node_loop(up)->extent);
-    }
-    return analyzer_guard_divisors(*running, expr);
-}
-
 const Stmt *move_build_nest(Move *move, Analyzer *an, const IterDomain *domains)
 {
     Context *ctx = move->sch->ctx;
@@ -368,11 +342,12 @@ const Stmt *move_build_nest(Move *move, Analyzer *an, const IterDomain *domains)
     const Expr **bindings = ARENA_ARRAY(ctx->arena, const Expr *, block.iter_count), *guard = expr_bool(ctx, true);
     VarRange *loops = ARENA_ARRAY(ctx->arena, VarRange, block.iter_count);
     Analyzer *running = NULL;
+    const TreeNode *place = schedule_find_stmt(move->sch, node_loop(move->loop)->body);
     int count = 0;
     for (int i = 0; i < block.iter_count; i++) {
         Range range = int_set_cover_range(an, domains[i].domain, block.iters[i].domain);
-        range.min = without_zero_divisors(move, &running, range.min);
-        range.extent = without_zero_divisors(move, &running, range.extent);
+        range.min = loops_guard_divisors(move->sch, place, &running, range.min);
+        range.extent = loops_guard_divisors(move->sch, place, &running, range.extent);
         DType type = range.min->dtype.bits > range.extent->dtype.bits ? range.min->dtype : range.extent->dtype;
         bindings[i] = range.min;
         if (move->preserve_unit_loops || !expr_is_int(range.extent, 1)) {
@@ -389,7 +364,7 @@ const Stmt *move_build_nest(Move *move, Analyzer *an, const IterDomain *domains)
     }
     block.bindings = bindings;
     const Expr *predicate = op_and(ctx, guard, move_bound_predicate(move, &block));
-    block.predicate = without_zero_divisors(move, &running, analyzer_simplify(an, predicate));
+    block.predicate = loops_guard_divisors(move->sch, place, &running, analyzer_simplify(an, predicate));
     if (block.init && expr_is_int(block.predicate, 0)) /* a condition on the reduction alone leaves the init, which False would not */
         block.predicate = predicate;
     const Stmt *nest = stmt_block(ctx, block, move->block->stmt->span);
