@@ -137,11 +137,15 @@ static void nest_fused(Writer *w, Nest *nest, const Axes *axes, int index)
     nest->simple = false;
 }
 
-/* The first of two axes to fuse, or -1. */
+/* The first of two axes to fuse, or -1. Fused with points a reduction must not be empty, for they would have no init. */
 static int fused_axis(Writer *w, const Axes *axes)
 {
     int index = axes->count > 1 && random_chance(w->random, 6) ? random_below(w->random, axes->count - 1) : -1;
-    return index >= 0 && w->extents[axes->items[index + 1].dim].size == 0 ? -1 : index;
+    if (index < 0)
+        return -1;
+    const Axis *first = &axes->items[index], *second = first + 1, *reduced = first->kind == 'R' ? first : second;
+    bool mixed = (first->kind == 'R') != (second->kind == 'R');
+    return w->extents[second->dim].size == 0 || (mixed && w->extents[reduced->dim].size <= 0) ? -1 : index;
 }
 
 typedef enum { FORM_PLAIN, FORM_OFFSET, FORM_WIDE, FORM_TILED, FORM_BACKWARDS, FORM_ANNOTATED } BindingForm;
