@@ -47,7 +47,6 @@ typedef struct {
 typedef struct {
     VEC(IterConstraint) sums; /* smaller ones first */
     VEC(const Expr *) narrowings;
-    bool simplify_trivial; /* iterators of extent 1 do not count: what remains may be a single variable */
 } IterConstraints;
 
 typedef struct {

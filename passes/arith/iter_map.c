@@ -36,7 +36,7 @@ static bool detect(IterRewriter *r, const IterMapQuery *query, IterMapResult *re
 {
     Context *ctx = r->ctx;
     VarRange *iters = arena_copy(ctx->arena, query->iters, sizeof *iters * (size_t)query->iter_count);
-    IterConstraints constraints = {.simplify_trivial = query->simplify_trivial};
+    IterConstraints constraints = {0};
     if (!domains_are_independent(iters, query->iter_count)) {
         iter_fail(r, "the extent of one loop depends on another");
         return false;

@@ -1,8 +1,6 @@
 /* Predicates as bounds on iterators: i * 16 + j < 100 makes i * 16 + j one iterator of extent 100. */
 #include "passes/arith/iter_internal.h"
 
-#include "ir/walk.h"
-
 static bool uses_iter(const Expr *expr, const VarRange *iters, int count)
 {
     for (int i = 0; i < count; i++)
@@ -76,28 +74,15 @@ static void insert_by_size(Context *ctx, IterConstraint constraint, IterConstrai
     constraints->sums.data[at] = constraint;
 }
 
-/* EXPR where iterators of a single value are left out: j of i * 16 + j, with i from a loop of extent 1. */
-static const Expr *without_trivial(Context *ctx, const Expr *expr, const VarRange *iters, int count)
-{
-    Subst values = {0};
-    for (int i = 0; i < count; i++)
-        if (expr_is_int(iters[i].range.extent, 1))
-            subst_var(ctx, &values, iters[i].var, iters[i].range.min);
-    return analyzer_simplify(analyzer_new(ctx), subst_expr(ctx, &values, expr));
-}
-
 static void add_constraint(Context *ctx, const Expr *comparison, IterConstraint constraint, VarRange *iters, int count,
                            IterConstraints *constraints)
 {
-    const Expr *single = constraints->simplify_trivial ? without_trivial(ctx, constraint.iter, iters, count) : constraint.iter;
     for (int i = 0; i < count; i++)
-        if (expr_is_var(single, iters[i].var)) {
+        if (expr_is_var(constraint.iter, iters[i].var)) {
             Analyzer *an = analyzer_new(ctx);
             analyzer_bind_range_opaque(an, iters[i].var, iters[i].range);
             if (analyzer_prove(an, comparison))
                 return;
-            if (single != constraint.iter) /* narrowed, the iterator may be left out of it, too */
-                comparison = without_trivial(ctx, comparison, iters, count);
             narrow_range(ctx, &iters[i].range, &constraint);
             vec_push(ctx->arena, &constraints->narrowings, comparison);
             return;

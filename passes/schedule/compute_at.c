@@ -238,6 +238,25 @@ static bool is_among(const VarRange *loops, int count, const Var *var)
     return false;
 }
 
+/* At the old place, below the loops BEFORE (COUNT), the init of the block runs for each spatial point: no loop runs over both. */
+static bool check_init_ran(Move *move, const VarRange *before, int count)
+{
+    const BlockStmt *block = node_block(move->block);
+    for (int i = 0; move->reverse && block->init && i < count; i++) {
+        const Var *var = before[i].var;
+        const Iter *empty = maybe_empty_axis(block, var);
+        if (!empty || !block_binds_axis(block, true, var))
+            continue;
+        sched_refuse(move->sch,
+                     "loop '%s' runs over spatial axes of block '%s' and over reduce axis '%s', which may have no value: no init runs then, but "
+                     "one would after the step",
+                     var->name, block->block->name, empty->var->name);
+        sched_note(move->sch, move->block->stmt->span, "block '%s' is here", block->block->name);
+        return false;
+    }
+    return true;
+}
+
 /* An init runs for each spatial point also where nothing is reduced over; a loop that came around it, none of BEFORE (BEFORE_COUNT), must
    not keep it from that: neither by running over both nor by having no iteration. */
 static bool check_init_is_kept(Move *move, const VarRange *before, int before_count)
@@ -281,7 +300,7 @@ static bool run_move(Move *move)
     move->block = &block;
     move->loop = &loop;
     sched_replace(sch, scope_stmt, rebuilt);
-    if (!check_moved(move, before, schedule_func(sch)) || !check_updates_once(move) ||
+    if (!check_moved(move, before, schedule_func(sch)) || !check_updates_once(move) || !check_init_ran(move, loops, count) ||
         !check_init_is_kept(move, loops, count) || !check_calls_once(move, before))
         return false;
     move_fit_axis_types(move);
