@@ -145,9 +145,10 @@ static bool solve_affine(Move *move, Analyzer *an, const BlockStmt *block, const
     VarRange *iters = ARENA_ARRAY(ctx->arena, VarRange, block->iter_count), *ranges = ARENA_ARRAY(ctx->arena, VarRange, ndim);
     int used = 0, plain = 0;
     for (int d = 0; d < ndim; d++) {
-        if (!expr_is_int(own->ranges[d].extent, 1) || !int_set_is_bounded(needed[d]))
-            return false;
         indices[d] = own->ranges[d].min;
+        if (!expr_is_int(own->ranges[d].extent, 1) || !int_set_is_bounded(needed[d]) ||
+            !dtype_equal(needed[d].min->dtype, indices[d]->dtype))
+            return false;
         plain += iter_index(block, indices[d]) >= 0;
         Var *point = var_new(ctx, context_intern(ctx, "point"), indices[d]->dtype, span_none());
         outputs[d] = expr_var(ctx, point);
