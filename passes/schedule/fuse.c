@@ -132,16 +132,6 @@ static bool loses_its_loops(Schedule *sch, const Fusion *fusion, const TreeNode 
     return false;
 }
 
-static bool some_condition_loses_its_loops(Schedule *sch, const Fusion *fusion, const TreeNode *node)
-{
-    ConditionList conditions = {0};
-    loops_split_conjunction(sch->ctx, node_block(node)->predicate, &conditions);
-    for (int i = 0; node_block(node)->init && i < conditions.count; i++)
-        if (loses_its_loops(sch, fusion, node, conditions.data[i]))
-            return true;
-    return false;
-}
-
 static bool may_be_empty(const ForStmt *loop)
 {
     int64_t extent;
@@ -165,12 +155,15 @@ static bool comes_to_exclude_points(Schedule *sch, const Fusion *fusion, const T
     return of_points && of_fused && gains_empty;
 }
 
-static bool some_condition_comes_to_exclude(Schedule *sch, const Fusion *fusion, const TreeNode *node)
+typedef bool ConditionTest(Schedule *sch, const Fusion *fusion, const TreeNode *node, const Expr *condition);
+
+/* TEST is true of some condition of the block at NODE, which has an init. */
+static bool some_condition(ConditionTest *test, Schedule *sch, const Fusion *fusion, const TreeNode *node)
 {
     ConditionList conditions = {0};
     loops_split_conjunction(sch->ctx, node_block(node)->predicate, &conditions);
     for (int i = 0; node_block(node)->init && i < conditions.count; i++)
-        if (comes_to_exclude_points(sch, fusion, node, conditions.data[i]))
+        if (test(sch, fusion, node, conditions.data[i]))
             return true;
     return false;
 }
@@ -200,10 +193,10 @@ static bool check_init_is_kept(Schedule *sch, const Fusion *fusion, const TreeNo
             maybe_empty = loop;
         conditional |= block_binds_axis(block, false, loop->var) && expr_uses_var(block->predicate, loop->var);
     }
-    bool excludes = (spatial && conditional) || some_condition_loses_its_loops(sch, fusion, node);
+    bool excludes = (spatial && conditional) || some_condition(loses_its_loops, sch, fusion, node);
     if (excludes && !maybe_empty && !dependence_serves_all_points(sch->ctx, schedule_func(sch), block->block))
         return refuse_excluding_condition(sch, node);
-    if (!spatial && some_condition_comes_to_exclude(sch, fusion, node))
+    if (!spatial && some_condition(comes_to_exclude_points, sch, fusion, node))
         return refuse_excluding_condition(sch, node);
     if (!spatial || !maybe_empty)
         return true;

@@ -210,6 +210,17 @@ static void make_argument_of_extreme(Writer *w)
     index->written = value->written = true;
 }
 
+/* An element of TARGET from the one before it along the axis number ALONG. */
+static void store_after(Writer *w, int indent, Tensor *target, const Axes *axes, int along)
+{
+    const char *at = axes->items[along].name, *to = element(w, target, axes);
+    Axes before = with_index(axes, axes->items[along].dim, write_text(w, "%s - 1", at));
+    write_line(w, indent, "%s = T.if_then_else(%s > 0, %s, %s)", to, at, element(w, target, &before), write_literal(w, target->type, 1));
+    if (strcmp(target->type, "bool"))
+        write_line(w, indent, "%s = %s + %s", to, to, writer_operand(w, target->type, axes, target));
+    target->written = true;
+}
+
 /* Each row continues the one before: rows are in order, columns are free. */
 static void make_scan(Writer *w)
 {
@@ -217,13 +228,8 @@ static void make_scan(Writer *w)
     Axes axes = axes_of(w, target);
     int along = random_below(w->random, axes.count);
     axes.items[along].kind = 'O';
-    const char *at = axes.items[along].name, *to = element(w, target, &axes);
-    Axes before = with_index(&axes, axes.items[along].dim, write_text(w, "%s - 1", at));
     int indent = writer_open_block(w, 1, &axes, false);
-    write_line(w, indent, "%s = T.if_then_else(%s > 0, %s, %s)", to, at, element(w, target, &before), write_literal(w, target->type, 1));
-    if (strcmp(target->type, "bool"))
-        write_line(w, indent, "%s = %s + %s", to, to, writer_operand(w, target->type, &axes, target));
-    target->written = true;
+    store_after(w, indent, target, &axes, along);
 }
 
 /* Elements in an order computed or read from a buffer. */
@@ -430,14 +436,9 @@ static void make_steps_of_rows(Writer *w)
     outer.items[0].kind = 'O';
     inner.count = axes.count - 1;
     memmove(inner.items, axes.items + 1, sizeof *inner.items * (size_t)inner.count);
-    const char *at = axes.items[0].name, *to = element(w, target, &axes);
-    Axes before = with_index(&axes, axes.items[0].dim, write_text(w, "%s - 1", at));
     int indent = writer_open_block(w, 1, &outer, false);
     indent = writer_open_block(w, indent, &inner, true);
-    write_line(w, indent, "%s = T.if_then_else(%s > 0, %s, %s)", to, at, element(w, target, &before), write_literal(w, target->type, 1));
-    if (strcmp(target->type, "bool"))
-        write_line(w, indent, "%s = %s + %s", to, to, writer_operand(w, target->type, &axes, target));
-    target->written = true;
+    store_after(w, indent, target, &axes, 0);
 }
 
 /* The even elements by one block, the odd ones by another, both read by a third. */
