@@ -1,4 +1,4 @@
-/* The place of a block with init among its loops; private to init.c and init_site.c. */
+/* The place of a block with init among its loops; private to the files init*.c. */
 #ifndef TIRC_PASSES_LOWER_INIT_H
 #define TIRC_PASSES_LOWER_INIT_H
 
@@ -34,5 +34,20 @@ const Expr *init_site_without_unit_loops(const InitSite *site, const Expr *expr)
 bool init_site_points_may_lack_updates(const InitSite *site);
 /* The init as loops of its own, to stand before outer. */
 const Stmt *init_site_nest(const InitSite *site);
+/* The nest runs the init of a point more than once: a loop that the points depend on reduces too. */
+bool init_site_nest_repeats_points(const InitSite *site);
+
+/* The condition, on the reduction axes, that this is the first iteration of all reduction loops; NULL where it is not shown to be the first
+   update of each point. */
+const Expr *init_site_guard(const InitSite *site);
+
+/* Memory that tells which points have had their init: one bool for each. */
+typedef struct {
+    Buffer *buffer;    /* its shape is that of the domains of the axes that are no reduction */
+    Region region;     /* the element of the point, for the block */
+    const Stmt *clear; /* loops of its own, to stand before outer: no point has had its init */
+    const Stmt *init;  /* in the block: the init where the point has had none */
+} InitFlags;
+InitFlags init_site_flags(const InitSite *site);
 
 #endif

@@ -1,4 +1,6 @@
 /* Analysis of a block with init: which loops its reduction axes depend on, and the init as loops of its own. See init.h. */
+#include "ir/infer_regions.h"
+#include "passes/lower/effects.h"
 #include "passes/lower/init.h"
 
 /* --- Composition of iterators and lets --- */
@@ -236,6 +238,11 @@ bool init_site_points_may_lack_updates(const InitSite *site)
 }
 
 /* --- The nest --- */
+bool init_site_nest_repeats_points(const InitSite *site)
+{
+    return maps_meet(&site->reduce_loops, &site->spatial_vars);
+}
+
 static bool region_names_reduction(const InitSite *site, const Region *region)
 {
     for (int d = 0; d < region->buffer->ndim; d++)
@@ -265,13 +272,13 @@ static Region *spatial_regions(const InitSite *site, const Region *regions, int 
     return result;
 }
 
-/* The block with its spatial axes only and the init as its body. */
-static const Stmt *init_block(const InitSite *site)
+/* The block with its spatial axes only and BODY as its body, whose accesses REGIONS names. */
+static const Stmt *point_block(const InitSite *site, const char *suffix, const Stmt *body, BlockRegions regions)
 {
     Context *ctx = site->ctx;
     const BlockStmt *old = site->block;
     BlockStmt block = *old;
-    block.block = block_new(ctx, context_internf(ctx, "%s_init", old->block->name), old->block->span);
+    block.block = block_new(ctx, context_internf(ctx, "%s_%s", old->block->name, suffix), old->block->span);
     block.iters = ARENA_ARRAY(ctx->arena, Iter, old->iter_count);
     block.bindings = ARENA_ARRAY(ctx->arena, const Expr *, old->iter_count);
     block.iter_count = 0;
@@ -282,17 +289,19 @@ static const Stmt *init_block(const InitSite *site)
         block.bindings[block.iter_count++] = site->bindings[i];
     }
     block.predicate = conjunction_join(ctx, &site->nest_conditions);
-    block.writes = spatial_regions(site, old->writes, old->write_count, NULL, 0, &block.write_count);
-    block.reads = spatial_regions(site, old->reads, old->read_count, old->writes, old->write_count, &block.read_count);
+    block.reads = regions.reads;
+    block.read_count = regions.read_count;
+    block.writes = regions.writes;
+    block.write_count = regions.write_count;
     block.annotations = (Attrs){0};
-    block.body = old->init;
+    block.body = body;
     block.init = NULL;
     return stmt_block(ctx, block, site->frames[site->frame_count - 1].stmt->span);
 }
 
-const Stmt *init_site_nest(const InitSite *site)
+/* The loops and lets that tell the points apart, around NEST. */
+static const Stmt *loops_over_points(const InitSite *site, const Stmt *nest)
 {
-    const Stmt *nest = init_block(site);
     for (int i = site->frame_count - 2; i >= site->outer; i--) {
         const Stmt *stmt = site->frames[i].stmt;
         if (stmt->kind == STMT_FOR && map_has(&site->spatial_vars, stmt->as.loop.var)) {
@@ -307,4 +316,48 @@ const Stmt *init_site_nest(const InitSite *site)
         }
     }
     return clone_fresh(site->ctx, nest);
+}
+
+const Stmt *init_site_nest(const InitSite *site)
+{
+    const BlockStmt *block = site->block;
+    BlockRegions regions = {0};
+    regions.writes = spatial_regions(site, block->writes, block->write_count, NULL, 0, &regions.write_count);
+    regions.reads = spatial_regions(site, block->reads, block->read_count, block->writes, block->write_count, &regions.read_count);
+    return loops_over_points(site, point_block(site, "init", block->init, regions));
+}
+
+/* --- Flags --- */
+InitFlags init_site_flags(const InitSite *site)
+{
+    Context *ctx = site->ctx;
+    const BlockStmt *block = site->block;
+    const Expr **shape = ARENA_ARRAY(ctx->arena, const Expr *, block->iter_count + 1);
+    const Expr **point = ARENA_ARRAY(ctx->arena, const Expr *, block->iter_count + 1);
+    int count = 0;
+    for (int i = 0; i < block->iter_count; i++) {
+        const Iter *iter = &block->iters[i];
+        if (is_reduction_axis(iter))
+            continue;
+        shape[count] = init_site_compose(site, iter->domain.extent, site->frame_count - 2);
+        point[count++] = op_sub(ctx, expr_var(ctx, iter->var), init_site_compose(site, iter->domain.min, site->frame_count - 2));
+    }
+    if (!count) {
+        shape[count] = expr_int(ctx, DTYPE_INT32, 1);
+        point[count++] = expr_int(ctx, DTYPE_INT32, 0);
+    }
+    Span span = block->block->span;
+    Buffer *flags = buffer_new(ctx, context_internf(ctx, "%s_begun", block->block->name), DTYPE_BOOL, count, shape,
+                               context_intern(ctx, "global"), span);
+    Region region = region_point(ctx, flags, point);
+    const Stmt *clear = stmt_store(ctx, flags, point, count, expr_bool(ctx, false), NULL, span);
+    const Stmt *once[] = {stmt_store(ctx, flags, point, count, expr_bool(ctx, true), NULL, span), block->init};
+    BlockRegions regions = {.writes = ARENA_NEW(ctx->arena, Region), .write_count = 1};
+    *regions.writes = region;
+    return (InitFlags){
+        .buffer = flags,
+        .region = region,
+        .clear = loops_over_points(site, point_block(site, "clear", clear, regions)),
+        .init = stmt_if(ctx, op_not(ctx, expr_load(ctx, flags, point, count, NULL, span), span), stmt_seq(ctx, once, 2), NULL, span),
+    };
 }

@@ -61,44 +61,14 @@ static bool find_sizes(Partition *p, const ValueList *factors)
     return true;
 }
 
-/* A condition of BLOCK, which has an init, ties the loop to one outside of it that the block reduces over, *OUTER: which of the parts' points
-   get an init would depend on iterations outside of the parts. */
-static bool has_tied_condition(Partition *p, const BlockStmt *block, const Var **outer)
-{
-    ConditionList conditions = {0};
-    int count;
-    const TreeNode **loops = schedule_loops_around(p->sch, p->loop, &count);
-    loops_split_conjunction(p->sch->ctx, block->predicate, &conditions);
-    for (int i = 0; block->init && i < conditions.count; i++)
-        for (int l = 0; expr_uses_var(conditions.data[i], node_loop(p->loop)->var) && l < count; l++) {
-            *outer = node_loop(loops[l])->var;
-            if (expr_uses_var(conditions.data[i], *outer) && block_binds_axis(block, false, *outer))
-                return true;
-        }
-    return false;
-}
-
-static bool refuse_tied_condition(Partition *p, const TreeNode *node, const Var *outer)
-{
-    sched_refuse(p->sch,
-                 "the condition of block '%s' ties loop '%s' to loop '%s', which it reduces over outside of the parts: what their inits are "
-                 "could not be told in them; decompose_reduction takes the init off",
-                 node_block(node)->block->name, node_loop(p->loop)->var->name, outer->name);
-    sched_note(p->sch, node->stmt->span, "block '%s' is here", node_block(node)->block->name);
-    return false;
-}
-
 static bool check_no_reduction(Partition *p)
 {
     const Var *var = node_loop(p->loop)->var;
     for (int i = schedule_node_index(p->sch, p->loop); i < p->loop->end; i++) {
         const TreeNode *node = schedule_node_at(p->sch, i);
         const BlockStmt *block = node->stmt->kind == STMT_BLOCK ? node_block(node) : NULL;
-        const Var *outer;
         if (block && !check_reduces_over_loops(p->sch, node))
             return false;
-        if (block && has_tied_condition(p, block, &outer))
-            return refuse_tied_condition(p, node, outer);
         for (int k = 0; block && block->init && k < block->iter_count; k++)
             if (block->iters[k].kind == ITER_REDUCE && expr_uses_var(block->bindings[k], var)) {
                 sched_refuse(

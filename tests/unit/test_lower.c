@@ -183,7 +183,7 @@ static void checks_pointers_of_dense_views(void **state)
 }
 
 /* The loops drive both axes together, and the init scales what is there: it may not run twice, and only where the loops count vk's values
-   in their order does vk tell the first update. */
+   in their order does vk tell the first update. Else a flag does. */
 static void finds_place_of_init_in_mixed_loops(void **state)
 {
     (void)state;
@@ -204,7 +204,28 @@ static void finds_place_of_init_in_mixed_loops(void **state)
     snprintf(text, sizeof text, format, "f * 4 + g", "7 - (f * 4 + g) % 8", "C[vi] * 2");
     expect_text(text, "init", "if vk == 7:\n                C[vi] = C[vi] * 2", false);
     snprintf(text, sizeof text, format, "g * 6 + f", "(g * 6 + f) % 8", "C[vi] * 2");
-    expect_refusal(text, 4, "the init of block 'C'");
+    expect_text(text, "init", "if not C_begun[vi]:\n                C_begun[vi] = T.bool(True)\n                C[vi] = C[vi] * 2", false);
+}
+
+/* How often the block runs is known when it runs: no loops before the reduction can count its points. */
+static void refuses_init_without_place(void **state)
+{
+    (void)state;
+    static const char format[] = "@T.prim_func\n"
+                                 "def main(A: T.Buffer((3, 8), \"int32\"), C: T.Buffer((3,), \"int32\")):\n"
+                                 "    for k, i in T.grid(8, 3):\n"
+                                 "        %s:\n"
+                                 "            with T.block(\"C\"):\n"
+                                 "                vi = T.axis.spatial(3, i)\n"
+                                 "                vk = T.axis.reduce(8, k)\n"
+                                 "                with T.init():\n"
+                                 "                    C[vi] = C[vi] * 2\n"
+                                 "                C[vi] = C[vi] + A[vi, vk]\n";
+    char text[1024];
+    snprintf(text, sizeof text, format, "while C[i] < 5");
+    expect_refusal(text, 5, "the init of block 'C'");
+    snprintf(text, sizeof text, format, "if i < 5");
+    expect_text(text, "init", "with T.block(\"C_init\"):", false);
 }
 
 static void refuses_text_of_an_earlier_pass(void **state)
@@ -398,6 +419,7 @@ int main(void)
         cmocka_unit_test(checks_views),
         cmocka_unit_test(checks_pointers_of_dense_views),
         cmocka_unit_test(finds_place_of_init_in_mixed_loops),
+        cmocka_unit_test(refuses_init_without_place),
         cmocka_unit_test(refuses_text_of_an_earlier_pass),
         cmocka_unit_test(warns_of_serial_vectors),
         cmocka_unit_test(tells_independent_lanes),
