@@ -377,6 +377,27 @@ static void test_conversions(void **state)
     context_free(ctx);
 }
 
+/* Neighbours that may be computed in one vector of fewer bits: an unsigned conversion needs all that a sign fills. */
+static void test_unsigned_neighbours(void **state)
+{
+    (void)state;
+    enum { COUNT = 4 };
+    static const DType wide[] = {DTYPE(DT_UINT, 32), DTYPE(DT_UINT, 64)};
+    int16_t values[COUNT] = {-1, 5, INT16_MIN, -300};
+    for (int t = 0; t < 2; t++) {
+        Context *ctx = context_new();
+        Elementwise e = elementwise_new(ctx, "f", DTYPE(DT_INT, 16), DTYPE_FLOAT32, COUNT);
+        const Expr *value = expr_cast(ctx, DTYPE_FLOAT32, expr_cast(ctx, wide[t], load_at(ctx, e.a, e.index)));
+        const Func *func = elementwise_func(&e, op_add(ctx, value, expr_float(ctx, DTYPE_FLOAT32, 0.5)), COUNT);
+        float result[COUNT];
+        JitArg args[] = {{.pointer = values}, {.pointer = values}, {.pointer = result}};
+        assert_int_equal(run(ctx, func, args, NULL), 0);
+        for (int i = 0; i < COUNT; i++)
+            assert_true(result[i] == 0.5f + (t ? (float)(uint64_t)values[i] : (float)(uint32_t)values[i]));
+        context_free(ctx);
+    }
+}
+
 /* Rounding float64 to 16 bits by way of float32 would round these twice. */
 static void test_double_to_half_rounds_once(void **state)
 {
@@ -422,7 +443,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_integer_operators), cmocka_unit_test(test_integer_vectors), cmocka_unit_test(test_constant_divisors),
-        cmocka_unit_test(test_float_operators),   cmocka_unit_test(test_conversions),     cmocka_unit_test(test_double_to_half_rounds_once),
+        cmocka_unit_test(test_float_operators),   cmocka_unit_test(test_conversions),
+        cmocka_unit_test(test_unsigned_neighbours),     cmocka_unit_test(test_double_to_half_rounds_once),
         cmocka_unit_test(test_contraction),
     };
     return cmocka_run_group_tests_name("codegen_ops", tests, NULL, NULL);
