@@ -76,7 +76,7 @@ static const Expr *expr_finish(Context *ctx, Expr node, const Expr *const *args,
     hash = hash_mix(hash, (uint64_t)node.dtype.code | (uint64_t)node.dtype.bits << 8 | (uint64_t)node.dtype.lanes << 16 |
                               (uint64_t)node.predicated << 40);
     node.uses = own_uses(&node);
-    node.opaque = node.kind == EXPR_CALL && op_info(node.value.op)->effect == EFFECT_OPAQUE;
+    node.opaque = expr_is_opaque_call(&node);
     for (int i = 0; i < arg_count; i++) {
         hash = hash_mix(hash, args[i]->hash);
         node.uses |= args[i]->uses;

@@ -18,7 +18,7 @@ typedef enum {
     OP_COUNT
 } Op;
 
-typedef enum { EFFECT_PURE, EFFECT_READ, EFFECT_OPAQUE } Effect;
+typedef enum { EFFECT_PURE, EFFECT_READ, EFFECT_OPAQUE, EFFECT_FOREIGN } Effect; /* each may do what those before it may */
 typedef enum { RESULT_FIRST, RESULT_SECOND, RESULT_BOOL, RESULT_INT32, RESULT_HANDLE, RESULT_VOID, RESULT_GIVEN } ResultRule;
 
 /* A row of intrinsics.def. */
@@ -119,6 +119,16 @@ static inline bool expr_is_call(const Expr *e, Op op)
 {
     return e->kind == EXPR_CALL && e->value.op == op;
 }
+/* E itself, not just a part of it, is a call that may do anything. */
+static inline bool expr_is_opaque_call(const Expr *e)
+{
+    return e->kind == EXPR_CALL && op_info(e->value.op)->effect >= EFFECT_OPAQUE;
+}
+/* E itself is a call of code outside of the program, which must run just as often as it is written. */
+static inline bool expr_is_foreign_call(const Expr *e)
+{
+    return e->kind == EXPR_CALL && op_info(e->value.op)->effect == EFFECT_FOREIGN;
+}
 static inline bool expr_is_var(const Expr *e, const Var *var)
 {
     return e->kind == EXPR_VAR && e->value.var == var;
@@ -137,7 +147,7 @@ static inline bool expr_const_int(const Expr *e, int64_t *value)
 }
 /* Structural equality over the same symbols; places are ignored. */
 bool expr_equal(const Expr *a, const Expr *b);
-/* True when evaluating EXPR has no effect and does not depend on memory: no loads, no READ or OPAQUE calls. */
+/* True when evaluating EXPR has no effect and does not depend on memory: no loads, no calls but PURE ones. */
 bool expr_is_pure(const Expr *e);
 /* The kind of the comparison of integers that holds where one of KIND does not. */
 ExprKind expr_opposite_compare(ExprKind kind);

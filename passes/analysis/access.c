@@ -275,7 +275,7 @@ static bool visit_read(Visitor *visitor, const Expr *expr)
     }
     if (expr_is_call(expr, OP_ADDRESS_OF) || expr_is_call(expr, OP_TVM_ACCESS_PTR))
         return false; /* the call around decides */
-    if (expr->kind == EXPR_CALL && op_info(expr->value.op)->effect == EFFECT_OPAQUE && expr->value.op != OP_ASSUME)
+    if (expr_is_opaque_call(expr) && expr->value.op != OP_ASSUME)
         add_opaque(collector, expr->span);
     return true;
 }

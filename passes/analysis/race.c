@@ -198,7 +198,7 @@ static bool visit_uniform(Visitor *visitor, const Expr *expr)
     Uniformity *uniformity = visitor->data;
     if (expr->kind == EXPR_LOAD && uniformity->loads_too)
         uniformity->uniform &= memory_is_uniform(uniformity->race, expr->value.buffer->data, uniformity->visited);
-    if (expr->kind == EXPR_CALL && op_info(expr->value.op)->effect == EFFECT_OPAQUE)
+    if (expr_is_opaque_call(expr))
         uniformity->uniform = false;
     const Frame *binding = expr->kind == EXPR_VAR ? binding_of(uniformity->frame, expr->value.var) : NULL;
     if (binding)
@@ -288,7 +288,7 @@ static bool visit_value(Visitor *visitor, const Expr *expr)
         return false;
     if (expr->kind == EXPR_LOAD)
         return false; /* see reads_same */
-    if (expr->kind == EXPR_CALL && op_info(expr->value.op)->effect == EFFECT_OPAQUE)
+    if (expr_is_opaque_call(expr))
         value->same = false;
     if (!value->same)
         return false;

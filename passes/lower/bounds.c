@@ -23,7 +23,7 @@ typedef struct {
 static void add_check(Bounds *bounds, const Expr *condition, const Expr *path, const Buffer *buffer, int dim)
 {
     Context *ctx = bounds->ctx;
-    if (expr_has_effects(condition) || (path && expr_has_effects(path)) || analyzer_prove(bounds->an, condition))
+    if (condition->opaque || (path && path->opaque) || analyzer_prove(bounds->an, condition))
         return;
     if (path)
         condition = op_or(ctx, op_not(ctx, path, span_none()), condition);

@@ -44,13 +44,13 @@ static bool way_has_effects(const InitSite *site)
 {
     bool found = false;
     for (int i = 0; i < site->conditions.count; i++)
-        found |= expr_has_effects(site->conditions.data[i]);
+        found |= site->conditions.data[i]->opaque;
     for (int i = 0; i < site->block->iter_count; i++)
-        found |= expr_has_effects(site->bindings[i]);
+        found |= site->bindings[i]->opaque;
     for (int i = site->outer; i < site->frame_count; i++) {
         const Stmt *stmt = site->frames[i].stmt;
-        found |= stmt->kind == STMT_FOR && (expr_has_effects(stmt->as.loop.min) || expr_has_effects(stmt->as.loop.extent));
-        found |= stmt->kind == STMT_LET && expr_has_effects(stmt->as.let.value);
+        found |= stmt->kind == STMT_FOR && (stmt->as.loop.min->opaque || stmt->as.loop.extent->opaque);
+        found |= stmt->kind == STMT_LET && stmt->as.let.value->opaque;
     }
     return found;
 }

@@ -107,14 +107,6 @@ bool expr_reads_memory(const Expr *expr)
     return !expr_is_pure(expr);
 }
 
-bool expr_has_effects(const Expr *expr)
-{
-    bool found = expr->kind == EXPR_CALL && op_info(expr->value.op)->effect == EFFECT_OPAQUE;
-    for (int i = 0; i < expr->arg_count && !found; i++)
-        found = expr_has_effects(expr->args[i]);
-    return found;
-}
-
 typedef struct {
     const Map *vars;
     bool found;

@@ -41,8 +41,6 @@ void conjunction_split(Context *ctx, const Expr *condition, ExprList *list);
 const Expr *conjunction_join(Context *ctx, const ExprList *conjuncts);
 /* True when EXPR reads memory or calls something that is not pure. */
 bool expr_reads_memory(const Expr *expr);
-/* True when EXPR calls something that may have effects, and so must be evaluated once. */
-bool expr_has_effects(const Expr *expr);
 /* True when EXPR mentions one of the variables that are keys of VARS. */
 bool expr_uses_any(const Expr *expr, const Map *vars);
 

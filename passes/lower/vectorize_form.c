@@ -46,7 +46,7 @@ static bool check_form_of_expr(Visitor *visitor, const Expr *expr)
         map_set(check->ctx->arena, &check->varying, expr->value.var, expr->value.var);
     if (expr_is_call(expr, OP_ASSUME)) /* is dropped */
         return false;
-    if (expr->kind == EXPR_CALL && op_info(expr->value.op)->effect == EFFECT_OPAQUE && !check->call)
+    if (expr_is_opaque_call(expr) && !check->call)
         check->call = expr;
     if (expr->kind == EXPR_CALL && !is_elementwise(expr->value.op))
         obstruct(check, arena_printf(check->ctx->arena, "T.%s is no elementwise operation", op_info(expr->value.op)->name));

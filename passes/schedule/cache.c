@@ -102,7 +102,7 @@ static bool find_address(Visitor *visitor, const Expr *expr)
 static bool find_own_call(Visitor *visitor, const Expr *expr)
 {
     OwnWriteSearch *search = visitor->data;
-    if (expr->kind == EXPR_CALL && op_info(expr->value.op)->effect == EFFECT_OPAQUE && expr->value.op != OP_ASSUME && !search->found) {
+    if (expr_is_opaque_call(expr) && expr->value.op != OP_ASSUME && !search->found) {
         Visitor args = {.expr = find_address, .data = search};
         visit_expr(&args, expr);
         search->at = expr->span;

@@ -168,9 +168,7 @@ static bool check_updates_once(Move *move)
 
 static bool find_foreign_call(Visitor *visitor, const Expr *expr)
 {
-    bool foreign = expr_is_call(expr, OP_CALL_EXTERN) || expr_is_call(expr, OP_CALL_LLVM_INTRIN) || expr_is_call(expr, OP_CALL_PACKED) ||
-                   expr_is_call(expr, OP_CALL_CPACKED) || expr_is_call(expr, OP_TVM_CALL_PACKED_LOWERED);
-    if (foreign)
+    if (expr_is_foreign_call(expr))
         visitor->data = (void *)expr;
     return !visitor->data;
 }

@@ -27,7 +27,7 @@ static const char *block_name(const TreeNode *node)
 
 static bool find_effect(Visitor *visitor, const Expr *expr)
 {
-    if (expr->kind == EXPR_CALL && op_info(expr->value.op)->effect == EFFECT_OPAQUE)
+    if (expr_is_opaque_call(expr))
         visitor->data = (void *)expr;
     return !visitor->data;
 }

@@ -102,7 +102,7 @@ bool primitive_parallel(Schedule *sch, const Value *args, Value *result)
 
 static bool find_effect(Visitor *visitor, const Expr *expr)
 {
-    if (expr->kind == EXPR_CALL && op_info(expr->value.op)->effect == EFFECT_OPAQUE && expr->value.op != OP_ASSUME)
+    if (expr_is_opaque_call(expr) && expr->value.op != OP_ASSUME)
         visitor->data = (void *)expr;
     return !visitor->data;
 }

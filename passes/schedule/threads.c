@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ir/print.h"
+#include "ir/walk.h"
 #include "passes/analysis/dependence.h"
 #include "passes/schedule/concurrency.h"
 #include "passes/schedule/legality.h"
@@ -74,6 +75,50 @@ static const TreeNode *loop_at_fault(Schedule *sch, const TreeNode *kernel, Str 
     return node;
 }
 
+/* --- calls --- */
+
+typedef struct {
+    const ForStmt *loop;
+    const Expr *call;
+} CallSearch;
+
+static bool skip_same_tag(Visitor *visitor, const Stmt *stmt)
+{
+    const CallSearch *search = visitor->data;
+    const ForStmt *loop = stmt->kind == STMT_FOR ? &stmt->as.loop : NULL;
+    return !search->call && !(loop && loop->kind == FOR_THREAD && !strcmp(loop->thread, search->loop->thread));
+}
+
+static bool find_foreign_call(Visitor *visitor, const Expr *expr)
+{
+    CallSearch *search = visitor->data;
+    if (!search->call && expr_is_foreign_call(expr))
+        search->call = expr;
+    return !search->call;
+}
+
+/* A call of foreign code in KERNEL that stands beside the loops with the tag of that at NODE runs in every thread of it, and did not before
+   the script made that loop one of threads, or the whole a kernel. */
+static bool check_calls_beside(Schedule *sch, const TreeNode *kernel, const TreeNode *node)
+{
+    const ForStmt *loop = node_loop(node);
+    CallSearch search = {.loop = loop};
+    Visitor visitor = {.stmt = skip_same_tag, .expr = find_foreign_call, .data = &search};
+    const TreeNode *scripted = schedule_bound_at(sch, loop->var).file ? node : kernel;
+    if (schedule_bound_at(sch, node_loop(scripted)->var).file && !expr_is_int(loop->extent, 1))
+        visit_stmt(&visitor, kernel->stmt);
+    if (!search.call)
+        return true;
+    refuse_bound(sch, scripted,
+                 "a call of a function that may have effects stands beside loop '%s' in the kernel, and every thread of %s would make the "
+                 "call; T.call_pure_extern says that a function has none",
+                 loop->var->name, loop->thread);
+    diag_note(sch->ctx, search.call->span, "the call is here");
+    return false;
+}
+
+/* --- kernels --- */
+
 static bool check_kernel(Schedule *sch, const KernelSet *set, const TreeNode *kernel)
 {
     Conflict conflict;
@@ -123,6 +168,8 @@ static bool check_function(Schedule *sch)
             if (same_tag && !check_same_extent(sch, other, node))
                 return false;
         }
+        if (!check_calls_beside(sch, kernel, node))
+            return false;
     }
     KernelSet set = {0};
     for (int i = 0; i < count; i++) {
