@@ -67,6 +67,7 @@ static bool kind_of_operator(const Expr *value, ReduceKind *kind)
 {
     switch ((ExprKind)value->kind) {
     case EXPR_ADD: *kind = REDUCE_SUM; return true;
+    case EXPR_SUB: *kind = REDUCE_DIFFERENCE; return true;
     case EXPR_MUL: *kind = REDUCE_PRODUCT; return true;
     case EXPR_MIN: *kind = REDUCE_MIN; return true;
     case EXPR_MAX: *kind = REDUCE_MAX; return true;
@@ -85,19 +86,19 @@ static bool index_reads_buffer(const Views *views, const Stmt *store, const Buff
     return false;
 }
 
-/* VALUE, which STORE stores, is target op OPERAND or OPERAND op target. */
+/* VALUE, which STORE stores, is target op OPERAND, or OPERAND op target where that is the same. */
 static bool match_operator(const Expr *value, const Stmt *store, ReduceKind *kind, const Expr **operand)
 {
     if (!kind_of_operator(value, kind))
         return false;
     int side = is_target(value->args[0], store) ? 0 : is_target(value->args[1], store) ? 1 : -1;
-    if (side < 0)
+    if (side < 0 || (side == 1 && *kind == REDUCE_DIFFERENCE))
         return false;
     *operand = value->args[1 - side];
     return true;
 }
 
-/* Only the plain form target = target op operand (or operand op target) counts, as in the reference. */
+/* Only the plain form target = target op operand (or operand op target, where that is the same) counts. */
 static bool recognize_single(const Views *views, const Stmt *store, Reduction *reduction)
 {
     const Buffer *target = store->as.store.buffer;
@@ -285,6 +286,7 @@ const Expr *reduction_identity(Context *ctx, ReduceKind kind, DType type)
     int64_t number = kind == REDUCE_PRODUCT || kind == REDUCE_AND;
     switch (kind) {
     case REDUCE_SUM:
+    case REDUCE_DIFFERENCE:
     case REDUCE_PRODUCT: return dtype_is_float(type) ? expr_float(ctx, type, (double)number) : expr_int(ctx, type, number);
     case REDUCE_AND:
     case REDUCE_OR: return expr_bool(ctx, number);
@@ -299,13 +301,14 @@ const Expr *reduction_identity(Context *ctx, ReduceKind kind, DType type)
 
 bool reduction_counts_repeats(ReduceKind kind)
 {
-    return kind == REDUCE_SUM || kind == REDUCE_PRODUCT || kind == REDUCE_BITWISE_XOR;
+    return kind == REDUCE_SUM || kind == REDUCE_DIFFERENCE || kind == REDUCE_PRODUCT || kind == REDUCE_BITWISE_XOR;
 }
 
 const char *reduction_name(ReduceKind kind)
 {
     static const char *const names[] = {
         [REDUCE_SUM] = "sum",
+        [REDUCE_DIFFERENCE] = "difference",
         [REDUCE_PRODUCT] = "product",
         [REDUCE_MIN] = "min",
         [REDUCE_MAX] = "max",

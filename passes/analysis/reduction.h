@@ -6,6 +6,7 @@
 
 typedef enum {
     REDUCE_SUM,
+    REDUCE_DIFFERENCE, /* a sum of what is taken off: target = target - operand only */
     REDUCE_PRODUCT,
     REDUCE_MIN,
     REDUCE_MAX,

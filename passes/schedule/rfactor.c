@@ -153,7 +153,8 @@ static bool check_reduction(Factoring *f)
     const BlockStmt *block = node_block(f->block);
     const Stmt *stores[MOST_REDUCED], *body = block->body;
     f->reduction = reduction_recognize(sch->ctx, block);
-    if (!f->reduction || body->kind == STMT_FOR || body->kind == STMT_BLOCK) {
+    /* partial differences would be combined by a sum, which the block does not have */
+    if (!f->reduction || f->reduction->kind == REDUCE_DIFFERENCE || body->kind == STMT_FOR || body->kind == STMT_BLOCK) {
         sched_refuse(sch,
                      "the update of block '%s' is none that may be regrouped: sum, product, min, max, and, or, a bitwise operation, argmin "
                      "or argmax into one element, or two sums",
