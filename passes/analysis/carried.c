@@ -370,7 +370,7 @@ static void leave_stmt(Visitor *visitor, const Stmt *stmt)
 
 static bool is_in_threads(RunMode mode)
 {
-    return mode == RUN_AS_THREADS || mode == RUN_AS_GIVEN_THREADS;
+    return mode == RUN_AS_THREADS || mode == RUN_AS_THREADS_SO_FAR || mode == RUN_AS_GIVEN_THREADS;
 }
 
 static bool in_loop(const Access *access, const Var *var)
@@ -431,8 +431,16 @@ static bool is_private_scratch(Context *ctx, const AccessList *accesses, const M
     ScopeClass scope = scope_class(access->buffer->scope);
     bool in_thread = mode == RUN_AT_ONCE && is_in_kernel(access_loop(access, var));
     bool shared = in_thread && (scope == SCOPE_SHARED || is_reduced_by_threads(accesses, access->data));
-    return !shared && (!is_in_threads(mode) || scope == SCOPE_LOCAL) &&
-           dependence_is_private(ctx, accesses, sizes, access->data, var);
+    bool own = !is_in_threads(mode) || scope == SCOPE_LOCAL || (mode == RUN_AS_THREADS_SO_FAR && scope == SCOPE_GLOBAL);
+    return own && !shared && dependence_is_private(ctx, accesses, sizes, access->data, var);
+}
+
+/* FOUND is about global scratch that would be private in a scope of which each thread has its own: says so. */
+static void name_scope_that_helps(Context *ctx, const AccessList *accesses, const Map *sizes, const Var *var, RunMode mode, Conflict *found)
+{
+    const Access *access = found->first;
+    if (mode == RUN_AS_THREADS && is_private_scratch(ctx, accesses, sizes, access, var, RUN_AS_THREADS_SO_FAR))
+        found->text = arena_printf(ctx->arena, "%s; in scope \"local\" each thread would have its own '%s'", found->text, access->buffer->name);
 }
 
 /* Of ACCESSES those inside of the loop over VAR. */
@@ -464,7 +472,7 @@ bool dependence_carried(Context *ctx, const Func *func, const Var *var, RunMode 
                  .accesses = &accesses,
                  .sizes = &sizes,
                  .var = var,
-                 .ordered = mode == RUN_AS_THREADS,
+                 .ordered = mode != RUN_AS_GIVEN_THREADS,
                  .scope = scope_of_access,
                  .data = &allocations};
     AccessRefs inside = accesses_inside(ctx, &accesses, var);
@@ -487,6 +495,8 @@ bool dependence_carried(Context *ctx, const Func *func, const Var *var, RunMode 
                 continue;
             if (a->group && a->group == b->group && a->write && b->write)
                 prefer_update(ctx, &accesses, &sizes, var, &found);
+            if (scratch)
+                name_scope_that_helps(ctx, &accesses, &sizes, var, mode, &found);
             *conflict = found;
             return true;
         }

@@ -21,7 +21,8 @@ typedef enum {
     RUN_AS_BLOCKS, /* bound to blockIdx.*: at once, and nothing waits */
     RUN_AS_THREADS,      /* to be bound to threadIdx.* or vthread: at once, statement by statement; a write to shared memory is seen by
                             later statements of the other threads, threads may write one value to one shared element, and reduce together */
-    RUN_AS_GIVEN_THREADS /* the same, where the program has always run as threads: the order of its iterations means nothing */
+    RUN_AS_THREADS_SO_FAR, /* the same, while a step may still say where scratch in global memory is stored: it is no conflict yet */
+    RUN_AS_GIVEN_THREADS /* RUN_AS_THREADS, where the program has always run as threads: the order of its iterations means nothing */
 } RunMode;
 
 /* True when two different iterations of the loop over VAR in FUNC conflict, or may for all that can be shown, when they run in MODE.

@@ -18,13 +18,14 @@
 
 enum { MOST_LANES = 1024 };
 
-static RunMode concurrency_mode(const Schedule *sch, const ForStmt *loop)
+/* How LOOP runs, in the mode BOUND where the script has bound it to threads of a block. */
+static RunMode concurrency_mode(const Schedule *sch, const ForStmt *loop, RunMode bound)
 {
     if (loop->kind != FOR_THREAD)
         return RUN_AT_ONCE;
     if (!strncmp(loop->thread, "blockIdx", 8))
         return RUN_AS_BLOCKS;
-    return schedule_bound_at(sch, loop->var).file ? RUN_AS_THREADS : RUN_AS_GIVEN_THREADS;
+    return schedule_bound_at(sch, loop->var).file ? bound : RUN_AS_GIVEN_THREADS;
 }
 
 static const char *what_helps(const Conflict *conflict)
@@ -35,12 +36,12 @@ static const char *what_helps(const Conflict *conflict)
     return "";
 }
 
-/* The loop at NODE, of whatever kind it is now, may run at once; false after a refusal. */
-static bool check_concurrent_loop(Schedule *sch, const TreeNode *node)
+/* The loop at NODE, of whatever kind it is now, may run at once; false after a refusal. BOUND as for concurrency_mode. */
+static bool check_concurrent_loop(Schedule *sch, const TreeNode *node, RunMode bound)
 {
     const ForStmt *loop = node_loop(node);
     Conflict conflict;
-    if (!dependence_carried(sch->ctx, schedule_func(sch), loop->var, concurrency_mode(sch, loop), &conflict))
+    if (!dependence_carried(sch->ctx, schedule_func(sch), loop->var, concurrency_mode(sch, loop, bound), &conflict))
         return true;
     const char *way = loop->kind == FOR_PARALLEL     ? "parallel"
                       : loop->kind == FOR_VECTORIZED ? "vectorized"
@@ -59,7 +60,7 @@ static bool is_concurrent(const TreeNode *node)
 bool check_concurrent_loops_around(Schedule *sch, const TreeNode *node)
 {
     for (; node; node = schedule_parent(sch, node))
-        if (is_concurrent(node) && !check_concurrent_loop(sch, node))
+        if (is_concurrent(node) && !check_concurrent_loop(sch, node, RUN_AS_THREADS_SO_FAR))
             return false;
     return true;
 }
@@ -74,7 +75,7 @@ static bool set_kind(Schedule *sch, const TreeNode *node, ForKind kind, Str thre
     loop.kind = kind;
     loop.thread = thread;
     sched_replace(sch, node->stmt, stmt_for(sch->ctx, loop, node->stmt->span));
-    return check_concurrent_loop(sch, schedule_find_loop(sch, var));
+    return check_concurrent_loop(sch, schedule_find_loop(sch, var), RUN_AS_THREADS);
 }
 
 static bool refuse_at_loop(Schedule *sch, const TreeNode *node)

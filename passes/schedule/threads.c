@@ -130,6 +130,20 @@ static bool check_kernel(Schedule *sch, const KernelSet *set, const TreeNode *ke
     return false;
 }
 
+/* The loop at NODE, which the script bound to threads of a block, still may be: scratch in global memory that steps have put below it since
+   was no conflict as long as others could say where it is stored. */
+static bool check_bound_loop(Schedule *sch, const TreeNode *node)
+{
+    Conflict conflict;
+    const ForStmt *loop = node_loop(node);
+    if (!schedule_bound_at(sch, loop->var).file || !strncmp(loop->thread, "blockIdx", 8) ||
+        !dependence_carried(sch->ctx, schedule_func(sch), loop->var, RUN_AS_THREADS, &conflict))
+        return true;
+    refuse_bound(sch, node, "%s", conflict.text);
+    note_conflict(sch, &conflict);
+    return false;
+}
+
 /* The loop at NODE, inside of a kernel, still may be parallel or vectorized: it may have become so before the kernel was made. */
 static bool check_loop_in_kernel(Schedule *sch, const TreeNode *node)
 {
@@ -168,7 +182,7 @@ static bool check_function(Schedule *sch)
             if (same_tag && !check_same_extent(sch, other, node))
                 return false;
         }
-        if (!check_calls_beside(sch, kernel, node))
+        if (!check_bound_loop(sch, node) || !check_calls_beside(sch, kernel, node))
             return false;
     }
     KernelSet set = {0};
