@@ -62,6 +62,8 @@ bool schedule_end(Schedule *sch, Step step, bool ok)
         sch->module = step.module;
         sch->consumed.count = step.consumed_count;
         sch->renamed.count = step.renamed_count;
+    } else if (sch->module != step.module) {
+        vec_push(sch->ctx->arena, &sch->past, ((Past){step.module, sch->call_span}));
     }
     sch->func_index = step.func_index;
     return ok;

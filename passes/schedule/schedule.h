@@ -32,6 +32,12 @@ typedef struct {
     Span span; /* the script line that bound it */
 } Bound;
 
+/* What a step changed. */
+typedef struct {
+    const Module *before;
+    Span span; /* the script line of the step */
+} Past;
+
 typedef struct Schedule {
     Context *ctx;
     const Module *module;
@@ -43,6 +49,7 @@ typedef struct Schedule {
     VEC(Consumed) consumed;
     VEC(Renamed) renamed;
     VEC(Bound) bound;
+    VEC(Past) past; /* the steps so far that changed the program, in order */
     const Stmt *subject; /* of the running step: the loop or block that its first handle stands for, or NULL */
     bool refused_without_place; /* it was refused, and no note says yet where in the program */
     bool func_pinned; /* a handle was looked up in this step: all others must be of the same function */

@@ -24,7 +24,59 @@ static const TreeNode *kernel_of(Schedule *sch, const TreeNode *node)
     return kernel;
 }
 
-/* An error where the script bound the loop at NODE, with a note at the loop; at the loop where the program did. Returns false. */
+typedef struct {
+    const Var *var;
+    const Stmt *kernel; /* the outermost thread-bound loop around what is visited */
+    bool found;
+} KernelSearch;
+
+static bool enter_thread_loop(Visitor *visitor, const Stmt *stmt)
+{
+    KernelSearch *search = visitor->data;
+    if (!search->found && stmt->kind == STMT_FOR && stmt->as.loop.kind == FOR_THREAD) {
+        search->kernel = search->kernel ? search->kernel : stmt;
+        search->found = stmt->as.loop.var == search->var;
+    }
+    return !search->found;
+}
+
+static void leave_kernel(Visitor *visitor, const Stmt *stmt)
+{
+    KernelSearch *search = visitor->data;
+    if (!search->found && search->kernel == stmt)
+        search->kernel = NULL;
+}
+
+/* The loop over VAR in FUNC is bound to threads, and its kernel may not run as they say. */
+static bool has_wrong_kernel(Schedule *sch, const Func *func, const Var *var)
+{
+    KernelSearch search = {.var = var};
+    Visitor visitor = {.stmt = enter_thread_loop, .leave_stmt = leave_kernel, .data = &search};
+    visit_stmt(&visitor, func->body);
+    if (!search.found)
+        return false;
+    KernelSet set = dependence_collect_kernels(sch->ctx, func);
+    Str tag;
+    Conflict conflict;
+    return dependence_in_kernel(&set, search.kernel, &tag, &conflict);
+}
+
+/* The script line of the step since which the kernel of the loop at NODE is wrong; a span without a file when it always was. */
+static Span step_at_fault(Schedule *sch, const TreeNode *node)
+{
+    const Var *var = node_loop(node)->var;
+    const Func *after = schedule_func(sch);
+    for (int i = sch->past.count - 1; i >= 0; i--) {
+        const Func *func = sch->past.data[i].before->funcs[sch->func_index];
+        if (func != after && !has_wrong_kernel(sch, func, var))
+            return sch->past.data[i].span;
+        after = func;
+    }
+    return span_none();
+}
+
+/* An error where the script bound the loop at NODE, or else at the step that made its kernel wrong, with a note at the loop; at the loop
+   where the program came with it all. Returns false. */
 __attribute__((format(printf, 3, 4))) static bool refuse_bound(Schedule *sch, const TreeNode *node, const char *format, ...)
 {
     va_list args;
@@ -33,6 +85,8 @@ __attribute__((format(printf, 3, 4))) static bool refuse_bound(Schedule *sch, co
     va_end(args);
     const ForStmt *loop = node_loop(node);
     Span bound = schedule_bound_at(sch, loop->var);
+    if (!bound.file)
+        bound = step_at_fault(sch, node);
     diag_error(sch->ctx, bound.file ? bound : node->stmt->span, "when the schedule ends, loop '%s' is bound to %s, but %s", loop->var->name,
                loop->thread, text);
     if (bound.file)
