@@ -95,10 +95,24 @@ bool access_precedes(const Access *a, const Access *b)
 }
 
 /* The values of bindings are not needed to find the place. */
-static void add_place(Witness *witness, const Access *access, const Frame **loops, int count, const int64_t *values)
+static void add_place(Witness *witness, const Access *access, const Frame **loops, int count, const int64_t *values, bool name_block)
 {
     strbuf_printf(&witness->text, "%s %s", access->write ? "written" : "read", count ? "at " : "outside of the loops");
     witness_add_iteration(witness, loops, count, values);
+    if (name_block)
+        strbuf_printf(&witness->text, " in block '%s'", access->block->name);
+}
+
+/* A loop around one access has the name of another loop around the other one, so that the blocks must tell which is meant. */
+static bool needs_blocks(const Pair *pair)
+{
+    if (!pair->a->block || !pair->b->block || pair->a->block == pair->b->block)
+        return false;
+    for (int i = 0; i < pair->count_a; i++)
+        for (int j = 0; j < pair->count_b; j++)
+            if (pair->loops_a[i]->var != pair->loops_b[j]->var && !strcmp(pair->loops_a[i]->var->name, pair->loops_b[j]->var->name))
+                return true;
+    return false;
 }
 
 static const char *witness_text(Pair *pair, const int64_t *values, const char *params)
@@ -106,9 +120,9 @@ static const char *witness_text(Pair *pair, const int64_t *values, const char *p
     Witness witness = witness_new(pair->ctx, pair->a->func, pair->a->frame, pair->b->frame);
     witness_add_element(&witness, pair->a->buffer, values + pair->element);
     strbuf_add(&witness.text, " is ");
-    add_place(&witness, pair->a, pair->loops_a, pair->count_a, values);
+    add_place(&witness, pair->a, pair->loops_a, pair->count_a, values, needs_blocks(pair));
     strbuf_add(&witness.text, " and ");
-    add_place(&witness, pair->b, pair->loops_b, pair->count_b, values + pair->count_a);
+    add_place(&witness, pair->b, pair->loops_b, pair->count_b, values + pair->count_a, needs_blocks(pair));
     if (*params)
         strbuf_printf(&witness.text, " (with %s)", params);
     return strbuf_text(&witness.text);
