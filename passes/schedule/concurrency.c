@@ -5,7 +5,9 @@
 
    Legal when no two different iterations conflict: one writes what the other reads or writes. Scratch that each iteration fills before it
    reads it is no conflict, since lowering gives each iteration its own. A reduction loop conflicts with itself. Threads may share: see
-   RUN_AS_THREADS. Steps that change what stands below such a loop ask again. */
+   RUN_AS_THREADS. Steps that change what stands below such a loop ask again, and so does the end of the schedule for threads: what a step
+   puts below a bound loop in global memory may get its scope after that. Every thread runs what stands beside the loops of its tag, which
+   a call of a function that may have effects must not. */
 #include "passes/schedule/concurrency.h"
 
 #include <string.h>
