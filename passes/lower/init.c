@@ -15,7 +15,8 @@
      nothing else inside that loop touches what the init writes or writes what the init reads.
    - Else a guard, `if vk == 0: init` inside the block: only where the first update that runs for each point provably is the first iteration
      of all reduction loops, which the reduction axes tell from the others.
-   - Else a flag for each point, cleared by a nest, tells whether the point has had its init: `if not C_begun[vi]: C_begun[vi] = True; init`.
+   - Else a flag for each point, cleared by a nest, tells whether the point has had its init: `if not C_begun[vi]: C_begun[vi] = True; init`
+     inside the block, or in a nest of its own where points may lack updates.
    A block to which none applies is refused. */
 #include "passes/lower/init.h"
 
@@ -101,9 +102,12 @@ static const Stmt *block_around(const InitSite *site)
     return index >= 0 ? site->frames[index].stmt : NULL;
 }
 
-/* The block AROUND sees the sizes of FLAGS; the points can be counted before outer, and are the same there as later. */
+/* The block AROUND sees the sizes of FLAGS; the points can be counted before outer, and are the same there as later. Where points may lack
+   updates, their init can stand there too. */
 static bool flags_are_possible(const InitSite *site, const Stmt *around, const InitFlags *flags, Map *roots)
 {
+    if (init_site_points_may_lack_updates(site) && !nest_is_possible(site, flags->nest))
+        return false;
     Map inside = symbols_defined(site->ctx, around->as.block.body);
     for (int i = 0; i < flags->buffer->ndim; i++)
         if (expr_uses_any(flags->buffer->shape[i], &inside) || expr_reads_memory(flags->buffer->shape[i]))
@@ -146,15 +150,6 @@ static void add_reads_of_update(Context *ctx, BlockStmt *update)
     update->read_count = count;
 }
 
-static void add_region(Context *ctx, Region **regions, int *count, Region region)
-{
-    Region *all = ARENA_ARRAY(ctx->arena, Region, *count + 1);
-    for (int i = 0; i < *count; i++)
-        all[i] = (*regions)[i];
-    all[(*count)++] = region;
-    *regions = all;
-}
-
 static void refuse(const InitSite *site)
 {
     const Stmt *block = site->frames[site->frame_count - 1].stmt, *outer = site->frames[site->outer].stmt;
@@ -165,12 +160,12 @@ static void refuse(const InitSite *site)
               outer->as.loop.var->name);
 }
 
-/* The init of UPDATE under a flag for each point, where that is possible; otherwise false. */
+/* The init of UPDATE under a flag for each point, where that is possible; otherwise false. *INIT is what is left of it in the block. */
 static bool add_flags(InitPass *pass, const InitSite *site, BlockStmt *update, const Stmt **init)
 {
     Context *ctx = site->ctx;
     const Stmt *around = block_around(site);
-    if (!around || init_site_points_may_lack_updates(site))
+    if (!around)
         return false;
     InitFlags flags = init_site_flags(site);
     if (!flags_are_possible(site, around, &flags, &pass->roots))
@@ -182,8 +177,13 @@ static bool add_flags(InitPass *pass, const InitSite *site, BlockStmt *update, c
     }
     vec_push(ctx->arena, list, flags.buffer);
     add_nest(ctx, pass, site, flags.clear);
-    add_region(ctx, &update->reads, &update->read_count, flags.region);
-    add_region(ctx, &update->writes, &update->write_count, flags.region);
+    if (init_site_points_may_lack_updates(site)) {
+        add_nest(ctx, pass, site, flags.nest);
+        *init = stmt_empty(ctx);
+        return true;
+    }
+    regions_add(ctx, &update->reads, &update->read_count, flags.region);
+    regions_add(ctx, &update->writes, &update->write_count, flags.region);
     *init = flags.init;
     return true;
 }

@@ -46,8 +46,11 @@ typedef struct {
     Buffer *buffer;    /* its shape is that of the domains of the axes that are no reduction */
     Region region;     /* the element of the point, for the block */
     const Stmt *clear; /* loops of its own, to stand before outer: no point has had its init */
-    const Stmt *init;  /* in the block: the init where the point has had none */
+    const Stmt *init;  /* for the block: the init where the point has had none */
+    const Stmt *nest;  /* the same for all points, to stand after clear */
 } InitFlags;
 InitFlags init_site_flags(const InitSite *site);
+/* Appends REGION to *REGIONS, which holds *COUNT. */
+void regions_add(Context *ctx, Region **regions, int *count, Region region);
 
 #endif

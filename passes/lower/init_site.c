@@ -318,13 +318,32 @@ static const Stmt *loops_over_points(const InitSite *site, const Stmt *nest)
     return clone_fresh(site->ctx, nest);
 }
 
-const Stmt *init_site_nest(const InitSite *site)
+void regions_add(Context *ctx, Region **regions, int *count, Region region)
+{
+    Region *all = ARENA_ARRAY(ctx->arena, Region, *count + 1);
+    for (int i = 0; i < *count; i++)
+        all[i] = (*regions)[i];
+    all[(*count)++] = region;
+    *regions = all;
+}
+
+/* INIT, which is the block's or holds it, at all points. It touches EXTRA too, or NULL. */
+static const Stmt *nest_of_init(const InitSite *site, const Stmt *init, const Region *extra)
 {
     const BlockStmt *block = site->block;
     BlockRegions regions = {0};
     regions.writes = spatial_regions(site, block->writes, block->write_count, NULL, 0, &regions.write_count);
     regions.reads = spatial_regions(site, block->reads, block->read_count, block->writes, block->write_count, &regions.read_count);
-    return loops_over_points(site, point_block(site, "init", block->init, regions));
+    if (extra) {
+        regions_add(site->ctx, &regions.reads, &regions.read_count, *extra);
+        regions_add(site->ctx, &regions.writes, &regions.write_count, *extra);
+    }
+    return loops_over_points(site, point_block(site, "init", init, regions));
+}
+
+const Stmt *init_site_nest(const InitSite *site)
+{
+    return nest_of_init(site, site->block->init, NULL);
 }
 
 /* --- Flags --- */
@@ -352,12 +371,15 @@ InitFlags init_site_flags(const InitSite *site)
     Region region = region_point(ctx, flags, point);
     const Stmt *clear = stmt_store(ctx, flags, point, count, expr_bool(ctx, false), NULL, span);
     const Stmt *once[] = {stmt_store(ctx, flags, point, count, expr_bool(ctx, true), NULL, span), block->init};
-    BlockRegions regions = {.writes = ARENA_NEW(ctx->arena, Region), .write_count = 1};
-    *regions.writes = region;
+    const Expr *begun = expr_load(ctx, flags, point, count, NULL, span);
+    const Stmt *init = stmt_if(ctx, op_not(ctx, begun, span), stmt_seq(ctx, once, 2), NULL, span);
+    BlockRegions regions = {0};
+    regions_add(ctx, &regions.writes, &regions.write_count, region);
     return (InitFlags){
         .buffer = flags,
         .region = region,
         .clear = loops_over_points(site, point_block(site, "clear", clear, regions)),
-        .init = stmt_if(ctx, op_not(ctx, expr_load(ctx, flags, point, count, NULL, span), span), stmt_seq(ctx, once, 2), NULL, span),
+        .init = init,
+        .nest = nest_of_init(site, init, &region),
     };
 }
