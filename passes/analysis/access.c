@@ -7,6 +7,7 @@
 #include "ir/wrap.h"
 #include "passes/analysis/access_flat.h"
 #include "passes/analysis/access_frame.h"
+#include "passes/analysis/access_rows.h"
 #include "passes/analysis/access_version.h"
 #include "passes/analysis/reduction.h"
 
@@ -310,18 +311,6 @@ static void collect_loop(Collector *collector, const Stmt *stmt)
     collect_stmt(collector, loop->body);
 }
 
-/* BLOCK reduces nothing itself: what is reduced below it is up to the block inside, whose init it may be. */
-static bool only_wraps(const BlockStmt *block)
-{
-    const Stmt *body = block->body;
-    while (body->kind == STMT_FOR)
-        body = body->as.loop.body;
-    for (int i = 0; i < block->iter_count; i++)
-        if (block->iters[i].kind != ITER_SPATIAL)
-            return false;
-    return !block->init && body->kind == STMT_BLOCK;
-}
-
 static void collect_block(Collector *collector, const Stmt *stmt)
 {
     const BlockStmt *block = &stmt->as.block, *outer_block = collector->block;
@@ -344,7 +333,7 @@ static void collect_block(Collector *collector, const Stmt *stmt)
                 arena_copy(collector->ctx->arena, &view, sizeof view));
     }
     collector->block = block;
-    if (!outer_reduction && !only_wraps(block)) {
+    if (!outer_reduction && !reduction_is_inside(block)) {
         const Reduction *reduction = reduction_recognize(collector->ctx, block);
         collector->reduction = reduction && reduction_starts_targets(reduction, block) ? reduction : NULL;
         collector->group = block;
@@ -544,6 +533,16 @@ static AccessCache *access_cache(Context *ctx)
     return ctx->accesses.handle;
 }
 
+/* A part with accesses whose elements have other names is to be walked again: what the names are is a matter of the whole function. */
+static void mark_split_parts(Collector *collector)
+{
+    for (int p = 0; p < collector->parts.count; p++) {
+        Part *part = &collector->parts.data[p];
+        for (int i = part->first; i < part->end; i++)
+            part->plain &= !collector->accesses.data[i].rows;
+    }
+}
+
 /* The accesses of FUNC into LIST; its parts may be in KNOWN, which may be NULL. */
 static void collect_func(Context *ctx, const Func *func, const KeptList *known, KeptList *list)
 {
@@ -556,6 +555,8 @@ static void collect_func(Context *ctx, const Func *func, const KeptList *known, 
     }
     vec_reserve(ctx->arena, &collector.accesses, known ? known->list.count + 16 : 0);
     collect_stmt(&collector, func->body);
+    accesses_split_rows(ctx, func, &collector.accesses);
+    mark_split_parts(&collector);
     list->func = func;
     list->list = collector.accesses;
     list->parts = collector.parts;

@@ -222,7 +222,7 @@ const char *access_uncovered(Context *ctx, const Access *const *writes, int coun
     if (!found)
         return NULL;
     Witness witness = witness_new(ctx, read->func, read->frame, NULL);
-    witness_add_element(&witness, read->buffer, values + pair.common);
+    witness_add_accessed(&witness, read, values + pair.common);
     strbuf_add(&witness.text, pair.common ? " (at " : "");
     witness_add_iteration(&witness, pair.loops_a, pair.common, values);
     if (*params)

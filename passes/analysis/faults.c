@@ -1,6 +1,7 @@
 /* See faults.h. */
 #include "passes/analysis/faults.h"
 
+#include "passes/analysis/access_rows.h"
 #include "passes/analysis/pair.h"
 #include "support/strbuf.h"
 
@@ -287,7 +288,7 @@ static void find_misplaced(FaultSearch *search, const Access *access)
 FaultList faults_collect(Context *ctx, const Func *func)
 {
     FaultSearch search = {.ctx = ctx, .sizes = func_sizes(ctx, func)};
-    AccessList accesses = access_collect(ctx, func);
+    AccessList collected = access_collect(ctx, func), accesses = accesses_unsplit(ctx, &collected);
     for (int i = 0; i < accesses.count; i++) {
         const Access *access = &accesses.data[i];
         for (const Frame *frame = access->frame; frame; frame = frame->outer)

@@ -118,7 +118,7 @@ static bool needs_blocks(const Pair *pair)
 static const char *witness_text(Pair *pair, const int64_t *values, const char *params)
 {
     Witness witness = witness_new(pair->ctx, pair->a->func, pair->a->frame, pair->b->frame);
-    witness_add_element(&witness, pair->a->buffer, values + pair->element);
+    witness_add_accessed(&witness, pair->a, values + pair->element);
     strbuf_add(&witness.text, " is ");
     add_place(&witness, pair->a, pair->loops_a, pair->count_a, values, needs_blocks(pair));
     strbuf_add(&witness.text, " and ");

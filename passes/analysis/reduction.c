@@ -322,3 +322,14 @@ const char *reduction_name(ReduceKind kind)
     };
     return names[kind];
 }
+
+bool reduction_is_inside(const BlockStmt *block)
+{
+    const Stmt *body = block->body;
+    while (body->kind == STMT_FOR)
+        body = body->as.loop.body;
+    for (int i = 0; i < block->iter_count; i++)
+        if (block->iters[i].kind != ITER_SPATIAL)
+            return false;
+    return !block->init && body->kind == STMT_BLOCK;
+}

@@ -34,6 +34,8 @@ typedef struct {
 /* The reduction that BLOCK's body is, or NULL when it is none that is known to commute. The init is not looked at. The body of a nest of
    loops and blocks (as blockize makes it) is recognized by its innermost block. */
 const Reduction *reduction_recognize(Context *ctx, const BlockStmt *block);
+/* BLOCK reduces nothing itself: what is reduced below it is up to the block inside, whose init it may be. */
+bool reduction_is_inside(const BlockStmt *block);
 /* True when BUFFER is a target of REDUCTION. */
 bool reduction_owns(const Reduction *reduction, const Buffer *buffer);
 /* False when BLOCK, whose body is REDUCTION, has an init that sets anything but the elements that the update combines into: then updates do

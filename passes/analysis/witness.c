@@ -2,6 +2,7 @@
 #include "passes/analysis/witness.h"
 
 #include "ir/print.h"
+#include "passes/analysis/access_rows.h"
 
 static void add_loops(Context *ctx, Map *loops, const Frame *frame)
 {
@@ -30,6 +31,39 @@ static const char *spelling(Witness *witness, const void *symbol, const char *na
     }
     const char *text = map_get(&witness->spellings, symbol);
     return text ? text : name;
+}
+
+/* "2 * m + 1": the index in dimension DIM of the buffer that has ROWS; INDICES are its digits. */
+static void add_digits(Witness *witness, const AccessRows *rows, int dim, const int64_t *indices)
+{
+    int last = rows->strides[dim].count;
+    const char *separator = "";
+    for (int i = 0; i < last; i++) {
+        if (!indices[i])
+            continue;
+        const Expr *stride = rows_stride(witness->ctx, rows, dim, i, DTYPE_INT64);
+        strbuf_printf(&witness->text, stride->kind == EXPR_VAR ? "%s%lld * %s" : "%s%lld * (%s)", separator, (long long)indices[i],
+                      print_expr(witness->ctx, stride));
+        separator = " + ";
+    }
+    if (indices[last] || !*separator)
+        strbuf_printf(&witness->text, "%s%lld", separator, (long long)indices[last]);
+}
+
+void witness_add_accessed(Witness *witness, const Access *access, const int64_t *indices)
+{
+    const AccessRows *rows = access->rows;
+    if (!rows) {
+        witness_add_element(witness, access->buffer, indices);
+        return;
+    }
+    strbuf_printf(&witness->text, "%s[", spelling(witness, rows->flat, rows->flat->name));
+    for (int d = 0; d < rows->flat->ndim; d++) {
+        strbuf_add(&witness->text, d ? ", " : "");
+        add_digits(witness, rows, d, indices);
+        indices += rows->strides[d].count + 1;
+    }
+    strbuf_add(&witness->text, "]");
 }
 
 void witness_add_element(Witness *witness, const Buffer *buffer, const int64_t *indices)

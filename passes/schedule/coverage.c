@@ -3,6 +3,7 @@
    any element. */
 #include "passes/schedule/coverage.h"
 
+#include "passes/analysis/access_rows.h"
 #include "passes/analysis/witness.h"
 
 typedef struct {
@@ -48,8 +49,9 @@ static Coverage coverage_new(Schedule *sch, const Buffer *buffer)
 {
     Context *ctx = sch->ctx;
     const Func *func = schedule_func(sch);
+    AccessList accesses = access_collect(ctx, func);
     Coverage coverage = {
-        .ctx = ctx, .func = func, .buffer = buffer, .accesses = access_collect(ctx, func), .sizes = func_sizes(ctx, func)};
+        .ctx = ctx, .func = func, .buffer = buffer, .accesses = accesses_unsplit(ctx, &accesses), .sizes = func_sizes(ctx, func)};
     coverage.elements = ARENA_ARRAY(ctx->arena, Var *, buffer->ndim);
     for (int d = 0; d < buffer->ndim; d++)
         coverage.elements[d] = var_new(ctx, context_intern(ctx, "element"), DTYPE_INT64, span_none());

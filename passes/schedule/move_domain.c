@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "ir/walk.h"
-#include "passes/analysis/access.h"
+#include "passes/analysis/access_rows.h"
 #include "passes/arith/iter_map.h"
 #include "passes/schedule/loops.h"
 #include "passes/schedule/move.h"
@@ -51,30 +51,66 @@ static RangeList relaxed_loops(Move *move, const TreeNode *partner, const Buffer
     return list;
 }
 
-/* The union of what the partners touch of BUFFER in one iteration of the loop; false when none touches it. */
-static bool partner_region(Move *move, Analyzer *an, const Buffer *buffer, IntSet *out)
+/* A region of a partner, in terms of its iterators. */
+typedef struct {
+    const TreeNode *partner;
+    Region region;
+} Use;
+typedef VEC(Use) UseList;
+
+/* What the partners touch of BUFFER. */
+static UseList partner_uses(Move *move, const Buffer *buffer)
 {
-    Context *ctx = move->sch->ctx;
-    bool found = false;
-    IntSet *one = ARENA_ARRAY(ctx->arena, IntSet, buffer->ndim);
+    UseList uses = {0};
     for (int p = 0; p < move->partner_count; p++) {
         const BlockStmt *partner = node_block(move->partners[p]);
         const Region *regions = move->reverse ? partner->writes : partner->reads;
         int count = move->reverse ? partner->write_count : partner->read_count;
-        RangeList loops = relaxed_loops(move, move->partners[p], buffer);
-        for (int r = 0; r < count; r++) {
-            if (regions[r].buffer != buffer)
-                continue;
-            Region bound = loops_bound_region(move->sch, move->partners[p], regions[r]);
-            Domain domain = domain_from_ranges(ctx, loops.data, loops.count);
-            for (int d = 0; d < buffer->ndim; d++)
-                one[d] = int_set_eval_range(an, bound.ranges[d], &domain);
-            for (int d = 0; d < buffer->ndim; d++)
-                out[d] = found ? int_set_union(an, out[d], one[d]) : one[d];
-            found = true;
-        }
+        for (int r = 0; r < count; r++)
+            if (regions[r].buffer == buffer)
+                vec_push(move->sch->ctx->arena, &uses, ((Use){move->partners[p], regions[r]}));
     }
-    return found;
+    return uses;
+}
+
+/* Names the elements of a flat buffer with symbolic strides by digits, in OWN, of the moved block, and USES: B[vi * m + vj] as B[vi, vj].
+   What comes of it need only be likely: that each iteration has what it needs is shown later. */
+static void split_rows(Move *move, Region *own, UseList *uses)
+{
+    Context *ctx = move->sch->ctx;
+    Map symbols = func_symbols(ctx, schedule_func(move->sch));
+    VEC(Region) all = {0};
+    vec_push(ctx->arena, &all, *own);
+    for (int i = 0; i < uses->count; i++)
+        vec_push(ctx->arena, &all, uses->data[i].region);
+    bool strided = false;
+    for (int i = 0; i < all.count; i++)
+        for (int d = 0; d < own->buffer->ndim; d++)
+            strided |= expr_has_symbolic_stride(&symbols, all.data[i].ranges[d].min);
+    const AccessRows *rows = strided ? rows_of_regions(ctx, &symbols, all.data, NULL, all.count) : NULL;
+    for (int i = 0; i < all.count; i++)
+        if (!rows || !rows_bound_region(ctx, &symbols, rows, &all.data[i], &all.data[i]))
+            return;
+    *own = all.data[0];
+    for (int i = 0; i < uses->count; i++)
+        uses->data[i].region = all.data[1 + i];
+}
+
+/* The union of USES, of BUFFER, in one iteration of the loop. */
+static void union_uses(Move *move, Analyzer *an, const UseList *uses, const Buffer *buffer, IntSet *out)
+{
+    Context *ctx = move->sch->ctx;
+    IntSet *one = ARENA_ARRAY(ctx->arena, IntSet, buffer->ndim);
+    for (int u = 0; u < uses->count; u++) {
+        const TreeNode *partner = uses->data[u].partner;
+        RangeList loops = relaxed_loops(move, partner, buffer);
+        Region bound = loops_bound_region(move->sch, partner, uses->data[u].region);
+        Domain domain = domain_from_ranges(ctx, loops.data, loops.count);
+        for (int d = 0; d < buffer->ndim; d++)
+            one[d] = int_set_eval_range(an, bound.ranges[d], &domain);
+        for (int d = 0; d < buffer->ndim; d++)
+            out[d] = u ? int_set_union(an, out[d], one[d]) : one[d];
+    }
 }
 
 /* --- solving for the iterators --- */
@@ -253,13 +289,17 @@ IterDomain *move_solve_domains(Move *move, Analyzer *an)
     const Region *own = move->reverse ? block->reads : block->writes;
     int count = move->reverse ? block->read_count : block->write_count;
     for (int r = count - 1; r >= 0; r--) { /* the printed form of a union depends on the order */
-        const Buffer *buffer = own[r].buffer;
-        IntSet *needed = ARENA_ARRAY(ctx->arena, IntSet, buffer->ndim);
-        if (regions_find(&own[r + 1], count - r - 1, buffer) || !partner_region(move, an, buffer, needed) ||
-            solve_affine(move, an, block, &own[r], needed, infos))
+        Region region = own[r];
+        UseList uses = partner_uses(move, region.buffer);
+        if (regions_find(&own[r + 1], count - r - 1, region.buffer) || !uses.count)
             continue;
-        for (int d = 0; d < buffer->ndim; d++)
-            solve_dimension(an, block, own[r].ranges[d], needed[d], buffer->shape[d], infos);
+        split_rows(move, &region, &uses);
+        IntSet *needed = ARENA_ARRAY(ctx->arena, IntSet, region.buffer->ndim);
+        union_uses(move, an, &uses, region.buffer, needed);
+        if (solve_affine(move, an, block, &region, needed, infos))
+            continue;
+        for (int d = 0; d < region.buffer->ndim; d++)
+            solve_dimension(an, block, region.ranges[d], needed[d], region.buffer->shape[d], infos);
     }
     for (int i = 0; i < block->iter_count; i++) {
         keep_binding(move, block, i, &infos[i]);
