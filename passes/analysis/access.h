@@ -34,7 +34,7 @@ typedef struct {
     Var *data;          /* the memory: the data variable of the root buffer */
     Buffer *buffer;     /* the root buffer, in whose coordinates REGION is */
     Region region;
-    const struct AccessRows *rows; /* NULL, or how REGION names elements instead (see access_rows.h): BUFFER is then made up */
+    const struct AccessRows *rows; /* NULL, or how REGION names elements instead (see rows.h): BUFFER is then made up */
     Region given;       /* with ROWS: REGION in coordinates of the root buffer */
     bool whole;         /* may touch any element: REGION says nothing */
     bool write;

@@ -181,3 +181,32 @@ void access_assume_anywhere(AffineSpace *space, const Access *access, const Affi
 {
     assume_possible(space, access, access->frame, env, true);
 }
+
+/* What holds where ACCESS runs since CONDITION, at FRAME, holds or does not. */
+static void add_known(Context *ctx, const Access *access, const Frame *frame, const Expr *condition, Subst *values, ExprList *conditions)
+{
+    if (condition->kind == (frame->negated ? EXPR_OR : EXPR_AND)) {
+        add_known(ctx, access, frame, condition->args[0], values, conditions);
+        add_known(ctx, access, frame, condition->args[1], values, conditions);
+        return;
+    }
+    bool exact = expr_is_compare(condition) && dtype_is_index(condition->args[0]->dtype) && expr_is_fixed(condition);
+    if (concerns_reduction(access, frame, condition) || (frame->negated && !exact))
+        return;
+    condition = subst_expr(ctx, values, condition);
+    if (frame->negated)
+        condition = op_compare(ctx, expr_opposite_compare(condition->kind), condition->args[0], condition->args[1]);
+    vec_push(ctx->arena, conditions, condition);
+}
+
+ExprList access_known_conditions(Context *ctx, const Access *access)
+{
+    ExprList conditions = {0};
+    for (const Frame *frame = access->frame; frame; frame = frame->outer) {
+        if (frame->kind != FRAME_CONDITION || expr_is_int(frame->value, !frame->negated))
+            continue;
+        Subst values = frame_values(ctx, frame->outer);
+        add_known(ctx, access, frame, frame->value, &values, &conditions);
+    }
+    return conditions;
+}

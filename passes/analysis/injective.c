@@ -8,7 +8,6 @@
 #include "passes/analysis/pair.h"
 #include "passes/arith/iter_map.h"
 
-
 typedef struct {
     Context *ctx;
     const AffineEnv *env;
@@ -246,6 +245,55 @@ static const Expr *known_bounds(const Pair *pair, const VarRange *ranges, int co
     return known;
 }
 
+static bool is_factor(const Expr *factor, const Expr *product)
+{
+    return expr_equal(factor, product) ||
+           (product->kind == EXPR_MUL && (is_factor(factor, product->args[0]) || is_factor(factor, product->args[1])));
+}
+
+/* A buffer has elements where one is touched: no factor of its size is 0. */
+static bool is_factor_of_size(const Buffer *buffer, const Expr *expr)
+{
+    for (int d = 0; d < buffer->ndim; d++)
+        if (is_factor(expr, buffer->shape[d]))
+            return true;
+    return false;
+}
+
+/* SCALE is not 0 where A runs; AN knows what holds there. */
+static bool is_never_zero(const Pair *pair, Analyzer *an, const Expr *scale)
+{
+    int64_t value;
+    if (expr_const_int(scale, &value))
+        return value != 0;
+    if (scale->kind == EXPR_MUL)
+        return is_never_zero(pair, an, scale->args[0]) && is_never_zero(pair, an, scale->args[1]);
+    return (!pair->a->asked && is_factor_of_size(pair->a->buffer, scale)) || analyzer_prove_at_least(an, scale, 1);
+}
+
+/* (i * m + j) * k is one number for each i and j unless k is 0. */
+static bool scales_are_nonzero(const Pair *pair, const IterMapResult *map)
+{
+    Analyzer *an = NULL;
+    for (int i = 0; i < map->count; i++)
+        for (int s = 0; s < map->sums[i]->count; s++) {
+            const Expr *scale = map->sums[i]->args[s].scale;
+            int64_t value;
+            if (expr_const_int(scale, &value) && value)
+                continue;
+            if (!an) {
+                ExprList point = {0};
+                Map sizes = func_sizes(pair->ctx, pair->a->func);
+                if (!access_point(pair->ctx, pair->a, &point))
+                    point.count = 0;
+                an = analyzer_of_access(pair->ctx, pair->a, &point, &sizes);
+            }
+            if (!is_never_zero(pair, an, scale))
+                return false;
+        }
+    return true;
+}
+
 /* INDICES, over common loops, are a one-to-one map of the loops from number FIRST on that they use, the outer ones agreeing. */
 static bool is_one_to_one(const Pair *pair, const ExprList *indices, int first)
 {
@@ -262,9 +310,9 @@ static bool is_one_to_one(const Pair *pair, const ExprList *indices, int first)
                           .simplify_trivial = true};
     IterMapResult map;
     if (iter_map_detect_mixed(analyzer_new(ctx), &query, &map))
-        return true;
+        return scales_are_nonzero(pair, &map);
     query.predicate = known_bounds(pair, ranges, count);
-    return query.predicate && iter_map_detect_mixed(analyzer_new(ctx), &query, &map);
+    return query.predicate && iter_map_detect_mixed(analyzer_new(ctx), &query, &map) && scales_are_nonzero(pair, &map);
 }
 
 typedef struct {

@@ -33,7 +33,6 @@ Analyzer *analyzer_of_access(Context *ctx, const Access *access, const ExprList 
 {
     Analyzer *an = analyzer_of_sizes(ctx, sizes);
     int count;
-    bool all;
     const Frame **loops = frame_loops(ctx, access->frame, &count);
     learn_from_point(an, access, point);
     for (int i = 0; i < count; i++) {
@@ -44,8 +43,8 @@ Analyzer *analyzer_of_access(Context *ctx, const Access *access, const ExprList 
         analyzer_bind_range_opaque(an, loops[i]->var, range);
         analyzer_assume_positive(an, range.extent);
     }
-    ExprList conditions = access_conditions(ctx, access->frame, &all);
-    for (int i = 0; i < conditions.count && !access_may_lack_updates(access); i++)
+    ExprList conditions = access_known_conditions(ctx, access);
+    for (int i = 0; i < conditions.count; i++)
         analyzer_assume(an, conditions.data[i]);
     return an;
 }

@@ -94,6 +94,8 @@ bool expr_divides(const Expr *expr);
 bool expr_is_fixed(const Expr *expr);
 /* What must hold at FRAME, in terms of loops and sizes. *ALL false: there are conditions besides those. */
 ExprList access_conditions(Context *ctx, const Frame *frame, bool *all);
+/* What certainly holds where ACCESS runs, in the same terms: an init may run where what is said of its reduction does not hold. */
+ExprList access_known_conditions(Context *ctx, const Access *access);
 /* An analyzer that knows what holds where ACCESS runs, whose indices are POINT. */
 Analyzer *analyzer_of_access(Context *ctx, const Access *access, const ExprList *point, const Map *sizes);
 /* A cheap argument that the two never touch a common element, whatever the iterations: in some dimension one lies below a bound and the other

@@ -2,7 +2,7 @@
 #include "passes/analysis/witness.h"
 
 #include "ir/print.h"
-#include "passes/analysis/access_rows.h"
+#include "passes/analysis/rows.h"
 
 static void add_loops(Context *ctx, Map *loops, const Frame *frame)
 {

@@ -123,11 +123,13 @@ static bool check_claims(Move *move)
 {
     Conflict conflict;
     Schedule *sch = move->sch;
-    if (!move->ordered)
+    if (!move->ordered && (move->reverse || !move->by_digits))
         return true;
     ClaimSet claims = dependence_collect_claims(sch->ctx, schedule_func(sch));
     if (dependence_check_claims(&claims, move->block->stmt, &conflict) == CLAIM_SHOWN)
         return true;
+    if (!move->ordered)
+        return refuse_conflict(sch, &conflict, "the instances of block '%s' would run in another order", block_name(move->block));
     return refuse_conflict(sch, &conflict, "block '%s' would run over all of axis '%s', and its instances may not run in another order",
                            block_name(move->block), move->ordered->var->name);
 }

@@ -16,6 +16,7 @@ typedef struct {
     int partner_count;
     /* a spatial iterator of a producer whose instances run in another order than before and that the partners say nothing of, or NULL */
     const Iter *ordered;
+    bool by_digits; /* domains come from digits of the elements that the block writes, which are only taken to tell its instances apart */
     /* a reduce iterator that is bound to loops which stay around the block, so that its partners see unfinished reductions, or NULL */
     const Iter *partial;
     int position; /* among the statements of the loop's body */

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "ir/walk.h"
-#include "passes/analysis/access_rows.h"
+#include "passes/analysis/access.h"
 #include "passes/arith/iter_map.h"
 #include "passes/schedule/loops.h"
-#include "passes/schedule/move.h"
+#include "passes/schedule/move_uses.h"
 #include "passes/schedule/scope.h"
 
 /* --- the partners' regions in one iteration of the loop --- */
@@ -49,51 +49,6 @@ static RangeList relaxed_loops(Move *move, const TreeNode *partner, const Buffer
         list.data[list.count - 1 - i] = swap;
     }
     return list;
-}
-
-/* A region of a partner, in terms of its iterators. */
-typedef struct {
-    const TreeNode *partner;
-    Region region;
-} Use;
-typedef VEC(Use) UseList;
-
-/* What the partners touch of BUFFER. */
-static UseList partner_uses(Move *move, const Buffer *buffer)
-{
-    UseList uses = {0};
-    for (int p = 0; p < move->partner_count; p++) {
-        const BlockStmt *partner = node_block(move->partners[p]);
-        const Region *regions = move->reverse ? partner->writes : partner->reads;
-        int count = move->reverse ? partner->write_count : partner->read_count;
-        for (int r = 0; r < count; r++)
-            if (regions[r].buffer == buffer)
-                vec_push(move->sch->ctx->arena, &uses, ((Use){move->partners[p], regions[r]}));
-    }
-    return uses;
-}
-
-/* Names the elements of a flat buffer with symbolic strides by digits, in OWN, of the moved block, and USES: B[vi * m + vj] as B[vi, vj].
-   What comes of it need only be likely: that each iteration has what it needs is shown later. */
-static void split_rows(Move *move, Region *own, UseList *uses)
-{
-    Context *ctx = move->sch->ctx;
-    Map symbols = func_symbols(ctx, schedule_func(move->sch));
-    VEC(Region) all = {0};
-    vec_push(ctx->arena, &all, *own);
-    for (int i = 0; i < uses->count; i++)
-        vec_push(ctx->arena, &all, uses->data[i].region);
-    bool strided = false;
-    for (int i = 0; i < all.count; i++)
-        for (int d = 0; d < own->buffer->ndim; d++)
-            strided |= expr_has_symbolic_stride(&symbols, all.data[i].ranges[d].min);
-    const AccessRows *rows = strided ? rows_of_regions(ctx, &symbols, all.data, NULL, all.count) : NULL;
-    for (int i = 0; i < all.count; i++)
-        if (!rows || !rows_bound_region(ctx, &symbols, rows, &all.data[i], &all.data[i]))
-            return;
-    *own = all.data[0];
-    for (int i = 0; i < uses->count; i++)
-        uses->data[i].region = all.data[1 + i];
 }
 
 /* The union of USES, of BUFFER, in one iteration of the loop. */
@@ -153,7 +108,7 @@ static void narrow(Analyzer *an, IterDomain *info, IntSet domain, IntSet bound)
     info->has_domain = info->has_bound = true;
 }
 
-/* One dimension: a point v or v * c, or a stretch from v * c of c elements, tells the domain of v. */
+/* One dimension of SIZE (NULL: not known) elements: a point v or v * c, or a stretch from v * c of c elements, tells the domain of v. */
 static void solve_dimension(Analyzer *an, const BlockStmt *block, Range own, IntSet needed, const Expr *size, IterDomain *infos)
 {
     Context *ctx = analyzer_context(an);
@@ -165,9 +120,9 @@ static void solve_dimension(Analyzer *an, const BlockStmt *block, Range own, Int
         factor = NULL, iter = -1;
     if (iter < 0 || (!factor && !expr_is_int(own.extent, 1)))
         return;
-    const Expr *last = analyzer_simplify(an, op_add_int(ctx, size, -1));
+    const Expr *last = size ? analyzer_simplify(an, op_add_int(ctx, size, -1)) : NULL;
     IntSet domain = {divided(an, needed.min, factor), divided(an, needed.max, factor), false};
-    IntSet bound = {expr_int(ctx, size->dtype, 0), divided(an, last, factor), false};
+    IntSet bound = {expr_int(ctx, size ? size->dtype : needed.min->dtype, 0), divided(an, last, factor), false};
     narrow(an, &infos[iter], domain, bound);
 }
 
@@ -290,16 +245,17 @@ IterDomain *move_solve_domains(Move *move, Analyzer *an)
     int count = move->reverse ? block->read_count : block->write_count;
     for (int r = count - 1; r >= 0; r--) { /* the printed form of a union depends on the order */
         Region region = own[r];
-        UseList uses = partner_uses(move, region.buffer);
+        UseList uses = move_partner_uses(move, region.buffer);
         if (regions_find(&own[r + 1], count - r - 1, region.buffer) || !uses.count)
             continue;
-        split_rows(move, &region, &uses);
+        const AccessRows *rows = move_split_rows(move, &region, &uses);
+        move->by_digits |= rows != NULL;
         IntSet *needed = ARENA_ARRAY(ctx->arena, IntSet, region.buffer->ndim);
         union_uses(move, an, &uses, region.buffer, needed);
         if (solve_affine(move, an, block, &region, needed, infos))
             continue;
         for (int d = 0; d < region.buffer->ndim; d++)
-            solve_dimension(an, block, region.ranges[d], needed[d], region.buffer->shape[d], infos);
+            solve_dimension(an, block, region.ranges[d], needed[d], rows ? rows_size(rows, d) : region.buffer->shape[d], infos);
     }
     for (int i = 0; i < block->iter_count; i++) {
         keep_binding(move, block, i, &infos[i]);

@@ -1,0 +1,110 @@
+/* See move_uses.h. Where a partner reads several rows of a flat buffer, the region that holds them says nothing of rows any more:
+
+     B[T.min(vi * m + vj, (vi + 1) * m + vj):...]       for B[vi * m + vj] + B[(vi + 1) * m + vj]
+
+   so that the points are taken that its statement reads, one by one. Not handled there: partners that are more than one store. */
+#include "passes/schedule/move_uses.h"
+
+#include "ir/walk.h"
+#include "passes/schedule/loops.h"
+
+UseList move_partner_uses(Move *move, const Buffer *buffer)
+{
+    UseList uses = {0};
+    for (int p = 0; p < move->partner_count; p++) {
+        const BlockStmt *partner = node_block(move->partners[p]);
+        const Region *regions = move->reverse ? partner->writes : partner->reads;
+        int count = move->reverse ? partner->write_count : partner->read_count;
+        for (int r = 0; r < count; r++)
+            if (regions[r].buffer == buffer)
+                vec_push(move->sch->ctx->arena, &uses, ((Use){move->partners[p], regions[r]}));
+    }
+    return uses;
+}
+
+typedef struct {
+    Context *ctx;
+    const Use *whole;
+    UseList points;
+    bool complete;
+} PointSearch;
+
+static bool find_point(Visitor *visitor, const Expr *expr)
+{
+    PointSearch *search = visitor->data;
+    if (expr->kind == EXPR_LET)
+        search->complete = false;
+    if (expr->kind != EXPR_LOAD || expr->value.buffer != search->whole->region.buffer)
+        return search->complete;
+    for (int i = 0; i < expr->arg_count; i++)
+        search->complete &= expr->args[i]->dtype.lanes == 1;
+    if (search->complete) {
+        Region point = region_point(search->ctx, expr->value.buffer, expr->args);
+        vec_push(search->ctx->arena, &search->points, ((Use){search->whole->partner, point}));
+    }
+    return search->complete;
+}
+
+/* Adds the points that the partner of USE reads of its region; the region itself where it is a point, or where they are not known. */
+static void add_points(Move *move, const Use *use, UseList *points)
+{
+    Context *ctx = move->sch->ctx;
+    const BlockStmt *block = node_block(use->partner);
+    PointSearch search = {.ctx = ctx, .whole = use, .complete = !move->reverse && block->body->kind == STMT_STORE && !block->init};
+    bool is_point = true;
+    for (int d = 0; d < use->region.buffer->ndim; d++)
+        is_point &= expr_is_int(use->region.ranges[d].extent, 1);
+    Visitor visitor = {.expr = find_point, .data = &search};
+    if (!is_point && search.complete)
+        visit_stmt(&visitor, block->body);
+    if (is_point || !search.complete || !search.points.count)
+        vec_push(ctx->arena, points, *use);
+    else
+        for (int i = 0; i < search.points.count; i++)
+            vec_push(ctx->arena, points, search.points.data[i]);
+}
+
+static bool has_symbolic_stride(const Map *symbols, const Region *region)
+{
+    for (int d = 0; d < region->buffer->ndim; d++)
+        if (expr_has_symbolic_stride(symbols, region->ranges[d].min))
+            return true;
+    return false;
+}
+
+/* BLOCK's iterators lie in their domains. */
+static void bind_iters(Analyzer *an, const BlockStmt *block)
+{
+    for (int i = 0; i < block->iter_count; i++)
+        analyzer_bind_range_opaque(an, block->iters[i].var, block->iters[i].domain);
+}
+
+const AccessRows *move_split_rows(Move *move, Region *own, UseList *uses)
+{
+    Context *ctx = move->sch->ctx;
+    Map symbols = func_symbols(ctx, schedule_func(move->sch));
+    bool strided = has_symbolic_stride(&symbols, own);
+    for (int i = 0; i < uses->count; i++)
+        strided |= has_symbolic_stride(&symbols, &uses->data[i].region);
+    if (!strided)
+        return NULL;
+    UseList split = {0};
+    vec_push(ctx->arena, &split, ((Use){move->block, *own}));
+    for (int i = 0; i < uses->count; i++)
+        add_points(move, &uses->data[i], &split);
+    Region *regions = ARENA_ARRAY(ctx->arena, Region, split.count);
+    for (int i = 0; i < split.count; i++)
+        regions[i] = split.data[i].region;
+    const AccessRows *rows = rows_of_regions(ctx, &symbols, regions, NULL, split.count);
+    Analyzer *an = analyzer_new(ctx);
+    for (int i = 0; i < split.count; i++) {
+        bind_iters(an, node_block(split.data[i].partner));
+        if (!rows || !rows_bound_region(an, &symbols, rows, &regions[i], &split.data[i].region))
+            return NULL;
+    }
+    *own = split.data[0].region;
+    uses->count = 0;
+    for (int i = 1; i < split.count; i++)
+        vec_push(ctx->arena, uses, split.data[i]);
+    return rows;
+}
