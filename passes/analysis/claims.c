@@ -175,3 +175,23 @@ ClaimVerdict dependence_check_claims(const ClaimSet *set, const Stmt *block_stmt
     }
     return check.verdict;
 }
+
+bool dependence_tells_points_apart(Context *ctx, const Func *func, const Block *block)
+{
+    AccessList accesses = access_collect(ctx, func);
+    Map sizes = func_sizes(ctx, func);
+    Conflict conflict;
+    ClaimCheck check = {ctx, func, NULL, &sizes, CLAIM_SHOWN, &conflict};
+    VEC(const Access *) group = {0};
+    for (int i = 0; i < accesses.count; i++)
+        if (accesses.data[i].group == block)
+            vec_push(ctx->arena, &group, &accesses.data[i]);
+    for (const Frame *frame = group.count ? group.data[0]->frame : NULL; frame && !check.block; frame = frame->outer)
+        if (frame->kind == FRAME_BLOCK && frame->stmt->as.block.block == block)
+            check.block = &frame->stmt->as.block;
+    for (int i = 0; check.block && i < group.count && check.verdict == CLAIM_SHOWN; i++)
+        for (int j = 0; j < group.count && check.verdict == CLAIM_SHOWN; j++)
+            if (!pair_is_harmless(group.data[i], group.data[j], false) && !spatial_names_point(&check, group.data[i], group.data[j]))
+                check_pair(&check, group.data[i], group.data[j], true);
+    return check.verdict == CLAIM_SHOWN;
+}

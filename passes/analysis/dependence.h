@@ -124,6 +124,9 @@ typedef struct {
     Map sizes, ranges;
 } ClaimSet;
 ClaimSet dependence_collect_claims(Context *ctx, const Func *func);
+/* BLOCK is a recognized reduction with an init: instances of it that differ in a spatial axis never touch one element of what it reduces into,
+   so that the init of one leaves the sum of the other alone. */
+bool dependence_tells_points_apart(Context *ctx, const Func *func, const Block *block);
 /* Whether different instances of BLOCK_STMT, a block of the set's function, that differ in a spatial iterator touch nothing in common, and
    those that differ in reduce iterators only commute. CONFLICT tells of the instances that refute it or of what is unknown. */
 ClaimVerdict dependence_check_claims(const ClaimSet *set, const Stmt *block_stmt, Conflict *conflict);

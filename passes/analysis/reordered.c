@@ -27,6 +27,7 @@ typedef struct {
     ImageList images;
     Map allocated; /* data variables of the buffers that the program allocates; see is_allocated */
     bool has_allocated;
+    Map apart;     /* of those asked for: block of a reduction -> bool, see commute */
     Map scratch;   /* of those asked for: data variable -> the check when each instance of the block has the buffer to itself, else NULL */
 } OrderCheck;
 
@@ -477,11 +478,24 @@ static bool find_shared_data(Context *ctx, const AccessList *accesses, const Ord
     return true;
 }
 
+/* The updates of one reduction commute; its init stays in front of those of its own point only. */
+static bool commute(OrderCheck *check, const Access *first, const Access *second)
+{
+    if (!pair_is_harmless(first, second, true) || pair_is_harmless(first, second, false) || !first->initialized)
+        return pair_is_harmless(first, second, true);
+    const bool *known = map_get(&check->apart, first->group);
+    if (!known) {
+        bool apart = dependence_tells_points_apart(check->ctx, check->before, first->group);
+        map_set(check->ctx->arena, &check->apart, first->group, (void *)(known = arena_copy(check->ctx->arena, &apart, sizeof apart)));
+    }
+    return *known;
+}
+
 static bool pair_loses_order(OrderCheck *check, const OrderQuestion *question, const AccessList *accesses, const AccessList *after,
                              const Image *a, const Image *b, Conflict *conflict)
 {
     const Access *first = a->old_access, *second = b->old_access;
-    if ((!a->involved && !b->involved) || pair_is_harmless(first, second, true) || keep_order(a, b) || order_stays_apart(a, b) ||
+    if ((!a->involved && !b->involved) || commute(check, first, second) || keep_order(a, b) || order_stays_apart(a, b) ||
         (question->wanted && !question->wanted(question->data, first, second)) || only_own_element(check, first, second) ||
         (question->moved && meet_in_scratch(check, question->moved, accesses, after, a, b)))
         return false;
