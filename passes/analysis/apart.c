@@ -6,14 +6,15 @@
          C[f // q, f % q * 4 + i] = ...                below n
          C[f // q, n + (f % q * 4 + i)] = ...          from n on
 
-   The bound is what an index adds that no loop moves. */
+   The bound is what an index adds that no loop moves, or an index itself: below a loop over k, row k is none of those that f // m > k
+   lets through. */
 #include "ir/linear_sum.h"
 #include "passes/analysis/pair.h"
 #include "passes/analysis/quotient_order.h"
 
 typedef struct {
     const Access *access;
-    const Frame **loops;
+    const Frame **loops; /* those in which the two need not agree */
     int count;
     ExprList indices;
     Analyzer *an; /* knows what holds where the access runs; NULL: not asked yet */
@@ -64,17 +65,22 @@ static bool is_below(Context *ctx, Side *low, Side *high, int dim, const Map *si
     if (!dtype_is_index(index->dtype) || !dtype_equal(index->dtype, other->dtype))
         return false;
     const Expr *bound = start_of(ctx, high, other), *same = start_of(ctx, low, index);
+    bool agrees = (!uses_loops(low, index) && expr_is_fixed(index)) || (!uses_loops(high, other) && expr_is_fixed(other));
+    Side *moving = uses_loops(low, index) ? low : high;
+    if (agrees && quotient_at_most(facts(ctx, moving, sizes), op_add_int(ctx, index, 1), other))
+        return true;
     return bound && !uses_loops(low, bound) && !(same && expr_equal(bound, same)) &&
            quotient_at_most(facts(ctx, high, sizes), bound, other) &&
            quotient_at_most(facts(ctx, low, sizes), op_add_int(ctx, index, 1), bound);
 }
 
-bool pair_is_apart(const Pair *pair)
+bool pair_is_apart(const Pair *pair, int level)
 {
     Side a, b;
     Context *ctx = pair->ctx;
-    if (pair->a->buffer != pair->b->buffer || pair->a->stmt == pair->b->stmt ||
-        !side_new(ctx, pair->a, pair->loops_a, pair->count_a, &a) || !side_new(ctx, pair->b, pair->loops_b, pair->count_b, &b))
+    if (pair->a->buffer != pair->b->buffer || access_same_point(pair->a, pair->b) ||
+        !side_new(ctx, pair->a, pair->loops_a + level, pair->count_a - level, &a) ||
+        !side_new(ctx, pair->b, pair->loops_b + level, pair->count_b - level, &b))
         return false;
     Map sizes = func_sizes(ctx, pair->a->func);
     for (int d = 0; d < a.indices.count; d++)

@@ -199,7 +199,7 @@ bool pair_is_disjoint(const Pair *pair, int level)
             return true;
         linear &= linear_of(pair->env_a, pair->a->region.ranges[i].min, 0, &index);
     }
-    return !linear && (pair_is_one_to_one(pair, level) || pair_is_apart(pair)); /* linear ones are left to isl */
+    return !linear && (pair_is_one_to_one(pair, level) || pair_is_apart(pair, level)); /* linear ones are left to isl */
 }
 
 /* --- boxes --- */

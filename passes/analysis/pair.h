@@ -98,9 +98,9 @@ ExprList access_conditions(Context *ctx, const Frame *frame, bool *all);
 ExprList access_known_conditions(Context *ctx, const Access *access);
 /* An analyzer that knows what holds where ACCESS runs, whose indices are POINT. */
 Analyzer *analyzer_of_access(Context *ctx, const Access *access, const ExprList *point, const Map *sizes);
-/* A cheap argument that the two never touch a common element, whatever the iterations: in some dimension one lies below a bound and the other
-   does not. */
-bool pair_is_apart(const Pair *pair);
+/* A cheap argument that the two never touch a common element where they agree in the first LEVEL loops, whatever the iterations of the
+   others: in some dimension one lies below a bound and the other does not. */
+bool pair_is_apart(const Pair *pair, int level);
 /* The same by intervals: each index of READ, an element, lies between the ends of what an index of WRITE runs over. */
 bool access_covers_interval(Context *ctx, const Access *write, const Access *read, int common, const Map *sizes);
 /* Replaces what bindings and lets around FRAME define by their values, down to loops and sizes. */
