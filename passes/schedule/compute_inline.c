@@ -231,7 +231,6 @@ bool primitive_compute_inline(Schedule *sch, const Value *args, Value *result)
     Var **left = ARENA_ARRAY(sch->ctx->arena, Var *, around);
     for (int i = 0; i < around; i++)
         left[i] = node_loop(loops[around - 1 - i])->var;
-    sched_consume(sch, node_block(node)->block);
     const Block **blocks = ARENA_ARRAY(sch->ctx->arena, const Block *, count);
     TakenReadsList taken = {0};
     for (int i = 0; i < count; i++) {
@@ -472,7 +471,6 @@ bool primitive_reverse_compute_inline(Schedule *sch, const Value *args, Value *r
     Reverse reverse = {.sch = sch, .consumer = schedule_block(sch, args[0].as.block)};
     if (!reverse.consumer || !check_reverse(&reverse) || !check_nothing_between(&reverse) || !check_no_instance_is_lost(&reverse))
         return false;
-    const BlockStmt *consumer = node_block(reverse.consumer);
     const Stmt *merged = merged_producer(&reverse);
     if (!merged)
         return false;
@@ -481,7 +479,6 @@ bool primitive_reverse_compute_inline(Schedule *sch, const Value *args, Value *r
     const TreeNode *scope = schedule_scope(sch, reverse.consumer);
     const Block *producer = node_block(reverse.producer)->block;
     const TakenReads taken = {producer, producer, common_loop_count(sch, reverse.producer, reverse.consumer), NULL};
-    sched_consume(sch, consumer->block);
     sched_replace(sch, scope->stmt, inline_rebuild_scope(sch, scope, reverse.consumer, reverse.buffer, &replace));
     return check_reads_in_time(sch, &taken) && check_concurrent_loops_around(sch, schedule_find_block(sch, producer));
 }

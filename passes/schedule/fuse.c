@@ -255,8 +255,6 @@ bool primitive_fuse(Schedule *sch, const Value *args, Value *result)
     const VarRange *outer = loops_ranges_around(sch, top, &outer_count);
     stmt = loops_simplify_bindings(sch, stmt, outer, outer_count, preserve_unit_iters);
     sched_replace(sch, top->stmt, stmt);
-    for (int i = 0; i < fusion.count; i++)
-        sched_consume(sch, args[0].as.list->items[i].as.loop);
     *result = value_loop(fused);
     return true;
 }

@@ -192,15 +192,6 @@ static void collect_buffers(Partition *p)
     }
 }
 
-static bool consume_below(Visitor *visitor, const Stmt *stmt)
-{
-    if (stmt->kind == STMT_FOR)
-        sched_consume(visitor->data, stmt->as.loop.var);
-    if (stmt->kind == STMT_BLOCK)
-        sched_consume(visitor->data, stmt->as.block.block);
-    return true;
-}
-
 bool primitive_loop_partition(Schedule *sch, const Value *args, Value *result)
 {
     Context *ctx = sch->ctx;
@@ -222,8 +213,6 @@ bool primitive_loop_partition(Schedule *sch, const Value *args, Value *result)
     }
     const char *name = arena_printf(ctx->arena, "%s_%s_common", p.name, old->as.loop.var->name);
     sched_replace(sch, old, block_around(&p, name, stmt_seq(ctx, parts, p.count)));
-    Visitor visitor = {.stmt = consume_below, .data = sch};
-    visit_stmt(&visitor, old);
     *result = value_list(ctx, loops, p.count);
     return true;
 }

@@ -200,10 +200,6 @@ bool primitive_merge(Schedule *sch, const Value *args, Value *result)
         if (!check_same_shape(sch, &merge.nests[0], &merge.nests[i], vars))
             return false;
     }
-    for (int i = 0; i < merge.count; i++)
-        for (int d = 0; d < merge.nests[i].depth; d++)
-            sched_consume(sch, node_loop(merge.nests[i].loops[d])->var);
-
     *result = value_loop(vars[merge.nests[0].depth - 1]);
     const TreeNode *around = schedule_parent(sch, merge.list);
     while (around->stmt->kind != STMT_FOR && around->stmt->kind != STMT_BLOCK)

@@ -32,41 +32,13 @@ Step schedule_begin(Schedule *sch, const char *primitive, Span call_span)
     sch->func_pinned = false;
     sch->subject = NULL;
     sch->refused_without_place = false;
-    return (Step){sch->module, sch->func_index, sch->consumed.count, sch->renamed.count, diag_error_count(sch->ctx)};
+    return (Step){sch->module, sch->func_index, sch->renamed.count, diag_error_count(sch->ctx)};
 }
 
 void schedule_set_arguments(Schedule *sch, const Value *args, int count)
 {
     sch->args = args;
     sch->arg_count = count;
-}
-
-static void note_subject(Schedule *sch)
-{
-    const Stmt *subject = sch->subject;
-    if (!sch->refused_without_place || !subject || !subject->span.file)
-        return;
-    if (subject->kind == STMT_FOR)
-        sched_note(sch, subject->span, "loop '%s' is here", subject->as.loop.var->name);
-    else if (schedule_func(sch)->body == subject)
-        sched_note(sch, subject->span, "the root block is here");
-    else
-        sched_note(sch, subject->span, "block '%s' is here", subject->as.block.block->name);
-}
-
-bool schedule_end(Schedule *sch, Step step, bool ok)
-{
-    note_subject(sch);
-    ok = ok && diag_error_count(sch->ctx) == step.error_count;
-    if (!ok) {
-        sch->module = step.module;
-        sch->consumed.count = step.consumed_count;
-        sch->renamed.count = step.renamed_count;
-    } else if (sch->module != step.module) {
-        vec_push(sch->ctx->arena, &sch->past, ((Past){step.module, sch->call_span}));
-    }
-    sch->func_index = step.func_index;
-    return ok;
 }
 
 /* --- Handles --- */
@@ -129,23 +101,62 @@ static const Value *handle_argument(const Schedule *sch, const void *symbol)
     return NULL;
 }
 
-static void refuse_stale(Schedule *sch, const void *symbol, const char *kind, const char *name)
+/* The loop or block that SYMBOL is in a module; NULL when it is not there. */
+typedef struct {
+    const void *symbol;
+    const Stmt *found;
+} SymbolSearch;
+
+static bool find_symbol(Visitor *visitor, const Stmt *stmt)
+{
+    SymbolSearch *search = visitor->data;
+    if ((stmt->kind == STMT_FOR && stmt->as.loop.var == search->symbol) ||
+        (stmt->kind == STMT_BLOCK && stmt->as.block.block == search->symbol))
+        search->found = stmt;
+    return !search->found;
+}
+
+static const Stmt *stmt_of_symbol(const Module *module, const void *symbol)
+{
+    SymbolSearch search = {.symbol = symbol};
+    Visitor visitor = {.stmt = find_symbol, .data = &search};
+    for (int i = 0; i < module->func_count && !search.found; i++)
+        visit_stmt(&visitor, module->funcs[i]->body);
+    return search.found;
+}
+
+static const char *instead_of_stale(const char *primitive, bool loop)
+{
+    const Primitive *row = primitive_find(primitive);
+    if (loop)
+        return row && strstr(row->result, "Loop") ? "; use the handles that this call returned, or get the loop anew"
+                                                  : "; get_loops gives the loops that are there now";
+    return row && strcmp(row->result, "None") ? "; get_block and get_child_blocks give the blocks that are there now" : "";
+}
+
+static void refuse_stale(Schedule *sch, const void *symbol, bool loop, const char *name)
 {
     const Value *handle = handle_argument(sch, symbol);
-    for (int i = sch->consumed.count - 1; i >= 0; i--)
-        if (sch->consumed.data[i].symbol == symbol) {
-            sched_refuse_argument(sch, handle, "%s '%s' no longer exists: '%s' consumed it", kind, name, sch->consumed.data[i].primitive);
-            sched_note(sch, sch->consumed.data[i].span, "consumed here; use the handles that this call returned, or get the %s anew", kind);
-            return;
-        }
-    sched_refuse_argument(sch, handle, "%s '%s' is not in %s", kind, name, sch->func_pinned ? "the function of the other arguments" : "the program");
+    const char *kind = loop ? "loop" : "block";
+    const Stmt *stmt = NULL;
+    const ProgramEdit *edit = sch->edits.data + sch->edits.count;
+    while (!stmt && edit > sch->edits.data)
+        stmt = stmt_of_symbol((--edit)->before, symbol);
+    if (!stmt) {
+        sched_refuse_argument(sch, handle, "%s '%s' is not in %s", kind, name,
+                              sch->func_pinned ? "the function of the other arguments" : "the program");
+        return;
+    }
+    sched_refuse_argument(sch, handle, "%s '%s' no longer exists: '%s' consumed it", kind, name, edit->primitive);
+    sched_note(sch, edit->span, "consumed here%s", instead_of_stale(edit->primitive, loop));
+    sched_note(sch, stmt->span, "%s '%s' was here", kind, name);
 }
 
 const TreeNode *schedule_loop(Schedule *sch, const Var *loop)
 {
     const TreeNode *node = find_anywhere(sch, loop, find_loop);
     if (!node)
-        refuse_stale(sch, loop, "loop", loop->name);
+        refuse_stale(sch, loop, true, loop->name);
     return node;
 }
 
@@ -153,8 +164,63 @@ const TreeNode *schedule_block(Schedule *sch, const Block *block)
 {
     const TreeNode *node = find_anywhere(sch, block, find_block);
     if (!node)
-        refuse_stale(sch, schedule_current_block(sch, block), "block", block->name);
+        refuse_stale(sch, schedule_current_block(sch, block), false, block->name);
     return node;
+}
+
+/* --- The end of a step --- */
+
+/* The first of the step's arguments, or items of them, that is a handle of something in the program: what a step is about that was refused
+   before it looked at any. */
+static const Stmt *first_handle(const Schedule *sch, const Module *module)
+{
+    const Stmt *stmt = NULL;
+    for (int i = 0; i < sch->arg_count && !stmt; i++) {
+        const Value *arg = &sch->args[i], *items = arg->kind == VALUE_LIST ? arg->as.list->items : arg;
+        int count = arg->kind == VALUE_LIST ? arg->as.list->count : 1;
+        for (int k = 0; k < count && !stmt; k++)
+            if (items[k].kind == VALUE_LOOP || items[k].kind == VALUE_BLOCK)
+                stmt = stmt_of_symbol(module, items[k].kind == VALUE_LOOP ? (const void *)items[k].as.loop
+                                                                               : schedule_current_block(sch, items[k].as.block));
+    }
+    return stmt;
+}
+
+static bool is_root(const Module *module, const Stmt *stmt)
+{
+    for (int i = 0; i < module->func_count; i++)
+        if (module->funcs[i]->body == stmt)
+            return true;
+    return false;
+}
+
+/* MODULE: the program before the step. */
+static void note_subject(Schedule *sch, const Module *module)
+{
+    const Stmt *subject = !sch->refused_without_place ? NULL : sch->subject ? sch->subject : first_handle(sch, module);
+    if (!subject || !subject->span.file)
+        return;
+    if (subject->kind == STMT_FOR)
+        sched_note(sch, subject->span, "loop '%s' is here", subject->as.loop.var->name);
+    else if (is_root(module, subject))
+        sched_note(sch, subject->span, "the root block is here");
+    else
+        sched_note(sch, subject->span, "block '%s' is here", subject->as.block.block->name);
+}
+
+bool schedule_end(Schedule *sch, Step step, bool ok)
+{
+    note_subject(sch, step.module);
+    ok = ok && diag_error_count(sch->ctx) == step.error_count;
+    if (!ok) {
+        sch->module = step.module;
+        sch->renamed.count = step.renamed_count;
+    } else if (sch->module != step.module) {
+        ProgramEdit edit = {step.module, sch->primitive, sch->call_span};
+        vec_push(sch->ctx->arena, &sch->edits, edit);
+    }
+    sch->func_index = step.func_index;
+    return ok;
 }
 
 /* --- Editing --- */
@@ -208,12 +274,6 @@ void sched_replace(Schedule *sch, const Stmt *old_stmt, const Stmt *new_stmt)
 void sched_replace_func(Schedule *sch, const Func *func)
 {
     sch->module = module_with_func(sch->ctx, sch->module, sch->func_index, func);
-}
-
-void sched_consume(Schedule *sch, const void *symbol)
-{
-    Consumed consumed = {symbol, sch->primitive, sch->call_span};
-    vec_push(sch->ctx->arena, &sch->consumed, consumed);
 }
 
 void sched_note_bound(Schedule *sch, const Var *loop)

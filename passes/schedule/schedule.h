@@ -13,12 +13,12 @@ typedef struct {
     bool in_init; /* inside the init of the block that is its nearest enclosing block */
 } TreeNode;
 
-/* Why a symbol that a handle may still hold is no longer in the program. */
+/* A step that changed the program: it says what became of a symbol that a handle may still hold. */
 typedef struct {
-    const void *symbol; /* Var or Block */
+    const Module *before;
     const char *primitive;
-    Span span; /* the script line that consumed it */
-} Consumed;
+    Span span; /* its script line */
+} ProgramEdit;
 
 /* A block that lives on under another symbol, as when a step changes its name: handles of the old symbol mean the new one. */
 typedef struct {
@@ -32,12 +32,6 @@ typedef struct {
     Span span; /* the script line that bound it */
 } Bound;
 
-/* What a step changed. */
-typedef struct {
-    const Module *before;
-    Span span; /* the script line of the step */
-} Past;
-
 typedef struct Schedule {
     Context *ctx;
     const Module *module;
@@ -46,10 +40,9 @@ typedef struct Schedule {
     const Value *args; /* its arguments in the order of the signature, or NULL */
     int arg_count;
     const char *primitive; /* its name */
-    VEC(Consumed) consumed;
+    VEC(ProgramEdit) edits; /* the steps so far that changed the program, in order */
     VEC(Renamed) renamed;
     VEC(Bound) bound;
-    VEC(Past) past; /* the steps so far that changed the program, in order */
     const Stmt *subject; /* of the running step: the loop or block that its first handle stands for, or NULL */
     bool refused_without_place; /* it was refused, and no note says yet where in the program */
     bool func_pinned; /* a handle was looked up in this step: all others must be of the same function */
@@ -66,7 +59,7 @@ const Func *schedule_func(const Schedule *sch);
 /* --- Steps: primitives run between these two. On failure everything is as it was before, and at least one error was diagnosed. --- */
 typedef struct {
     const Module *module;
-    int func_index, consumed_count, renamed_count, error_count;
+    int func_index, renamed_count, error_count;
 } Step;
 Step schedule_begin(Schedule *sch, const char *primitive, Span call_span);
 /* The ARGS of the running step: refusals that are about one of them point at it. They must live until the step ends. */
@@ -75,8 +68,8 @@ void schedule_set_arguments(Schedule *sch, const Value *args, int count);
 bool schedule_end(Schedule *sch, Step step, bool ok);
 
 /* --- Reading the tree --- */
-/* The node of a handle; NULL after a diagnostic that says what consumed it when it is stale. A handle of another function makes that
-   function the one that the running step acts on. */
+/* The node of a handle; NULL after a diagnostic that says which step consumed it, and where it was, when it is stale. A handle of another
+   function makes that function the one that the running step acts on. */
 const TreeNode *schedule_loop(Schedule *sch, const Var *loop);
 const TreeNode *schedule_block(Schedule *sch, const Block *block);
 /* The same without a diagnostic: NULL when the symbol is not in the function. */
@@ -113,8 +106,6 @@ static inline const BlockStmt *node_block(const TreeNode *node)
 void sched_replace(Schedule *sch, const Stmt *old_stmt, const Stmt *new_stmt);
 /* Replaces the function (its parameters or attributes change). */
 void sched_replace_func(Schedule *sch, const Func *func);
-/* Notes that handles of SYMBOL (Var or Block) are stale because the running primitive consumed it. */
-void sched_consume(Schedule *sch, const void *symbol);
 /* Notes that the running primitive bound LOOP to threads. */
 void sched_note_bound(Schedule *sch, const Var *loop);
 /* Where the script bound LOOP to threads; a span without a file when the program did. */
@@ -146,6 +137,7 @@ typedef struct {
     const char *name;
     PrimitiveFunction run;
     const char *signature; /* see primitives.def */
+    const char *result;
     const char *summary;
 } Primitive;
 extern const Primitive schedule_primitives[];

@@ -163,7 +163,6 @@ bool primitive_split(Schedule *sch, const Value *args, Value *result)
     const VarRange *outer = loops_ranges_around(sch, split.node, &outer_count);
     const Stmt *stmt = build_split(sch, &split, vars, value, guard);
     sched_replace(sch, split.node->stmt, loops_simplify_bindings(sch, stmt, outer, outer_count, preserve_unit_iters));
-    sched_consume(sch, split.loop->var);
     Value *loops = ARENA_ARRAY(sch->ctx->arena, Value, split.count);
     for (int i = 0; i < split.count; i++)
         loops[i] = value_loop(vars[i]);

@@ -66,10 +66,10 @@ static Span step_at_fault(Schedule *sch, const TreeNode *node)
 {
     const Var *var = node_loop(node)->var;
     const Func *after = schedule_func(sch);
-    for (int i = sch->past.count - 1; i >= 0; i--) {
-        const Func *func = sch->past.data[i].before->funcs[sch->func_index];
+    for (int i = sch->edits.count - 1; i >= 0; i--) {
+        const Func *func = sch->edits.data[i].before->funcs[sch->func_index];
         if (func != after && !has_wrong_kernel(sch, func, var))
-            return sch->past.data[i].span;
+            return sch->edits.data[i].span;
         after = func;
     }
     return span_none();
