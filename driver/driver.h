@@ -7,6 +7,7 @@
 #include "codegen/backend.h"
 #include "driver/options.h"
 #include "driver/tirc.h"
+#include "passes/lower/lower.h"
 #include "passes/schedule/schedule.h"
 
 typedef struct {
@@ -14,12 +15,19 @@ typedef struct {
     double seconds;
 } PhaseTime;
 
+/* A step of a schedule that changed the program. */
+typedef struct {
+    const Module *before, *after;
+    Span span; /* its script line */
+} ScheduleStep;
+
 /* The state of a tirc_context. */
 typedef struct tirc_context {
     Context *ctx;
     Options options;
     FILE *out, *err;
     const tirc_program *program; /* the one that the command line is about */
+    VEC(ScheduleStep) steps; /* of all schedules that were run */
     TextList files; /* every file that was read, each once */
     VEC(PhaseTime) times;
     double last_time;
@@ -36,6 +44,10 @@ struct tirc_program {
 /* --- stages; false after diagnostics --- */
 /* Lowers all functions of MODULE; NULL after diagnostics. REPORT: honour --print-after and --time-report. */
 const Module *driver_lower(Driver *driver, const Module *module, bool report);
+/* Keeps the last step of SCH. */
+void driver_note_step(Driver *driver, const Schedule *sch);
+/* Adds to the error that lowering FUNC gave a note at the step since which it does; none where no step did. */
+void driver_blame_step(Driver *driver, const Func *func);
 /* Lowers MODULE and generates code of the kinds in the bit set KINDS (1 << EMIT_OBJECT | ...). */
 bool driver_compile(Driver *driver, const Module *module, unsigned kinds, CodegenOutput *output);
 /* Writes the files that the command line asks for. */
@@ -58,9 +70,9 @@ struct Jit *driver_open_jit(Driver *driver);
 /* --- the step view --- */
 typedef struct {
     Driver *driver;
-    const char *before; /* the program before the step, printed */
+    const char *before; /* the program before the step, printed; NULL: no step is to be shown */
 } StepView;
-/* For ScriptOptions.after_step; DATA is a StepView. */
+/* For ScriptOptions.after_step: keeps the step, and shows it where that is asked for; DATA is a StepView. */
 void step_view_after(void *data, const Schedule *sch, Span call);
 
 /* STREAM is a terminal, of which neither NO_COLOR nor TERM=dumb in the environment says that it wants none. */

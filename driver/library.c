@@ -127,12 +127,11 @@ const tirc_program *tirc_schedule(tirc_context *context, const tirc_program *pro
         return NULL;
     bool steps = options->show == SHOW_STEPS || options->show == SHOW_DIFF;
     StepView view = {context, steps ? print_module(ctx, program->module) : NULL};
-    ScriptOptions script_options = {
-        .out = context->out, .definitions = options->definitions.data, .definition_count = options->definitions.count};
-    if (steps) {
-        script_options.after_step = step_view_after;
-        script_options.data = &view;
-    }
+    ScriptOptions script_options = {.out = context->out,
+                                    .definitions = options->definitions.data,
+                                    .definition_count = options->definitions.count,
+                                    .after_step = step_view_after,
+                                    .data = &view};
     const Module *module = script_run(ctx, parse_join(ctx, trees, count), program->module, &script_options);
     driver_note_time(context, "schedule");
     return module && !diag_error_count(ctx) ? new_program(context, program->source, module) : NULL;

@@ -282,6 +282,9 @@ bool options_consistent(Context *ctx, const Options *options)
     bool several = options->emit & (options->emit - 1) && options->output && !strcmp(options->output, "-");
     if (several || outputs > 1 || (outputs && options_view(options)))
         return usage(ctx, "only one output can go to standard output");
+    if (options->show > SHOW_RESULT && !options->schedules.count)
+        return usage(ctx, "--show=%s shows the steps of a schedule script: name one with -s, or use --show",
+                     options->show == SHOW_STEPS ? "steps" : "diff");
     return true;
 }
 

@@ -100,8 +100,11 @@ const Module *driver_lower(Driver *driver, const Module *module, bool report)
     int errors = diag_error_count(driver->ctx);
     const Module *lowered = module;
     for (int i = 0; i < module->func_count; i++) {
+        int before = diag_error_count(driver->ctx);
         const Func *func = lower_func(driver->ctx, module, module->funcs[i], &options);
         ok &= func != NULL;
+        if (diag_error_count(driver->ctx) > before)
+            driver_blame_step(driver, module->funcs[i]);
         if (func)
             lowered = module_with_func(driver->ctx, lowered, i, func);
     }

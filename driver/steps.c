@@ -152,6 +152,9 @@ void step_view_after(void *data, const Schedule *sch, Span call)
 {
     StepView *view = data;
     Driver *driver = view->driver;
+    driver_note_step(driver, sch);
+    if (!view->before)
+        return;
     const char *after = print_module(driver->ctx, sch->module);
     bool color = driver_uses_color(driver->out);
     print_heading(driver, call, color);
