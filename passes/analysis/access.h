@@ -68,6 +68,10 @@ const Frame *frame_common(const Frame *a, const Frame *b);
 
 /* FRAME lies in the init of the block of BLOCK, a frame around it (FRAME_BLOCK). */
 bool frame_in_init(const Frame *frame, const Frame *block);
+/* ACCESS belongs to the init of a block. */
+bool access_in_init(const Access *access);
+/* LOOP, which is around ACCESS, only reduces in the block of whose init ACCESS is part: the init runs in one of its iterations. */
+bool access_once_in(const Access *access, const Frame *loop);
 /* The loops from the root to FRAME, outermost first; *COUNT of them. */
 const Frame **frame_loops(Context *ctx, const Frame *frame, int *count);
 /* An environment in which the loops of FRAME are the dimensions from FIRST_DIM on, in the order of frame_loops, and bindings are

@@ -11,6 +11,14 @@ bool frame_in_init(const Frame *frame, const Frame *block)
     return block->stmt->as.block.init && part && part->position == 0;
 }
 
+bool access_in_init(const Access *access)
+{
+    for (const Frame *block = access->frame; block; block = block->outer)
+        if (block->kind == FRAME_BLOCK && frame_in_init(access->frame, block))
+            return true;
+    return false;
+}
+
 /* The innermost block around ACCESS, when ACCESS belongs to its init and that does not depend on what is reduced over; else NULL. */
 static const BlockStmt *init_owner(const Access *access)
 {
@@ -144,6 +152,15 @@ bool access_may_lack_updates(const Access *access)
 {
     for (const Frame *block = access->frame; block; block = block->outer)
         if (block->kind == FRAME_BLOCK && frame_in_init(access->frame, block) && !always_updates(access, block))
+            return true;
+    return false;
+}
+
+bool access_once_in(const Access *access, const Frame *loop)
+{
+    for (const Frame *block = access->frame; block; block = block->outer)
+        if (block->kind == FRAME_BLOCK && frame_in_init(access->frame, block) && loop->depth < block->depth &&
+            only_reduces(block, loop->var))
             return true;
     return false;
 }

@@ -378,22 +378,23 @@ static bool in_loop(const Access *access, const Var *var)
     return access_loop(access, var) != NULL;
 }
 
-/* FOUND is between writes of one reduction. What its update wrote being read by a later one tells more than an init that runs before each:
+/* FOUND is between accesses of one block. What one iteration wrote being read by a later one tells more than an element that is overwritten:
    puts that in its place. */
-static void prefer_update(Context *ctx, const AccessList *accesses, const Map *sizes, const Var *var, Conflict *found)
+static void prefer_flow(Context *ctx, const AccessList *accesses, const Map *sizes, const Var *var, Conflict *found)
 {
-    const Block *group = found->first->group;
-    AccessRefs updates = {0}; /* of the reduction, init and all */
-    for (int i = 0; i < accesses->count; i++)
-        if (accesses->data[i].group == group && in_loop(&accesses->data[i], var))
-            vec_push(ctx->arena, &updates, &accesses->data[i]);
-    for (int i = 0; i < updates.count; i++)
-        for (int j = 0; j < updates.count && updates.data[i]->write; j++) {
-            const Access *write = updates.data[i], *read = updates.data[j];
-            Conflict update;
-            bool of_update = write->data == read->data && !read->write && !access_precedes(write, read);
-            if (of_update && meets_later(ctx, write, read, sizes, var, &update) && update.witnessed >= found->witnessed) {
-                *found = update;
+    AccessRefs own = {0}; /* of the block, but for its init */
+    for (int i = 0; i < accesses->count; i++) {
+        const Access *access = &accesses->data[i];
+        if (access->block == found->first->block && in_loop(access, var) && !access_in_init(access))
+            vec_push(ctx->arena, &own, access);
+    }
+    for (int i = 0; i < own.count; i++)
+        for (int j = 0; j < own.count && own.data[i]->write; j++) {
+            const Access *write = own.data[i], *read = own.data[j];
+            Conflict flow;
+            bool asked = write->data == read->data && !read->write && !access_precedes(write, read);
+            if (asked && meets_later(ctx, write, read, sizes, var, &flow) && flow.witnessed >= found->witnessed) {
+                *found = flow;
                 return;
             }
         }
@@ -443,13 +444,15 @@ static void name_scope_that_helps(Context *ctx, const AccessList *accesses, cons
         found->text = arena_printf(ctx->arena, "%s; in scope \"local\" each thread would have its own '%s'", found->text, access->buffer->name);
 }
 
-/* Of ACCESSES those inside of the loop over VAR. */
+/* Of ACCESSES those inside of the loop over VAR, those of inits last: that an update is in the way says more than that an init is, which
+   runs in the first iterations of a reduction only. */
 static AccessRefs accesses_inside(Context *ctx, const AccessList *accesses, const Var *var)
 {
     AccessRefs inside = {0};
-    for (int i = 0; i < accesses->count; i++)
-        if (in_loop(&accesses->data[i], var))
-            vec_push(ctx->arena, &inside, &accesses->data[i]);
+    for (int inits = 0; inits < 2; inits++)
+        for (int i = 0; i < accesses->count; i++)
+            if (in_loop(&accesses->data[i], var) && access_in_init(&accesses->data[i]) == inits)
+                vec_push(ctx->arena, &inside, &accesses->data[i]);
     return inside;
 }
 
@@ -476,8 +479,11 @@ bool dependence_carried(Context *ctx, const Func *func, const Var *var, RunMode 
                  .scope = scope_of_access,
                  .data = &allocations};
     AccessRefs inside = accesses_inside(ctx, &accesses, var);
+    const Access *unsure = NULL; /* of the conflict so far, which is not shown by a pair of iterations: another of its block may be */
     for (int i = 0; i < inside.count; i++) {
         const Access *a = inside.data[i];
+        if (unsure && (a->block != unsure->block || a->data != unsure->data))
+            continue;
         bool own = a->data && map_has(&allocations.inner, a->data);
         if (own && !(is_in_threads(mode) && scope_of_access(&allocations, a) == SCOPE_SHARED))
             continue;
@@ -493,15 +499,18 @@ bool dependence_carried(Context *ctx, const Func *func, const Var *var, RunMode 
                 continue;
             if (!(is_in_threads(mode) ? threads_race(&race, a, b, &found) : meets_later(ctx, a, b, &sizes, var, &found)))
                 continue;
-            if (a->group && a->group == b->group && a->write && b->write)
-                prefer_update(ctx, &accesses, &sizes, var, &found);
+            if (a->block && a->block == b->block && b->write)
+                prefer_flow(ctx, &accesses, &sizes, var, &found);
             if (scratch)
                 name_scope_that_helps(ctx, &accesses, &sizes, var, mode, &found);
-            *conflict = found;
-            return true;
+            if (found.witnessed || !unsure)
+                *conflict = found;
+            if (found.witnessed)
+                return true;
+            unsure = a;
         }
     }
-    return false;
+    return unsure;
 }
 
 static bool access_needs_loop(const Access *access, const Var *outer)

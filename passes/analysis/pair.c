@@ -94,12 +94,31 @@ bool access_precedes(const Access *a, const Access *b)
     return a->order < b->order;
 }
 
+typedef struct {
+    bool block;     /* name the block, too */
+    bool leave_out; /* leave out the loops in one of whose iterations an init runs, for any of them would do */
+} PlaceForm;
+
 /* The values of bindings are not needed to find the place. */
-static void add_place(Witness *witness, const Access *access, const Frame **loops, int count, const int64_t *values, bool name_block)
+static void add_place(Witness *witness, const Access *access, const Frame **loops, int count, const int64_t *values, PlaceForm form)
 {
-    strbuf_printf(&witness->text, "%s %s", access->write ? "written" : "read", count ? "at " : "outside of the loops");
-    witness_add_iteration(witness, loops, count, values);
-    if (name_block)
+    const Frame **named = ARENA_ARRAY(witness->ctx->arena, const Frame *, count);
+    int64_t *at = ARENA_ARRAY(witness->ctx->arena, int64_t, count);
+    int left = 0;
+    for (int i = 0; i < count; i++)
+        if (!form.leave_out || !access_once_in(access, loops[i])) {
+            named[left] = loops[i];
+            at[left++] = values[i];
+        }
+    if (count && !left) {
+        form.leave_out = false;
+        add_place(witness, access, loops, count, values, form);
+        return;
+    }
+    const char *verb = !access->write ? "read" : access_in_init(access) ? "initialized" : "written";
+    strbuf_printf(&witness->text, "%s %s", verb, count ? "at " : "outside of the loops");
+    witness_add_iteration(witness, named, left, at);
+    if (form.block)
         strbuf_printf(&witness->text, " in block '%s'", access->block->name);
 }
 
@@ -118,11 +137,12 @@ static bool needs_blocks(const Pair *pair)
 static const char *witness_text(Pair *pair, const int64_t *values, const char *params)
 {
     Witness witness = witness_new(pair->ctx, pair->a->func, pair->a->frame, pair->b->frame);
+    PlaceForm form = {.block = needs_blocks(pair), .leave_out = access_in_init(pair->a) != access_in_init(pair->b)};
     witness_add_accessed(&witness, pair->a, values + pair->element);
     strbuf_add(&witness.text, " is ");
-    add_place(&witness, pair->a, pair->loops_a, pair->count_a, values, needs_blocks(pair));
+    add_place(&witness, pair->a, pair->loops_a, pair->count_a, values, form);
     strbuf_add(&witness.text, " and ");
-    add_place(&witness, pair->b, pair->loops_b, pair->count_b, values + pair->count_a, needs_blocks(pair));
+    add_place(&witness, pair->b, pair->loops_b, pair->count_b, values + pair->count_a, form);
     if (*params)
         strbuf_printf(&witness.text, " (with %s)", params);
     return strbuf_text(&witness.text);

@@ -16,6 +16,7 @@ typedef struct {
     const Access *old_access, *new_access;
     bool keeps_loops; /* the step left all loops, bindings and conditions around it as they were */
     bool involved;    /* the question is about pairs with such an access */
+    bool in_init;     /* of a block */
 } Image;
 typedef VEC(Image) ImageList;
 typedef VEC(const Image *) ImageRefs;
@@ -107,6 +108,7 @@ static bool find_images(OrderCheck *check, const Block *involved, const Map *old
         for (int j = 0; j < old_list->accesses.count; j++) {
             Image image = {.old_access = old_list->accesses.data[j], .new_access = new_list->accesses.data[j]};
             image.keeps_loops = same_loops(image.old_access->frame, image.new_access->frame);
+            image.in_init = access_in_init(image.old_access);
             image.involved = !involved || access_in_block(image.old_access, involved);
             if (image.old_access->data != image.new_access->data || image.old_access->write != image.new_access->write)
                 return false;
@@ -521,12 +523,14 @@ bool order_changes(Context *ctx, const OrderQuestion *question, Conflict *confli
     Map by_data = images_by_data(&check, false), moved = images_by_data(&check, true);
     ImageRefs all = images_with_fences(&check);
     bool in_order = kept_in_order(&check, &old_accesses, &new_accesses);
-    for (int i = 0; i < check.images.count; i++) {
-        const Image *image = &check.images.data[i];
+    int count = check.images.count;
+    for (int i = 0; i < 2 * count; i++) { /* first the pairs without an init: that updates lose their order says more */
+        const Image *image = &check.images.data[i % count];
         const ImageRefs *others =
             all.count ? &all : map_get(in_order && image->keeps_loops ? &moved : &by_data, image->old_access->data);
         for (int j = 0; others && j < others->count; j++)
-            if (pair_loses_order(&check, question, &old_accesses, &new_accesses, image, others->data[j], conflict))
+            if ((image->in_init || others->data[j]->in_init) == (i >= count) &&
+                pair_loses_order(&check, question, &old_accesses, &new_accesses, image, others->data[j], conflict))
                 return true;
     }
     return false;
