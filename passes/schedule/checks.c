@@ -56,7 +56,7 @@ bool block_is_affine(Schedule *sch, const TreeNode *block, const TreeNode *top)
 
 static bool refuse_not_affine(Schedule *sch, const TreeNode *block, const IterMapResult *map)
 {
-    sched_refuse(sch, "the bindings of block '%s' must be affine in the loops around it and cover a box: %s",
+    sched_refuse_node(sch, block, "the bindings of block '%s' must be affine in the loops around it and cover a box: %s",
                  node_block(block)->block->name, map->error ? map->error : "they are not");
     note_block(sch, block);
     return false;
@@ -151,7 +151,7 @@ bool check_block_axes(Schedule *sch, const TreeNode *node, const TreeNode *top)
         IterKind kind = block->iters[i].kind;
         if (kind == ITER_SPATIAL || kind == ITER_REDUCE || (top && !uses_loop_from(sch, node, top, block->bindings[i])))
             continue;
-        sched_refuse(sch, "block '%s' has %s axis '%s'; only spatial and reduce axes may run in another order", block->block->name,
+        sched_refuse_node(sch, node, "block '%s' has %s axis '%s'; only spatial and reduce axes may run in another order", block->block->name,
                      axis_kind(kind), block->iters[i].var->name);
         note_block(sch, node);
         return false;
@@ -163,9 +163,9 @@ bool check_block_has_scope(Schedule *sch, const TreeNode *block)
 {
     const TreeNode *scope = schedule_scope(sch, block);
     if (!scope)
-        return sched_refuse(sch, "block '%s' is the root block, which nothing encloses", node_block(block)->block->name);
+        return sched_refuse_node(sch, block, "block '%s' is the root block, which nothing encloses", node_block(block)->block->name);
     if (block->in_init) {
-        sched_refuse(sch, "block '%s' belongs to the init of block '%s': decompose_reduction makes it a block of its own",
+        sched_refuse_node(sch, block, "block '%s' belongs to the init of block '%s': decompose_reduction makes it a block of its own",
                      node_block(block)->block->name, node_block(scope)->block->name);
         note_block(sch, block);
         return false;
@@ -184,7 +184,7 @@ bool check_block_is_only_writer(Schedule *sch, const TreeNode *node)
         const TreeNode **writers = scope_writers(sch, scope, block->writes[i].buffer, &count);
         if (count <= 1)
             continue;
-        sched_refuse(sch, "block '%s' is not the only one that writes buffer '%s'", block->block->name, block->writes[i].buffer->name);
+        sched_refuse_node(sch, node, "block '%s' is not the only one that writes buffer '%s'", block->block->name, block->writes[i].buffer->name);
         for (int w = 0; w < count; w++)
             sched_note(sch, writers[w]->stmt->span, "block '%s' writes it", node_block(writers[w])->block->name);
         return false;
@@ -197,14 +197,14 @@ bool check_complete_block(Schedule *sch, const TreeNode *node)
     const BlockStmt *block = node_block(node);
     for (int i = 0; i < block->iter_count; i++)
         if (block->iters[i].kind != ITER_SPATIAL) {
-            sched_refuse(sch, "axis '%s' of block '%s' is %s axis, and all must be spatial", block->iters[i].var->name, block->block->name,
+            sched_refuse_node(sch, node, "axis '%s' of block '%s' is %s axis, and all must be spatial", block->iters[i].var->name, block->block->name,
                          axis_kind(block->iters[i].kind));
             note_block(sch, node);
             return false;
         }
     for (int i = 0; i < block->write_count; i++)
         if (regions_find(block->reads, block->read_count, block->writes[i].buffer)) {
-            sched_refuse(sch, "block '%s' reads buffer '%s', which it writes too", block->block->name, block->writes[i].buffer->name);
+            sched_refuse_node(sch, node, "block '%s' reads buffer '%s', which it writes too", block->block->name, block->writes[i].buffer->name);
             note_block(sch, node);
             return false;
         }
@@ -256,7 +256,7 @@ static bool check_outputs_not_reduced(Schedule *sch, const TreeNode *node)
         visit_stmt(&visitor, block->body);
     if (!search.axis)
         return true;
-    sched_refuse(sch, "reduce axis '%s' of block '%s' indexes what the block writes", search.axis->name, block->block->name);
+    sched_refuse_node(sch, node, "reduce axis '%s' of block '%s' indexes what the block writes", search.axis->name, block->block->name);
     sched_note(sch, search.store ? search.store->span : node->stmt->span, "written here");
     return false;
 }
@@ -309,7 +309,7 @@ bool check_reduces_in_scope(Schedule *sch, const TreeNode *node)
 static bool check_reduction(Schedule *sch, const TreeNode *node, const TreeNode *top, bool intermediate)
 {
     if (!node_block(node)->init) {
-        sched_refuse(sch, "block '%s' has no init, so it is no reduction that could be decomposed", node_block(node)->block->name);
+        sched_refuse_node(sch, node, "block '%s' has no init, so it is no reduction that could be decomposed", node_block(node)->block->name);
         note_block(sch, node);
         return false;
     }

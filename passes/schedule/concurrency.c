@@ -34,7 +34,8 @@ static const char *what_helps(const Conflict *conflict)
 {
     const Access *a = conflict->first, *b = conflict->second;
     if (a && b && a->group && a->group == b->group)
-        return "; this loop carries a reduction: rfactor makes it parallel, or choose a spatial loop";
+        return a->initialized ? "; this loop carries a reduction: rfactor makes it parallel, or choose a spatial loop"
+                              : "; this loop carries a reduction: choose a spatial loop, for rfactor needs the update with its init";
     return "";
 }
 
@@ -92,7 +93,7 @@ static bool check_not_bound(Schedule *sch, const TreeNode *node)
     const ForStmt *loop = node_loop(node);
     if (loop->kind != FOR_THREAD)
         return true;
-    sched_refuse(sch, "loop '%s' is bound to %s", loop->var->name, loop->thread);
+    sched_refuse(sch, "loop '%s' is bound to %s, on whose threads its iterations run already", loop->var->name, loop->thread);
     return refuse_at_loop(sch, node);
 }
 
@@ -176,8 +177,9 @@ static bool check_same_index(Schedule *sch, const TreeNode *node, const TreeNode
     const Var *var = node_loop(outer)->var;
     if (stmt_uses_var(node_loop(node)->body, var) ||
         dependence_needs_loop(sch->ctx, schedule_func(sch), node_loop(node)->var, var)) {
-        sched_refuse(sch, "loops '%s' and '%s' would be one index, but what stands below '%s' uses both", var->name,
-                     node_loop(node)->var->name, node_loop(node)->var->name);
+        sched_refuse(sch,
+                     "loops '%s' and '%s' would be one index, but what stands below '%s' uses both: bind one of them to another axis",
+                     var->name, node_loop(node)->var->name, node_loop(node)->var->name);
         return refuse_at_loop(sch, outer);
     }
     for (int i = schedule_node_index(sch, node); i < node->end; i++) {

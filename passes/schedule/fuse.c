@@ -31,7 +31,9 @@ static bool check_nested(Schedule *sch, const TreeNode *outer, const TreeNode *i
     const char *outer_name = node_loop(outer)->var->name, *inner_name = node_loop(inner)->var->name;
     if (node_loop(outer)->body == inner->stmt)
         return true;
-    if (inner != outer && schedule_is_under(sch, inner, outer)) {
+    if (inner == outer)
+        return sched_refuse_node(sch, inner, "loop '%s' is given twice", inner_name);
+    if (schedule_is_under(sch, inner, outer)) {
         sched_refuse(sch, "loop '%s' is not the whole body of loop '%s', so they cannot become one loop", inner_name, outer_name);
         sched_note(sch, node_loop(outer)->body->span, "the body of loop '%s' starts here", outer_name);
     } else {

@@ -28,13 +28,15 @@ typedef struct {
 } Partition;
 
 /* The constant sizes of the parts; one None takes what the others leave, and what they leave without one is a part of its own. */
-static bool find_sizes(Partition *p, const ValueList *factors)
+static bool find_sizes(Partition *p, const Value *argument)
 {
+    const ValueList *factors = argument->as.list;
     Schedule *sch = p->sch;
     const ForStmt *loop = node_loop(p->loop);
     int64_t extent, sum = 0, inferred = -1;
     if (!expr_const_int(loop->extent, &extent) || !expr_is_int(loop->min, 0))
-        return sched_refuse(sch, "loop '%s' must run from 0 to a constant", loop->var->name);
+        return sched_refuse(sch, "loop '%s' runs from %s over %s iterations, and must run from 0 over a constant number of them",
+                            loop->var->name, print_expr(sch->ctx, loop->min), print_expr(sch->ctx, loop->extent));
     p->sizes = ARENA_ARRAY(sch->ctx->arena, int64_t, factors->count + 1);
     for (int i = 0; i < factors->count; i++) {
         Value factor = factors->items[i];
@@ -52,9 +54,9 @@ static bool find_sizes(Partition *p, const ValueList *factors)
         }
         p->sizes[i] = size;
         if (__builtin_add_overflow(sum, size, &sum) || sum >= extent)
-            return sched_refuse(sch,
-                                "the factors add up to the %lld iterations of loop '%s' or more: nothing would be left to partition off",
-                                (long long)extent, loop->var->name);
+            return sched_refuse_argument(
+                sch, argument, "the factors add up to the %lld iterations of loop '%s' or more: nothing would be left to partition off",
+                (long long)extent, loop->var->name);
     }
     p->count = factors->count;
     p->sizes[inferred >= 0 ? inferred : p->count++] = extent - sum;
@@ -197,7 +199,7 @@ bool primitive_loop_partition(Schedule *sch, const Value *args, Value *result)
     Context *ctx = sch->ctx;
     Partition p = {.sch = sch, .loop = schedule_loop(sch, args[0].as.loop)};
     int blocks;
-    if (!p.loop || !check_loop_is_plain(sch, p.loop) || !check_loop_has_no_jump(sch, p.loop) || !find_sizes(&p, args[1].as.list) ||
+    if (!p.loop || !check_loop_is_plain(sch, p.loop) || !check_loop_has_no_jump(sch, p.loop) || !find_sizes(&p, &args[1]) ||
         !check_no_reduction(&p))
         return false;
     const TreeNode **below = schedule_child_blocks(sch, p.loop, &blocks);

@@ -125,12 +125,12 @@ bool check_loop_is_plain(Schedule *sch, const TreeNode *node)
 {
     const ForStmt *loop = node_loop(node);
     if (loop->thread) {
-        sched_refuse(sch, "loop '%s' is bound to %s: do this before binding it", loop->var->name, loop->thread);
+        sched_refuse_node(sch, node, "loop '%s' is bound to %s: do this before binding it", loop->var->name, loop->thread);
         sched_note(sch, node->stmt->span, "loop '%s' is here", loop->var->name);
         return false;
     }
     if (loop->annotations.count) {
-        sched_refuse(sch, "loop '%s' has the annotation \"%s\", which would be lost: unannotate it first", loop->var->name,
+        sched_refuse_node(sch, node, "loop '%s' has the annotation \"%s\", which would be lost: unannotate it first", loop->var->name,
                      loop->annotations.entries[0].key);
         sched_note(sch, node->stmt->span, "loop '%s' is here", loop->var->name);
         return false;
@@ -143,7 +143,7 @@ bool check_loop_starts_at_zero(Schedule *sch, const TreeNode *node)
     const ForStmt *loop = node_loop(node);
     if (analyzer_prove_equal(analyzer_new(sch->ctx), loop->min, expr_int(sch->ctx, loop->min->dtype, 0)))
         return true;
-    sched_refuse(sch, "loop '%s' starts at %s; only loops that start at 0 are supported", loop->var->name, print_expr(sch->ctx, loop->min));
+    sched_refuse_node(sch, node, "loop '%s' starts at %s; only loops that start at 0 are supported", loop->var->name, print_expr(sch->ctx, loop->min));
     sched_note(sch, node->stmt->span, "loop '%s' is here", loop->var->name);
     return false;
 }

@@ -331,9 +331,8 @@ bool match_description(Matcher *matcher, const BlockStmt *block, const Func *des
         analyzer_bind_range_opaque(matcher->an, block->iters[i].var, block->iters[i].domain);
     if (!block->init != !root->init)
         return differ(matcher, span, description->body->span,
-                      block->init ? "block '%s' has an init and the intrinsic has none; decompose_reduction takes it off"
-                                  : "block '%s' has no init and the intrinsic has one",
-                      block->block->name);
+                      block->init ? "it has an init and the intrinsic has none; decompose_reduction takes it off"
+                                  : "it has no init and the intrinsic has one");
     return match_regions(matcher, "writes", block->writes, block->write_count, root->writes, root->write_count, span,
                          description->body->span) &&
            match_regions(matcher, "reads", block->reads, block->read_count, root->reads, root->read_count, span, description->body->span) &&

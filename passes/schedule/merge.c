@@ -115,8 +115,9 @@ static bool check_same_shape(Schedule *sch, const Nest *first, const Nest *nest,
                    *other = subst_expr(ctx, &names, node_loop(nest->loops[d])->extent);
         if (dtype_equal(extent->dtype, other->dtype) && analyzer_prove_equal(analyzer_new(ctx), extent, other))
             continue;
-        sched_refuse(sch, "loops '%s' and '%s' have different extents, %s and %s", loop_name(first->loops[d]), loop_name(nest->loops[d]),
+        sched_refuse(sch, "loops '%s' and '%s' have different extents, %s and %s, and only loops of equal extents can be merged", loop_name(first->loops[d]), loop_name(nest->loops[d]),
                      print_expr(ctx, extent), print_expr(ctx, other));
+        note_loop(sch, first->loops[d]);
         note_loop(sch, nest->loops[d]);
         return false;
     }

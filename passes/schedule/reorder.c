@@ -38,7 +38,7 @@ static bool gather_loops(Schedule *sch, const ValueList *loops, Reordering *reor
             return false;
         for (int j = 0; j < i; j++)
             if (reordering->ordered[j] == node)
-                return sched_refuse(sch, "loop '%s' is given twice", node_loop(node)->var->name);
+                return sched_refuse_argument(sch, &loops->items[i], "loop '%s' is given twice", node_loop(node)->var->name);
         reordering->ordered[i] = node;
     }
     return true;

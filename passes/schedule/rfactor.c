@@ -26,14 +26,15 @@
 #include "passes/schedule/concurrency.h"
 #include "passes/schedule/coverage.h"
 #include "passes/schedule/legality.h"
+#include "passes/schedule/query.h"
 #include "passes/schedule/rfactor_internal.h"
 #include "passes/schedule/scope.h"
 
 /* --- checks --- */
 
-static bool refuse_at(Factoring *f, const TreeNode *node, const char *what)
+static bool refuse_at(Factoring *f, const TreeNode *node)
 {
-    sched_note(f->sch, node->stmt->span, "%s is here", what);
+    sched_note(f->sch, node->stmt->span, "%s is here", node_words(f->sch, node));
     return false;
 }
 
@@ -46,7 +47,7 @@ static bool find_block(Factoring *f)
     const char *name = node_loop(f->loop)->var->name;
     if (count != 1) {
         sched_refuse(sch, "loop '%s' encloses %d blocks; rfactor needs just one", name, count);
-        return refuse_at(f, f->loop, "the loop");
+        return refuse_at(f, f->loop);
     }
     f->block = blocks[0];
     f->scope = schedule_scope(sch, f->block);
@@ -57,7 +58,7 @@ static bool find_block(Factoring *f)
         if (body != inner) {
             sched_refuse(sch, "loop '%s' holds more than the nest around block '%s'", node_loop(f->loops[i])->var->name,
                          node_block(f->block)->block->name);
-            return refuse_at(f, f->loops[i], "the loop");
+            return refuse_at(f, f->loops[i]);
         }
     }
     return true;
@@ -77,23 +78,23 @@ static bool check_loop(Factoring *f)
     const BlockStmt *block = node_block(f->block);
     if (loop->kind != FOR_SERIAL) {
         sched_refuse(f->sch, "loop '%s' must be a plain serial loop", loop->var->name);
-        return refuse_at(f, f->loop, "the loop");
+        return refuse_at(f, f->loop);
     }
     bool counts = rfactor_loop_is_used(block, loop->var, ITER_REDUCE) || expr_is_int(loop->extent, 1);
     if (rfactor_loop_is_used(block, loop->var, ITER_SPATIAL) || !counts) {
         sched_refuse(f->sch, "loop '%s' must be bound to reduce axes of block '%s' only", loop->var->name, block->block->name);
-        return refuse_at(f, f->loop, "the loop");
+        return refuse_at(f, f->loop);
     }
     for (int i = 0; i < f->loop_count; i++) {
         const Var *var = node_loop(f->loops[i])->var;
         bool spatial = rfactor_loop_is_used(block, var, ITER_SPATIAL), reduce = rfactor_loop_is_used(block, var, ITER_REDUCE);
         if (spatial && reduce) {
             sched_refuse(f->sch, "loop '%s' is bound to spatial and reduce axes of block '%s'", var->name, block->block->name);
-            return refuse_at(f, f->loops[i], "the loop");
+            return refuse_at(f, f->loops[i]);
         }
         if (!spatial && !reduce && !expr_is_int(node_loop(f->loops[i])->extent, 1)) {
             sched_refuse(f->sch, "loop '%s' is bound to no axis of block '%s', which it repeats", var->name, block->block->name);
-            return refuse_at(f, f->loops[i], "the loop");
+            return refuse_at(f, f->loops[i]);
         }
     }
     return check_loop_starts_at_zero(f->sch, f->loop);
@@ -129,7 +130,7 @@ static bool check_targets_are_no_views(Factoring *f)
             continue;
         sched_refuse(f->sch, "block '%s' updates '%s', a match_buffer view of its own, which the block that combines partial results lacks",
                      block->block->name, target->name);
-        return refuse_at(f, f->block, "the block");
+        return refuse_at(f, f->block);
     }
     return true;
 }
@@ -159,13 +160,13 @@ static bool check_reduction(Factoring *f)
                      "the update of block '%s' is none that may be regrouped: sum, product, min, max, and, or, a bitwise operation, argmin "
                      "or argmax into one element, or two sums",
                      block->block->name);
-        return refuse_at(f, f->block, "the block");
+        return refuse_at(f, f->block);
     }
     if (!check_targets_are_no_views(f))
         return false;
     if (!init_stores(f, stores)) {
         sched_refuse(sch, "the init of block '%s' must store one value to each target of the reduction", block->block->name);
-        return refuse_at(f, f->block, "the block");
+        return refuse_at(f, f->block);
     }
     if (!check_operands_read_no_target(f))
         return false;
@@ -176,7 +177,7 @@ static bool check_reduction(Factoring *f)
             continue;
         sched_refuse(sch, "the init of block '%s' is %s; a %s can be regrouped only when it starts from %s", block->block->name,
                      print_expr(sch->ctx, value), reduction_name(f->reduction->kind), print_expr(sch->ctx, neutral));
-        return refuse_at(f, f->block, "the block");
+        return refuse_at(f, f->block);
     }
     return true;
 }

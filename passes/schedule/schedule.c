@@ -342,6 +342,18 @@ bool sched_refuse_argument(Schedule *sch, const Value *argument, const char *for
     return false;
 }
 
+bool sched_refuse_node(Schedule *sch, const TreeNode *node, const char *format, ...)
+{
+    const Stmt *stmt = node->stmt;
+    const void *symbol = stmt->kind == STMT_FOR ? (const void *)stmt->as.loop.var : stmt->as.block.block;
+    const Value *argument = handle_argument(sch, symbol);
+    va_list args;
+    va_start(args, format);
+    refuse_at(sch, argument ? argument_span(sch, argument) : sch->call_span, format, args);
+    va_end(args);
+    return false;
+}
+
 void sched_note(Schedule *sch, Span span, const char *format, ...)
 {
     if (!span.file) /* what a step made stands nowhere in the text */

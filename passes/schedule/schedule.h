@@ -118,6 +118,8 @@ void sched_rename_block(Schedule *sch, const Block *old_block, Block *new_block)
 bool sched_refuse(Schedule *sch, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The same under ARGUMENT, one of the step's arguments or an item of one, instead of under the whole call. */
 bool sched_refuse_argument(Schedule *sch, const Value *argument, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* The same under the argument that holds NODE, a loop or block; under the whole call where none does. */
+bool sched_refuse_node(Schedule *sch, const TreeNode *node, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* Adds a note that points into the .tir text; none where SPAN, as of what a step made, lies nowhere in it. */
 void sched_note(Schedule *sch, Span span, const char *format, ...) __attribute__((format(printf, 3, 4)));
 

@@ -17,6 +17,7 @@ typedef struct {
     const ForStmt *loop;
     int count;
     const Expr **factors; /* of the loop's type; an inferred one is filled in */
+    const Value *argument; /* the list of them */
     int inferred;         /* the index of the factor to infer, or -1 */
     const Expr *product;  /* of the given factors */
 } Split;
@@ -56,7 +57,7 @@ static bool check_range_fits(Schedule *sch, const Split *split)
     for (int i = 0; i < split->count; i++)
         if (i != split->inferred && expr_const_int(split->factors[i], &factor) &&
             (__builtin_mul_overflow(product, factor, &product) || product > limit))
-            return sched_refuse(sch, "the product of the factors exceeds %s, the type of loop '%s': make the loop T.int64",
+            return sched_refuse_argument(sch, split->argument, "the product of the factors exceeds %s, the type of loop '%s': make the loop T.int64",
                                 dtype_name(sch->ctx, split->loop->var->dtype), split->loop->var->name);
     bool rounds_up = split->inferred >= 0 && expr_const_int(split->loop->extent, &extent);
     if (rounds_up && (extent > limit - product + 1))
@@ -68,19 +69,23 @@ static bool check_range_fits(Schedule *sch, const Split *split)
 
 static bool refuse_small_product(Schedule *sch, const Split *split)
 {
-    const char *product = print_expr(sch->ctx, split->product), *extent = print_expr(sch->ctx, split->loop->extent);
-    int64_t ignored;
+    const char *extent = print_expr(sch->ctx, split->loop->extent), *name = split->loop->var->name;
+    int64_t product, ignored;
+    bool constant = expr_const_int(split->product, &product);
+    const char *text = constant ? arena_printf(sch->ctx->arena, "%lld", (long long)product) : print_expr(sch->ctx, split->product);
     if (split->count == 0)
-        sched_refuse(sch, "at least one factor is needed");
-    else if (expr_const_int(split->loop->extent, &ignored) && expr_const_int(split->product, &ignored))
-        sched_refuse(sch,
-                     "the product of the factors is %s, which does not cover the extent %s of loop '%s': leave one factor None to infer it",
-                     product, extent, split->loop->var->name);
+        sched_refuse_argument(sch, split->argument, "at least one factor is needed");
+    else if (constant && expr_const_int(split->loop->extent, &ignored))
+        sched_refuse_argument(sch, split->argument,
+                              "the product of the factors is %s, which does not cover the extent %s of loop '%s': leave one factor None to "
+                              "infer it",
+                              text, extent, name);
     else
-        sched_refuse(sch,
-                     "the product of the factors, %s, is not known to cover the extent %s of loop '%s': leave one factor None to infer it",
-                     product, extent, split->loop->var->name);
-    sched_note(sch, split->node->stmt->span, "loop '%s' is here", split->loop->var->name);
+        sched_refuse_argument(sch, split->argument,
+                              "the product of the factors, %s, is not known to cover the extent %s of loop '%s': leave one factor None to "
+                              "infer it",
+                              text, extent, name);
+    sched_note(sch, split->node->stmt->span, "loop '%s' is here", name);
     return false;
 }
 
@@ -144,7 +149,7 @@ static const Stmt *build_split(Schedule *sch, const Split *split, Var *const *va
 bool primitive_split(Schedule *sch, const Value *args, Value *result)
 {
     bool preserve_unit_iters = args[2].as.boolean, disable_predication = args[3].as.boolean;
-    Split split = {.node = schedule_loop(sch, args[0].as.loop)};
+    Split split = {.node = schedule_loop(sch, args[0].as.loop), .argument = &args[1]};
     if (!split.node)
         return false;
     split.loop = node_loop(split.node);
