@@ -16,6 +16,7 @@
 #include "passes/schedule/blockize_internal.h"
 #include "passes/schedule/loops.h"
 #include "passes/schedule/move.h"
+#include "passes/schedule/query.h"
 #include "support/strbuf.h"
 
 /* The innermost node that holds all of NODES. */
@@ -103,7 +104,7 @@ static bool check_neighbours(BlockGroup *group)
             if (node->stmt->kind != STMT_FOR) {
                 sched_refuse(sch, "only loops may stand between block '%s' and the body that it shares with the other blocks",
                              part_name(group, i));
-                sched_note(sch, node->stmt->span, "this is no loop");
+                note_no_loop(sch, node);
                 return false;
             }
     }

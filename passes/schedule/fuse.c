@@ -174,7 +174,7 @@ static bool refuse_excluding_condition(Schedule *sch, const TreeNode *node)
 {
     sched_refuse(sch,
                  "the condition of block '%s' may leave a spatial point without any update; with its loops fused, the init of that point would "
-                 "then not run",
+                 "then not run: decompose_reduction makes it a block of its own before",
                  node_block(node)->block->name);
     sched_note(sch, node->stmt->span, "block '%s' is here", node_block(node)->block->name);
     return false;
@@ -204,7 +204,7 @@ static bool check_init_is_kept(Schedule *sch, const Fusion *fusion, const TreeNo
         return true;
     sched_refuse(sch,
                  "loop '%s' is a reduction of block '%s' and may have no iteration; fused with a spatial loop, the init of that block "
-                 "would then not run",
+                 "would then not run: decompose_reduction makes it a block of its own before",
                  maybe_empty->var->name, block->block->name);
     sched_note(sch, node->stmt->span, "block '%s' is here", block->block->name);
     return false;

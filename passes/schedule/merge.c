@@ -14,6 +14,7 @@
 #include "ir/walk.h"
 #include "passes/schedule/legality.h"
 #include "passes/schedule/loops.h"
+#include "passes/schedule/query.h"
 
 /* The loops from just below the common statement list to a given loop. */
 typedef struct {
@@ -76,7 +77,7 @@ static bool find_nest(Schedule *sch, const Merge *merge, const TreeNode *given, 
     for (const TreeNode *node = given; node != merge->list; node = schedule_parent(sch, node)) {
         if (node->stmt->kind != STMT_FOR) {
             sched_refuse(sch, "only loops may stand around loop '%s' up to the body that it shares with the other loops", loop_name(given));
-            sched_note(sch, node->stmt->span, "this is no loop");
+            note_no_loop(sch, node);
             return false;
         }
         if (!check_loop_is_plain(sch, node) || !check_loop_starts_at_zero(sch, node) || !check_loop_has_no_jump(sch, node))

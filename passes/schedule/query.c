@@ -79,6 +79,14 @@ const char *node_words(Schedule *sch, const TreeNode *node)
     return arena_printf(sch->ctx->arena, "block '%s'", node_block(node)->block->name);
 }
 
+void note_no_loop(Schedule *sch, const TreeNode *node)
+{
+    if (node->stmt->kind == STMT_BLOCK)
+        sched_note(sch, node->stmt->span, "%s stands between", node_words(sch, node));
+    else
+        sched_note(sch, node->stmt->span, node->stmt->kind == STMT_SEQ ? "several statements start here" : "this is no loop");
+}
+
 Value query_block_list(Schedule *sch, const TreeNode *const *nodes, int count)
 {
     Value *blocks = ARENA_ARRAY(sch->ctx->arena, Value, count);

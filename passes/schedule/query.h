@@ -10,6 +10,8 @@ Block *schedule_block_named(Schedule *sch, const Value *name);
 const TreeNode *schedule_target(Schedule *sch, const Value *value);
 /* "loop 'i'" or "block 'C'": how messages call NODE. */
 const char *node_words(Schedule *sch, const TreeNode *node);
+/* Notes what NODE, which is no loop, is, where only loops may stand. */
+void note_no_loop(Schedule *sch, const TreeNode *node);
 /* The blocks of NODES (COUNT of them) as a list of handles. */
 Value query_block_list(Schedule *sch, const TreeNode *const *nodes, int count);
 
