@@ -8,7 +8,8 @@
                  vi, vk = ...            a predicate k < m empties reductions and does not count
 
    A condition that mixes reduction loops with others, those that only repeat the block too, excludes the points for which it
-   never holds: the loops that it depends on are visited too. */
+   never holds: the loops that it depends on are visited too. Where the visit runs reduction loops, for that or because they bound the loops
+   of the points, it heeds the conditions on them. */
 #include <string.h>
 
 #include "ir/interp_internal.h"
@@ -170,14 +171,28 @@ static bool points_may_lack_updates(const Site *site)
     return false;
 }
 
-static void find_kept_conditions(Site *site)
+/* All loops that EXPR depends on are visited; those of one iteration do not matter beside others. */
+static bool is_visited(const Site *site, const Expr *expr)
+{
+    bool marks[site->count], longer = false, visited = true, units_visited = true;
+    memset(marks, 0, sizeof marks);
+    mark_expr(site->compiler, expr, marks);
+    for (int i = site->first; i < site->count; i++) {
+        bool unit = is_unit_loop(&site->compiler->path.data[i]);
+        longer |= marks[i] && !unit;
+        *(unit ? &units_visited : &visited) &= !marks[i] || site->needed[i];
+    }
+    return longer ? visited : units_visited;
+}
+
+/* Keeps the conditions that mix reduction loops with others (MIXED), or those on reduction loops alone that are all visited. */
+static void keep_conditions(Site *site, bool mixed)
 {
     InitPlan *plan = &site->block->plan;
-    plan->conditions = ARENA_ARRAY(site->compiler->arena, const EvalNode *, site->conditions.count);
     for (int i = 0; i < site->conditions.count; i++) {
         const Expr *condition = site->conditions.data[i];
         Dependence dependence = dependence_of(site, condition);
-        if (dependence.reduction && !dependence.spatial)
+        if ((!dependence.reduction || dependence.spatial) != mixed || (!mixed && !is_visited(site, condition)))
             continue;
         plan->conditions[plan->condition_count++] = compile_index(site->compiler, condition);
         mark_expr(site->compiler, condition, site->needed);
@@ -186,9 +201,10 @@ static void find_kept_conditions(Site *site)
 
 static void find_needed(Site *site)
 {
+    site->block->plan.conditions = ARENA_ARRAY(site->compiler->arena, const EvalNode *, site->conditions.count);
     memcpy(site->needed, site->spatial, sizeof *site->needed * (size_t)site->count);
     mark_stmt(site->compiler, site->source->init, site->needed);
-    find_kept_conditions(site);
+    keep_conditions(site, true);
     for (int i = site->count - 1; i >= site->first; i--) {
         const PathEntry *entry = &site->compiler->path.data[i];
         if (entry->kind != PATH_LOOP || !site->needed[i])
@@ -198,6 +214,7 @@ static void find_needed(Site *site)
         mark_expr(site->compiler, entry->source->kind == STMT_FOR ? entry->source->as.loop.extent : entry->source->as.attr.value,
                   site->needed);
     }
+    keep_conditions(site, false);
 }
 
 /* --- The visit of the points --- */

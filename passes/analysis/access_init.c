@@ -62,19 +62,44 @@ static bool is_mixed_with_others(const BlockStmt *block, const Frame *innermost,
     return false;
 }
 
+/* The points are found by a run of the loop over VAR: it does more than reduce, a condition mixes it with such loops, or it bounds a loop that
+   is run for them. */
+static bool is_visited(const BlockStmt *block, const Frame *innermost, const Var *var)
+{
+    if (!block_only_reduces_over(block, var) || is_mixed_with_others(block, innermost, var))
+        return true;
+    for (const Frame *frame = innermost; frame && frame->var != var; frame = frame->outer)
+        if (frame->kind == FRAME_LOOP && (expr_uses_var(frame->range.min, var) || expr_uses_var(frame->range.extent, var)) &&
+            is_visited(block, innermost, frame->var))
+            return true;
+    return false;
+}
+
+/* A condition on what is reduced over alone counts where the points are found by runs of all its loops, those of one iteration aside. */
+static bool condition_counts(const BlockStmt *block, const Frame *innermost, const Frame *frame, const Expr *condition)
+{
+    bool reducing, others, longer = false, visited = true, units_visited = true;
+    classify_condition(block, frame, condition, &reducing, &others);
+    for (; frame; frame = frame->outer) {
+        if (frame->kind != FRAME_LOOP || !expr_uses_var(condition, frame->var))
+            continue;
+        bool unit = expr_is_int(frame->range.extent, 1);
+        longer |= !unit;
+        *(unit ? &units_visited : &visited) &= is_visited(block, innermost, frame->var);
+    }
+    return !reducing || others || (longer ? visited : units_visited);
+}
+
 /* Requires CONDITION of FRAME, or of those that it joins the ones that say more than for what is reduced over. */
-static void assume_init_condition(AffineSpace *space, const BlockStmt *block, const Frame *frame, const Expr *condition,
-                                  const AffineEnv *env)
+static void assume_init_condition(AffineSpace *space, const BlockStmt *block, const Frame *innermost, const Frame *frame,
+                                  const Expr *condition, const AffineEnv *env)
 {
     if (condition->kind == EXPR_AND && !frame->negated) {
-        assume_init_condition(space, block, frame, condition->args[0], env);
-        assume_init_condition(space, block, frame, condition->args[1], env);
-        return;
-    }
-    bool reducing, others;
-    classify_condition(block, frame, condition, &reducing, &others);
-    if (!reducing || others)
+        assume_init_condition(space, block, innermost, frame, condition->args[0], env);
+        assume_init_condition(space, block, innermost, frame, condition->args[1], env);
+    } else if (condition_counts(block, innermost, frame, condition)) {
         affine_assume(space, env, condition, frame->negated);
+    }
 }
 
 /* As frame_assume for the init of BLOCK at INNERMOST: loops and conditions that only restrict the reduction do not count. */
@@ -84,10 +109,10 @@ static void assume_init(AffineSpace *space, const BlockStmt *block, const Frame 
         return;
     bool binds = frame->kind == FRAME_LOOP || frame->kind == FRAME_BIND;
     assume_init(space, block, innermost, frame->outer, binds && env ? env->outer : env);
-    if (frame->kind == FRAME_LOOP && (!block_only_reduces_over(block, frame->var) || is_mixed_with_others(block, innermost, frame->var)))
+    if (frame->kind == FRAME_LOOP && is_visited(block, innermost, frame->var))
         affine_assume_range(space, env->outer, env->dim, frame->range);
     if (frame->kind == FRAME_CONDITION)
-        assume_init_condition(space, block, frame, frame->value, env);
+        assume_init_condition(space, block, innermost, frame, frame->value, env);
 }
 
 void access_assume(AffineSpace *space, const Access *access, const AffineEnv *env)

@@ -178,14 +178,27 @@ static ConditionKind condition_kind(const InitSite *site, const Expr *condition)
     return kind;
 }
 
+/* The nest runs all loops that CONDITION depends on. */
+static bool is_visited(const InitSite *site, const Expr *condition)
+{
+    Map found = {0};
+    find_dependencies(site, condition, site->outer, &found);
+    for (int i = 0; i < found.count; i++)
+        if (!map_has(&site->spatial_vars, found.entries[i].key))
+            return false;
+    return true;
+}
+
 /* Conditions on reduction loops alone may empty the reduction, not exclude a point: they do not count. A condition that mixes them with others
-   excludes the points for which it never holds: the nest runs the loops that it depends on as well. */
-static void find_nest_conditions(InitSite *site)
+   (MIXED) excludes the points for which it never holds: the nest runs the loops that it depends on as well. Where it runs reduction loops, for
+   that or because they bound the loops of the points, the conditions on them alone hold in it too. */
+static void find_nest_conditions(InitSite *site, bool mixed)
 {
     for (int i = 0; i < site->conditions.count; i++) {
-        ConditionKind kind = condition_kind(site, site->conditions.data[i]);
-        if (!kind.reduction || kind.others)
-            vec_push(site->ctx->arena, &site->nest_conditions, site->conditions.data[i]);
+        const Expr *condition = site->conditions.data[i];
+        ConditionKind kind = condition_kind(site, condition);
+        if ((!kind.reduction || kind.others) == mixed && (mixed || is_visited(site, condition)))
+            vec_push(site->ctx->arena, &site->nest_conditions, condition);
     }
     for (int i = 0; i < site->nest_conditions.count; i++)
         find_dependencies(site, site->nest_conditions.data[i], site->outer, &site->spatial_vars);
@@ -216,8 +229,9 @@ InitSite *init_site_new(Context *ctx, const Frame *frames, int frame_count, cons
     find_conditions(site);
     find_spatial_vars(site);
     close_over_bounds(site);
-    find_nest_conditions(site);
+    find_nest_conditions(site, true);
     close_over_bounds(site);
+    find_nest_conditions(site, false);
     return site;
 }
 
