@@ -18,6 +18,7 @@ typedef struct {
     int kept;
     VarRange *inner; /* the loops inside of the first KEPT, which the indices use */
     int inner_count;
+    Map idle; /* the variables of those that no index uses */
     const Expr **indices;
     const Expr *narrowing; /* conditions on the loops */
     VEC(const Expr *) clipping; /* conditions on one element: over the variables of ELEMENTS */
@@ -32,7 +33,16 @@ static bool uses_inner(const Filling *filling, const Expr *expr)
     return false;
 }
 
-/* The loops inside, with their ranges in terms of loops; false for one that may keep the write from running. */
+static bool uses_idle(const Filling *filling, const Expr *expr)
+{
+    for (int i = 0; i < filling->idle.count; i++)
+        if (expr_uses_var(expr, filling->idle.entries[i].key))
+            return true;
+    return false;
+}
+
+/* The loops inside, with their ranges in terms of loops; false for one that may keep the write from running. Those that no index uses must not
+   matter to the others either. */
 static bool find_loops(Filling *filling)
 {
     Context *ctx = filling->ctx;
@@ -49,12 +59,15 @@ static bool find_loops(Filling *filling)
         int64_t extent;
         if (i < filling->kept)
             continue;
-        if (loops[i]->unsure || uses_inner(filling, range.min) || uses_inner(filling, range.extent))
+        if (loops[i]->unsure || uses_inner(filling, range.min) || uses_inner(filling, range.extent) || uses_idle(filling, range.min) ||
+            uses_idle(filling, range.extent))
             return false;
         if (used)
             filling->inner[filling->inner_count++] = (VarRange){loops[i]->var, range};
         else if (!expr_const_int(range.extent, &extent) || extent <= 0)
             return false;
+        else
+            map_set(ctx->arena, &filling->idle, loops[i]->var, (void *)loops[i]->var);
     }
     return true;
 }
@@ -87,6 +100,7 @@ static bool find_conditions(Filling *filling)
     filling->narrowing = expr_bool(ctx, true);
     for (int i = 0; i < conditions.count; i++) {
         const Expr *condition = conditions.data[i];
+        all &= !uses_idle(filling, condition);
         const Expr *on_element = uses_inner(filling, condition) ? condition_on_element(filling, condition) : condition;
         if (on_element)
             vec_push(ctx->arena, &filling->clipping, on_element);
