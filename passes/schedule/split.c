@@ -7,7 +7,8 @@
                                                       T.where(i_0 * 16 + i_1 < 100)
 
    The iterations keep their order, so the step needs no dependence analysis: what must hold is that the iterations beyond the old extent
-   are guarded and that no index of the new loops overflows. The new loops are serial, whatever kind the old one was. */
+   are guarded, that the guard leaves no init out, and that no index of the new loops overflows. The new loops are serial, whatever kind the
+   old one was. */
 #include "ir/print.h"
 #include "ir/walk.h"
 #include "passes/schedule/loops.h"
@@ -133,6 +134,66 @@ static bool needs_guard(Context *ctx, const Split *split, Var *const *vars, cons
     return !analyzer_prove_symbolic(an, in_range);
 }
 
+/* --- The guard and inits --- */
+
+/* EXTENT, of the loop at NODE, changes with a loop, a let or an axis around it that the block at INIT reduces over at most in part. */
+static bool extent_speaks_of_points(Schedule *sch, const TreeNode *node, const TreeNode *init, const Expr *extent)
+{
+    for (const TreeNode *around = schedule_parent(sch, node); around; around = schedule_parent(sch, around)) {
+        const Stmt *stmt = around->stmt;
+        if (stmt->kind == STMT_FOR && expr_uses_var(extent, stmt->as.loop.var) && !block_only_reduces_over(node_block(init), stmt->as.loop.var))
+            return true;
+        if (stmt->kind == STMT_LET && expr_uses_var(extent, stmt->as.let.var))
+            return true;
+        for (int i = 0; stmt->kind == STMT_BLOCK && i < stmt->as.block.iter_count; i++)
+            if (expr_uses_var(extent, stmt->as.block.iters[i].var))
+                return true;
+    }
+    return false;
+}
+
+/* A condition says nothing of the points by a loop of one iteration; of the new loops in its place it would, and leave other inits out. */
+static bool check_unit_loop_unconditional(Schedule *sch, const Split *split)
+{
+    const Var *var = split->loop->var;
+    bool initializes = false, conditional = false;
+    for (int i = schedule_node_index(sch, split->node); i < split->node->end; i++) {
+        const Stmt *stmt = schedule_node_at(sch, i)->stmt;
+        initializes |= stmt->kind == STMT_BLOCK && stmt->as.block.init;
+        conditional |= stmt->kind == STMT_BLOCK && expr_uses_var(stmt->as.block.predicate, var);
+        conditional |= stmt->kind == STMT_IF && expr_uses_var(stmt->as.branch.condition, var);
+    }
+    if (!expr_is_int(split->loop->extent, 1) || !initializes || !conditional)
+        return true;
+    return sched_refuse(sch,
+                        "loop '%s' has one iteration and is part of a condition on a block with an init: which inits run would change with "
+                        "the number of its iterations; decompose_reduction takes the init off",
+                        var->name);
+}
+
+/* An init runs also for a point over which the loop reduces nothing, since its extent is 0 there. A guard that speaks of the point would
+   keep that init from running. */
+static bool check_guard_keeps_inits(Schedule *sch, const Split *split)
+{
+    const Expr *extent = split->loop->extent;
+    for (int i = schedule_node_index(sch, split->node); i < split->node->end; i++) {
+        const TreeNode *node = schedule_node_at(sch, i);
+        if (node->stmt->kind != STMT_BLOCK || !node_block(node)->init || !extent_speaks_of_points(sch, split->node, node, extent))
+            continue;
+        bool outermost = schedule_scope(sch, node) == schedule_scope(sch, split->node);
+        if ((outermost && !block_only_reduces_over(node_block(node), split->loop->var)) ||
+            analyzer_prove_at_least(loops_context(sch, split->node), extent, 1))
+            continue;
+        sched_refuse(sch,
+                     "loop '%s' may have no iteration for some point of block '%s'; the guard %s < %s would keep the init of that point from "
+                     "running; decompose_reduction takes it off",
+                     split->loop->var->name, node_block(node)->block->name, split->loop->var->name, print_expr(sch->ctx, extent));
+        sched_note(sch, node->stmt->span, "block '%s' is here", node_block(node)->block->name);
+        return false;
+    }
+    return true;
+}
+
 static const Stmt *build_split(Schedule *sch, const Split *split, Var *const *vars, const Expr *value, const Expr *guard)
 {
     Context *ctx = sch->ctx;
@@ -161,7 +222,8 @@ bool primitive_split(Schedule *sch, const Value *args, Value *result)
     const Expr *guard = op_compare(sch->ctx, EXPR_LT, value, split.loop->extent);
     if (disable_predication || !needs_guard(sch->ctx, &split, vars, guard))
         guard = NULL;
-    if (guard && !check_loop_is_guardable(sch, split.node))
+    if (guard && (!check_loop_is_guardable(sch, split.node) || !check_unit_loop_unconditional(sch, &split) ||
+                  !check_guard_keeps_inits(sch, &split)))
         return false;
 
     int outer_count;
