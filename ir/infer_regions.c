@@ -445,3 +445,20 @@ BlockRegions infer_block_regions(Context *ctx, const BlockStmt *block, const Map
     result.writes = to_regions(&inference, &inference.writes, false, &result.write_count);
     return result;
 }
+
+void infer_init_regions(Context *ctx, const BlockStmt *block, BlockStmt *init)
+{
+    Map buffers = {0};
+    for (int i = 0; i < block->read_count; i++)
+        map_set(ctx->arena, &buffers, block->reads[i].buffer->data, block->reads[i].buffer);
+    BlockRegions regions = infer_block_regions(ctx, init, &buffers);
+    init->reads = regions.reads;
+    init->read_count = regions.read_count;
+    Region *writes = ARENA_ARRAY(ctx->arena, Region, init->write_count);
+    int count = 0;
+    for (int i = 0; i < init->write_count; i++)
+        if (stmt_uses_buffer(init->body, init->writes[i].buffer))
+            writes[count++] = init->writes[i];
+    init->writes = writes;
+    init->write_count = count;
+}

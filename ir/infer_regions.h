@@ -14,5 +14,8 @@ typedef struct {
    own reads and writes. Accesses of a match_buffer view count for the region's source; buffers allocated inside do not count; with an init,
    reads of what the block writes do not count. BUFFERS: data variable -> Buffer of those that are visible. */
 BlockRegions infer_block_regions(Context *ctx, const BlockStmt *block, const Map *buffers);
+/* INIT is a block made of the init of BLOCK, with the writes of that: sets its reads, for it may start from values of the buffers that BLOCK
+   declares to read, and keeps the writes of buffers that it uses. */
+void infer_init_regions(Context *ctx, const BlockStmt *block, BlockStmt *init);
 
 #endif

@@ -142,3 +142,29 @@ Map func_sizes(Context *ctx, const Func *func)
     }
     return sizes;
 }
+
+/* --- views --- */
+
+typedef struct {
+    const Buffer *view, *source;
+} SourceSearch;
+
+static bool find_source(Visitor *visitor, const Stmt *stmt)
+{
+    SourceSearch *search = visitor->data;
+    for (int i = 0; stmt->kind == STMT_BLOCK && i < stmt->as.block.match_count; i++)
+        if (stmt->as.block.matches[i].target->data == search->view->data)
+            search->source = stmt->as.block.matches[i].source.buffer;
+    return !search->source;
+}
+
+const Buffer *buffer_viewed(const Func *func, const Buffer *buffer)
+{
+    SourceSearch search = {.view = buffer};
+    do {
+        search = (SourceSearch){search.source ? search.source : buffer, NULL};
+        Visitor visitor = {.stmt = find_source, .data = &search};
+        visit_stmt(&visitor, func->body);
+    } while (search.source);
+    return search.view;
+}

@@ -302,8 +302,9 @@ static bool is_inited_outside(const Access *access, const Block *block)
     return access->group && frame->stmt->as.block.block != access->group;
 }
 
-bool dependence_reads_own_writes(Context *ctx, const Func *func, const Block *block, const Var *data)
+bool dependence_reads_own_writes(Context *ctx, const Func *func, const Block *block, const Buffer *buffer)
 {
+    const Var *data = buffer_viewed(func, buffer)->data;
     AccessList all = access_collect(ctx, func), own = {0};
     Map sizes = func_sizes(ctx, func);
     for (int i = 0; i < all.count; i++)

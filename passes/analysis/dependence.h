@@ -92,6 +92,10 @@ bool dependence_shares_memory(Context *ctx, const Func *func, const Block *block
    of what was taken over, where the writes are as they were and no other read can have come to be late; NULL: all reads count. */
 bool dependence_reads_late(Context *ctx, const Func *func, const Block *block, const Block *writer, int common, const Map *taken,
                            Conflict *conflict);
+/* True when BLOCK uses memory in DATA (data variables), in the same iteration of the outermost COMMON loops, before OTHER uses the same element,
+   one of them writing, or possibly does. */
+bool dependence_comes_before(Context *ctx, const Func *func, const Block *block, const Block *other, int common, const Map *data,
+                             Conflict *conflict);
 /* The data variables of the memory that BLOCK reads, each on itself. */
 Map dependence_read_data(Context *ctx, const Func *func, const Block *block);
 
@@ -108,11 +112,21 @@ bool dependence_runs_once(Context *ctx, const Func *func, const Block *block, co
    nothing outside of the loop touches the buffer: each iteration may then have a copy of its own. */
 bool dependence_is_private(Context *ctx, const AccessList *accesses, const Map *sizes, const Var *data, const Var *var);
 
-/* True when an instance of BLOCK reads of the memory of DATA only what it has written itself before. */
-bool dependence_reads_own_writes(Context *ctx, const Func *func, const Block *block, const Var *data);
+/* True when an instance of BLOCK reads of the memory of BUFFER, which may be a view, only what it has written itself before. */
+bool dependence_reads_own_writes(Context *ctx, const Func *func, const Block *block, const Buffer *buffer);
 /* A read of BLOCK, a recognized reduction, of the memory that it reduces into, under this or another name, other than the update's own; NULL:
    there is none. */
 const Access *dependence_reads_target_apart(Context *ctx, const Func *func, const Block *block);
+
+/* The inits of BLOCK, a block of FUNC, are to run before the loop over VAR around it, each iteration's of the loops further out. True when that
+   changes what they read or what they leave, or may for all that can be shown: something else in the loop writes, before the init of a point,
+   what that init touches, or two points share an element. */
+bool dependence_init_moved(Context *ctx, const Func *func, const BlockStmt *block, const Var *var, Conflict *conflict);
+/* Two instances of BLOCK that differ in other than reduce axes write one element, or may: then it does not hold the same after each. */
+bool dependence_points_share(Context *ctx, const Func *func, const BlockStmt *block);
+/* Some point of BLOCK may have no update, so that all its inits run before the outermost loop that it reduces over; and one of them reads what
+   that loop writes before the point's first update, or possibly does. */
+bool dependence_init_early(Context *ctx, const Func *func, const Block *block, Conflict *conflict);
 
 /* The claims that a block's axis kinds make (design: axis kinds are claims). */
 typedef enum { CLAIM_SHOWN, CLAIM_REFUTED, CLAIM_UNKNOWN } ClaimVerdict;

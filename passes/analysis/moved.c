@@ -429,23 +429,22 @@ bool dependence_shares_memory(Context *ctx, const Func *func, const Block *block
     return false;
 }
 
-/* WRITE comes before READ, the outermost COMMON loops agreeing, and both touch one element. */
-static bool is_read_late(Context *ctx, const Access *write, const Access *read, const Map *sizes, int common, Conflict *conflict)
+bool access_comes_before(Context *ctx, const Access *a, const Access *b, const Map *sizes, int common, Conflict *conflict)
 {
-    Pair pair = pair_new(ctx, write, read);
+    Pair pair = pair_new(ctx, a, b);
     pair_build(&pair, sizes, 0);
     pair_assume_equal(&pair, &pair.space, common);
-    bool late = false;
-    for (int level = common; level < pair.common && !late; level++) {
-        AffineSpace later = affine_copy(&pair.space);
-        affine_assume_dims(&later, EXPR_LT, level, pair.count_a + level);
-        late = pair_conflicts(&pair, later, conflict);
+    bool before = false;
+    for (int level = common; level < pair.common && !before; level++) {
+        AffineSpace earlier = affine_copy(&pair.space);
+        affine_assume_dims(&earlier, EXPR_LT, level, pair.count_a + level);
+        before = pair_conflicts(&pair, earlier, conflict);
         affine_assume_dims(&pair.space, EXPR_EQ, level, pair.count_a + level);
     }
-    if (!late && access_precedes(write, read))
+    if (!before && access_precedes(a, b))
         return pair_conflicts(&pair, pair.space, conflict);
     affine_free(&pair.space);
-    return late;
+    return before;
 }
 
 Map dependence_read_data(Context *ctx, const Func *func, const Block *block)
@@ -470,7 +469,23 @@ bool dependence_reads_late(Context *ctx, const Func *func, const Block *block, c
         for (int j = 0; j < reads.count && writes.data[i]->write; j++) {
             const Access *write = writes.data[i], *read = reads.data[j];
             bool counts = !read->write && (!taken || !read->data || map_has(taken, read->data));
-            if (counts && !pair_is_harmless(write, read, true) && is_read_late(ctx, write, read, &sizes, common, conflict))
+            if (counts && !pair_is_harmless(write, read, true) && access_comes_before(ctx, write, read, &sizes, common, conflict))
+                return true;
+        }
+    return false;
+}
+
+bool dependence_comes_before(Context *ctx, const Func *func, const Block *block, const Block *other, int common, const Map *data,
+                             Conflict *conflict)
+{
+    AccessList accesses = access_collect(ctx, func);
+    Map sizes = func_sizes(ctx, func);
+    AccessRefs own = accesses_in_block(ctx, &accesses, block), others = accesses_in_block(ctx, &accesses, other);
+    for (int i = 0; i < own.count; i++)
+        for (int j = 0; j < others.count; j++) {
+            const Access *a = own.data[i], *b = others.data[j];
+            bool counts = !a->data || !b->data || map_has(data, a->data);
+            if (counts && !pair_is_harmless(a, b, false) && access_comes_before(ctx, a, b, &sizes, common, conflict))
                 return true;
         }
     return false;

@@ -34,6 +34,8 @@ void access_assume_element(AffineSpace *space, const Access *access, const Affin
 void pair_assume_equal(Pair *pair, AffineSpace *space, int count);
 /* True when A comes before B where all their common loops agree: by position in the program. */
 bool access_precedes(const Access *a, const Access *b);
+/* A comes before B, the outermost COMMON loops agreeing, and both touch one element; or possibly so. CONFLICT tells where. */
+bool access_comes_before(Context *ctx, const Access *a, const Access *b, const Map *sizes, int common, Conflict *conflict);
 /* Decides SPACE (freed), a part of the pair's set: true, with CONFLICT filled in, unless it is empty. */
 bool pair_conflicts(Pair *pair, AffineSpace space, Conflict *conflict);
 /* Ends work begun with context_begin_scratch, of which CONFLICT (which may be NULL) is the result. */

@@ -14,6 +14,7 @@
    loops that its axes need; the inner block is then an update that reads what it writes. The order of instances does not change. */
 #include "passes/schedule/blockize.h"
 
+#include "ir/infer_regions.h"
 #include "passes/arith/int_set.h"
 #include "passes/schedule/blockize_internal.h"
 #include "passes/schedule/checks.h"
@@ -143,7 +144,7 @@ static const Expr *tidy_index(Rewriter *rewriter, const Expr *expr)
     return is_substituted(tidying->b, expr) ? analyzer_simplify(tidying->an, expr) : expr;
 }
 
-/* A stored, bound or evaluated value may wrap, so that only the indices in it are simplified. */
+/* A stored, compared, bound or evaluated value may wrap, so that only the indices in it are simplified. */
 static const Expr *tidy_value(Rewriter *rewriter, const Expr *expr)
 {
     Tidying *tidying = rewriter->data;
@@ -164,6 +165,11 @@ static const Stmt *tidy_stmt(Rewriter *rewriter, const Stmt *stmt)
     if (stmt->kind == STMT_LET)
         return stmt_let(ctx, stmt->as.let.var, tidy_value(rewriter, stmt->as.let.value), rewrite_stmt(rewriter, stmt->as.let.body),
                         stmt->span);
+    if (stmt->kind == STMT_IF)
+        return stmt_if(ctx, tidy_value(rewriter, stmt->as.branch.condition), rewrite_stmt(rewriter, stmt->as.branch.then_body),
+                       stmt->as.branch.else_body ? rewrite_stmt(rewriter, stmt->as.branch.else_body) : NULL, stmt->span);
+    if (stmt->kind == STMT_WHILE)
+        return stmt_while(ctx, tidy_value(rewriter, stmt->as.while_loop.condition), rewrite_stmt(rewriter, stmt->as.while_loop.body), stmt->span);
     if (stmt->kind == STMT_EVALUATE)
         return stmt_evaluate(ctx, tidy_value(rewriter, stmt->as.evaluate), stmt->span);
     return rewrite_stmt_children(rewriter, stmt);
@@ -280,6 +286,7 @@ static const Stmt *outer_init(Blockizing *b)
     init.writes = b->inner.writes;
     init.write_count = b->inner.write_count;
     init.body = body;
+    infer_init_regions(ctx, block, &init);
     const Stmt *stmt = stmt_block(ctx, init, b->block_stmt->span);
     for (int i = b->loop_count - 1; i >= 0; i--) {
         ForStmt loop = *node_loop(b->loops[i]);
@@ -449,6 +456,17 @@ static bool refuse_division(Blockizing *b, const char *loop)
     return false;
 }
 
+/* The init of the outer block sets all points that one instance of it reduces, before the first update of any. */
+static bool check_inits_may_come_first(const Blockizing *b, const TreeNode *loop)
+{
+    Conflict conflict;
+    const BlockStmt *block = &b->block_stmt->as.block;
+    const Var *var = node_loop(loop)->var;
+    if (!block->init || !dependence_init_moved(b->sch->ctx, schedule_func(b->sch), block, var, &conflict))
+        return true;
+    return refuse_conflict(b->sch, &conflict, "the init of block '%s' may not run for all of loop '%s' first", block->block->name, var->name);
+}
+
 Block *blockize_loop(Schedule *sch, const TreeNode *loop, bool preserve_unit_iters)
 {
     Context *ctx = sch->ctx;
@@ -469,7 +487,7 @@ Block *blockize_loop(Schedule *sch, const TreeNode *loop, bool preserve_unit_ite
         sched_note(sch, b.block_stmt->span, "block '%s' is here", b.block_stmt->as.block.block->name);
         return NULL;
     }
-    if (!check_reductions_run_once(sch, b.loops[b.loop_count - 1], node_loop(loop)->var))
+    if (!check_reductions_run_once(sch, b.loops[b.loop_count - 1], node_loop(loop)->var) || !check_inits_may_come_first(&b, loop))
         return NULL;
     const BlockStmt *block = &b.block_stmt->as.block;
     const Stmt *body = blockize_inner(&b);

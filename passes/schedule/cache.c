@@ -40,42 +40,59 @@ static bool check_buffer_is_outside(Schedule *sch, const TreeNode *scope, const 
     return false;
 }
 
-/* Looks for another buffer over the same memory. */
+/* Looks for another buffer over the same memory, other than views of the buffer made inside of the blocks, which turn to the copy. */
 typedef struct {
-    const Buffer *buffer, *alias;
+    const TreeNode *scope;
+    const Buffer *buffer;
+    Str alias; /* its name, or NULL */
+    Map views; /* data variable of a view that the scope or a block around it makes -> the data variable of its source */
 } AliasSearch;
+
+static const Var *memory_around(const AliasSearch *search, const Var *data)
+{
+    for (const Var *source; (source = map_get(&search->views, data));)
+        data = source;
+    return data;
+}
 
 static void compare_memory(AliasSearch *search, const Buffer *used)
 {
-    if (used->data == search->buffer->data && used != search->buffer)
-        search->alias = used;
+    if (used != search->buffer && memory_around(search, used->data) == memory_around(search, search->buffer->data))
+        search->alias = used->name;
 }
 
 static bool find_alias_in_expr(Visitor *visitor, const Expr *expr)
 {
-    const AliasSearch *search = visitor->data;
     if (expr->kind == EXPR_LOAD)
         compare_memory(visitor->data, expr->value.buffer);
-    return expr->uses & symbol_bit(search->buffer->data->id);
+    AliasSearch *search = visitor->data;
+    const Var *var = expr->kind == EXPR_VAR ? expr->value.var : search->buffer->data;
+    if (var != search->buffer->data && memory_around(search, var) == memory_around(search, search->buffer->data))
+        search->alias = var->name;
+    return true;
 }
 
 static bool find_alias_in_stmt(Visitor *visitor, const Stmt *stmt)
 {
+    const AliasSearch *search = visitor->data;
     if (stmt->kind == STMT_STORE)
         compare_memory(visitor->data, stmt->as.store.buffer);
-    for (int i = 0; stmt->kind == STMT_BLOCK && i < stmt->as.block.match_count; i++)
+    for (int i = 0; stmt->kind == STMT_BLOCK && stmt != search->scope->stmt && i < stmt->as.block.match_count; i++)
         compare_memory(visitor->data, stmt->as.block.matches[i].source.buffer);
     return true;
 }
 
 static bool check_no_alias(Schedule *sch, const TreeNode *scope, const Buffer *buffer)
 {
-    AliasSearch search = {.buffer = buffer};
+    AliasSearch search = {.scope = scope, .buffer = buffer};
+    for (const TreeNode *up = scope; up; up = schedule_scope(sch, up))
+        for (int i = 0; i < node_block(up)->match_count; i++)
+            map_set(sch->ctx->arena, &search.views, node_block(up)->matches[i].target->data, node_block(up)->matches[i].source.buffer->data);
     Visitor visitor = {.expr = find_alias_in_expr, .stmt = find_alias_in_stmt, .data = &search};
     visit_stmt(&visitor, scope->stmt);
     return !search.alias ||
            sched_refuse(sch, "buffer '%s' shares its memory with buffer '%s', so a copy of one alone would miss what happens to the other",
-                        buffer->name, search.alias->name);
+                        buffer->name, search.alias);
 }
 
 /* Looks for what may write the buffer outside of the members: a store, a call that gets the address and may do anything. */

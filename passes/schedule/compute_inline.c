@@ -72,6 +72,63 @@ static bool check_inputs_unchanged(Schedule *sch, const TreeNode *from, const Tr
     return true;
 }
 
+static int common_loop_count(Schedule *sch, const TreeNode *a, const TreeNode *b);
+
+static int common_loop_count(Schedule *sch, const TreeNode *a, const TreeNode *b);
+
+/* The members of FROM's scope that share more loops with it than the outermost COMMON. */
+typedef struct {
+    Schedule *sch;
+    const TreeNode *from, **members;
+    int count;
+} LoopMembers;
+
+static LoopMembers find_loop_members(Schedule *sch, const TreeNode *from, int common)
+{
+    LoopMembers found = {.sch = sch, .from = from};
+    int count;
+    const TreeNode **members = schedule_child_blocks(sch, schedule_scope(sch, from), &count);
+    found.members = ARENA_ARRAY(sch->ctx->arena, const TreeNode *, count);
+    for (int i = 0; i < count; i++)
+        if (members[i] != from && common_loop_count(sch, members[i], from) > common)
+            found.members[found.count++] = members[i];
+    return found;
+}
+
+/* What WRITER writes again is what it has written there before: each element is of one instance, and what that reads stays, or is written again
+   in this way by others. DEPTH: writers looked at on the way. */
+static bool writes_the_same(const LoopMembers *loop, const TreeNode *writer, int depth)
+{
+    const Func *func = schedule_func(loop->sch);
+    bool same = depth < loop->count && !dependence_points_share(loop->sch->ctx, func, node_block(writer));
+    for (int i = 0; i < loop->count && same; i++) {
+        Conflict ignored;
+        const TreeNode *other = loop->members[i];
+        if (other != writer &&
+            dependence_overwrites(loop->sch->ctx, func, node_block(writer)->block, node_block(other)->block, &ignored))
+            same = writes_the_same(loop, other, depth + 1);
+    }
+    return same;
+}
+
+/* The same for the members before FROM in loops around it that UNTIL is not in: they write in later iterations, before UNTIL runs. */
+static bool check_inputs_stay(Schedule *sch, const TreeNode *from, const TreeNode *until)
+{
+    int common = common_loop_count(sch, from, until);
+    const LoopMembers loop = find_loop_members(sch, from, common);
+    Map data = dependence_read_data(sch->ctx, schedule_func(sch), node_block(from)->block);
+    for (int i = 0; i < loop.count; i++) {
+        Conflict conflict;
+        const TreeNode *member = loop.members[i];
+        if (dependence_comes_before(sch->ctx, schedule_func(sch), node_block(from)->block, node_block(member)->block, common, &data,
+                                    &conflict) &&
+            !writes_the_same(&loop, member, 0))
+            return refuse_conflict(sch, &conflict, "block '%s' writes what block '%s' reads again before block '%s' runs", block_name(member),
+                                   block_name(from), block_name(until));
+    }
+    return true;
+}
+
 /* How many loops are around both A and B. */
 static int common_loop_count(Schedule *sch, const TreeNode *a, const TreeNode *b)
 {
@@ -207,7 +264,7 @@ bool primitive_compute_inline(Schedule *sch, const Value *args, Value *result)
     users[count] = node;
     for (int i = 0; i < count; i++) {
         users[i] = consumers[i];
-        if (!check_inputs_unchanged(sch, node, consumers[i]))
+        if (!check_inputs_unchanged(sch, node, consumers[i]) || !check_inputs_stay(sch, node, consumers[i]))
             return false;
     }
     if (!inline_check_only_used_by(sch, scope, buffer, users, count + 1))
@@ -436,6 +493,20 @@ static const Expr *replace_read(Rewriter *rewriter, const Expr *expr)
     return rewrite_expr_children(rewriter, expr);
 }
 
+/* GUARD, for the producer, is about loops around the consumer alone: the domains of its axes depend on them. Says so. */
+static bool mentions_consumer_loops(const Reverse *reverse, const Expr *guard)
+{
+    Schedule *sch = reverse->sch;
+    for (const TreeNode *up = schedule_parent(sch, reverse->consumer); up; up = schedule_parent(sch, up)) {
+        if (up->stmt->kind != STMT_FOR || schedule_is_under(sch, reverse->producer, up) || !expr_uses_var(guard, node_loop(up)->var))
+            continue;
+        sched_refuse(sch, "the domains of the axes of block '%s' depend on loop '%s', which is not around block '%s'",
+                     block_name(reverse->consumer), node_loop(up)->var->name, block_name(reverse->producer));
+        return true;
+    }
+    return false;
+}
+
 /* The producer with its store replaced by the consumer's; NULL after a refusal. */
 static const Stmt *merged_producer(Reverse *reverse)
 {
@@ -453,6 +524,8 @@ static const Stmt *merged_producer(Reverse *reverse)
     const Expr *guard = coverage_guard(reverse, &solved, &producer);
     if (!check_calls_once(reverse, guard))
         return NULL;
+    if (mentions_consumer_loops(reverse, guard))
+        return NULL;
     producer.predicate = op_and(ctx, producer.predicate, guard);
     /* the read goes first: its own indices must not be mistaken for those of the solution */
     const Stmt *target = reverse->store;
@@ -463,6 +536,40 @@ static const Stmt *merged_producer(Reverse *reverse)
     const Expr *value = rewrite_expr(&rewriter, subst_expr(ctx, &solved, target->as.store.value));
     producer.body = stmt_store(ctx, target->as.store.buffer, indices, target->as.store.index_count, value, NULL, target->span);
     return inline_refresh_regions(sch, stmt_block(ctx, producer, reverse->producer->stmt->span), reverse->buffer);
+}
+
+/* The blocks in loops around the producer that the consumer was not in: all of them had run when the consumer did. Now some run after it. */
+typedef struct {
+    const Block **blocks;
+    int count;
+    Map data; /* what the consumer used besides what the producer writes */
+} Bystanders;
+
+static Bystanders find_bystanders(const Reverse *reverse, int common)
+{
+    Schedule *sch = reverse->sch;
+    const LoopMembers loop = find_loop_members(sch, reverse->producer, common);
+    const Block *consumer = node_block(reverse->consumer)->block;
+    Bystanders found = {.blocks = ARENA_ARRAY(sch->ctx->arena, const Block *, loop.count)};
+    const Map read = dependence_read_data(sch->ctx, schedule_func(sch), consumer);
+    for (int i = 0; i < read.count; i++)
+        if (read.entries[i].key != reverse->buffer->data)
+            map_set(sch->ctx->arena, &found.data, read.entries[i].key, read.entries[i].value);
+    const Var *written = buffer_viewed(schedule_func(sch), reverse->store->as.store.buffer)->data;
+    map_set(sch->ctx->arena, &found.data, written, (void *)written);
+    for (int i = 0; i < loop.count; i++)
+        found.blocks[found.count++] = node_block(loop.members[i])->block;
+    return found;
+}
+
+static bool check_bystanders(Schedule *sch, const Bystanders *bystanders, const Block *producer, int common)
+{
+    Conflict conflict;
+    for (int i = 0; i < bystanders->count; i++)
+        if (dependence_comes_before(sch->ctx, schedule_func(sch), producer, bystanders->blocks[i], common, &bystanders->data, &conflict))
+            return refuse_conflict(sch, &conflict, "block '%s' would still run after '%s' does what it takes over", bystanders->blocks[i]->name,
+                                   producer->name);
+    return true;
 }
 
 bool primitive_reverse_compute_inline(Schedule *sch, const Value *args, Value *result)
@@ -479,6 +586,8 @@ bool primitive_reverse_compute_inline(Schedule *sch, const Value *args, Value *r
     const TreeNode *scope = schedule_scope(sch, reverse.consumer);
     const Block *producer = node_block(reverse.producer)->block;
     const TakenReads taken = {producer, producer, common_loop_count(sch, reverse.producer, reverse.consumer), NULL};
+    const Bystanders bystanders = find_bystanders(&reverse, taken.common);
     sched_replace(sch, scope->stmt, inline_rebuild_scope(sch, scope, reverse.consumer, reverse.buffer, &replace));
-    return check_reads_in_time(sch, &taken) && check_concurrent_loops_around(sch, schedule_find_block(sch, producer));
+    return check_reads_in_time(sch, &taken) && check_bystanders(sch, &bystanders, producer, taken.common) &&
+           check_concurrent_loops_around(sch, schedule_find_block(sch, producer));
 }

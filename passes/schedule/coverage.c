@@ -293,6 +293,7 @@ static bool is_read_below(const Access *read, const TreeNode *writer, const Buff
 
 const char *coverage_unwritten_read(Schedule *sch, const TreeNode *writer, const Buffer *buffer, const TreeNode *part)
 {
+    buffer = buffer_viewed(schedule_func(sch), buffer);
     Coverage coverage = coverage_new(sch, buffer);
     const Access *write = first_access_below(&coverage, writer);
     const char *point = NULL;
@@ -308,6 +309,7 @@ const char *coverage_unwritten_read(Schedule *sch, const TreeNode *writer, const
 
 bool coverage_serves_reads(Schedule *sch, const TreeNode *writer, const Buffer *buffer, const TreeNode *part, const char **why)
 {
+    buffer = buffer_viewed(schedule_func(sch), buffer);
     Coverage coverage = coverage_new(sch, buffer);
     for (int i = 0; i < coverage.accesses.count; i++) {
         const Access *access = &coverage.accesses.data[i];

@@ -11,7 +11,7 @@
    The init block gets copies, named <loop>_init, of those loops from the given one inwards that its axes use. What must hold: the block is
    a reduction (whose opaque axes only loops further out move); all loops that its reduce axes use are the given one or below it, and run
    one after the other; what else lies below the given loop reads the output only where the block has written it; the init finds all it
-   needs outside. */
+   needs outside, as it is where the init has been. */
 #include "ir/infer_regions.h"
 #include "ir/print.h"
 #include "ir/walk.h"
@@ -19,6 +19,7 @@
 #include "passes/schedule/checks.h"
 #include "passes/schedule/concurrency.h"
 #include "passes/schedule/coverage.h"
+#include "passes/schedule/legality.h"
 #include "passes/schedule/loops.h"
 #include "passes/schedule/scope.h"
 
@@ -276,6 +277,16 @@ static bool check_other_readers(Schedule *sch, const Decomposition *step)
     return true;
 }
 
+/* What the inits start from, and what they set, is as it was also before the given loop. */
+static bool check_init_may_move(Schedule *sch, const Decomposition *step)
+{
+    Conflict conflict;
+    const BlockStmt *block = node_block(step->block);
+    if (!dependence_init_moved(sch->ctx, schedule_func(sch), block, node_loop(step->target)->var, &conflict))
+        return true;
+    return refuse_conflict(sch, &conflict, "the init of block '%s' may not run before loop '%s'", block->block->name, loop_name(step->target));
+}
+
 /* Looks for a buffer that the block makes itself. */
 typedef struct {
     const BlockStmt *block;
@@ -323,17 +334,6 @@ static bool check_init_is_independent(Schedule *sch, const Decomposition *step)
 
 /* --- Building --- */
 
-/* What the body of INIT reads: an init may start from another buffer's values. Only buffers that BLOCK declares can be among it. */
-static void find_init_reads(Context *ctx, const BlockStmt *block, BlockStmt *init)
-{
-    Map buffers = {0};
-    for (int i = 0; i < block->read_count; i++)
-        map_set(ctx->arena, &buffers, block->reads[i].buffer->data, block->reads[i].buffer);
-    BlockRegions regions = infer_block_regions(ctx, init, &buffers);
-    init->reads = regions.reads;
-    init->read_count = regions.read_count;
-}
-
 /* The init block: all axes but those that it reduces over under fresh symbols, the init as body. */
 static BlockStmt make_init_block(Context *ctx, const Decomposition *step)
 {
@@ -358,7 +358,7 @@ static BlockStmt make_init_block(Context *ctx, const Decomposition *step)
     init.writes = ARENA_ARRAY(ctx->arena, Region, block->write_count);
     for (int w = 0; w < block->write_count; w++)
         init.writes[w] = subst_region(ctx, &axes, block->writes[w]);
-    find_init_reads(ctx, block, &init);
+    infer_init_regions(ctx, block, &init);
     return init;
 }
 
@@ -435,7 +435,7 @@ bool primitive_decompose_reduction(Schedule *sch, const Value *args, Value *resu
         return false;
     choose_loops(&step);
     if (!make_predicate(sch, &step) || !check_own_reads(sch, &step) || !check_init_is_independent(sch, &step) ||
-        !check_other_readers(sch, &step) || !check_runs_once(sch, &step) || !check_points_apart(sch, &step))
+        !check_other_readers(sch, &step) || !check_runs_once(sch, &step) || !check_points_apart(sch, &step) || !check_init_may_move(sch, &step))
         return false;
 
     Context *ctx = sch->ctx;

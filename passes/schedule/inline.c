@@ -136,8 +136,44 @@ static bool search_stmt(Visitor *visitor, const Stmt *stmt)
     return true;
 }
 
+typedef struct {
+    const Stmt *scope;
+    const Buffer *buffer;
+    const Expr *load;
+} LooseSearch;
+
+static bool search_loose_expr(Visitor *visitor, const Expr *expr)
+{
+    LooseSearch *search = visitor->data;
+    if (expr->kind == EXPR_LOAD && expr->value.buffer == search->buffer)
+        search->load = expr;
+    return !search->load;
+}
+
+static bool search_loose_stmt(Visitor *visitor, const Stmt *stmt)
+{
+    const LooseSearch *search = visitor->data;
+    return stmt == search->scope || stmt->kind != STMT_BLOCK;
+}
+
+/* What SCOPE does between its blocks, as to find the extent of a loop, does not read BUFFER. */
+static bool check_not_read_between_blocks(Schedule *sch, const TreeNode *scope, const Buffer *buffer)
+{
+    LooseSearch search = {scope->stmt, buffer, NULL};
+    Visitor visitor = {.expr = search_loose_expr, .stmt = search_loose_stmt, .data = &search};
+    visit_stmt(&visitor, scope->stmt);
+    if (!search.load)
+        return true;
+    sched_refuse(sch, "buffer '%s' is read outside of the blocks that compute with it, so it must stay", buffer->name);
+    sched_note(sch, search.load->span, "the read is here");
+    return false;
+}
+
 bool inline_check_only_used_by(Schedule *sch, const TreeNode *scope, const Buffer *buffer, const TreeNode *const *allowed, int count)
 {
+    const Buffer *viewed = buffer_viewed(schedule_func(sch), buffer);
+    if (viewed != buffer)
+        return sched_refuse(sch, "buffer '%s' is a view of '%s', whose memory others may use, so it must stay", buffer->name, viewed->name);
     UseSearch search = {.buffer = buffer};
     Visitor visitor = {.expr = search_expr, .stmt = search_stmt, .data = &search};
     visit_stmt(&visitor, schedule_func(sch)->body);
@@ -157,7 +193,7 @@ bool inline_check_only_used_by(Schedule *sch, const TreeNode *scope, const Buffe
             return note_block(sch, blocks[i]);
         }
     }
-    return true;
+    return check_not_read_between_blocks(sch, scope, buffer);
 }
 
 /* Nothing outside of the scope of the block at NODE touches BUFFER. */
@@ -165,12 +201,13 @@ static bool check_stays_in_scope(Schedule *sch, const TreeNode *node, const Buff
 {
     const TreeNode *scope = schedule_scope(sch, node);
     AccessList accesses = access_collect(sch->ctx, schedule_func(sch));
+    const Var *data = buffer_viewed(schedule_func(sch), buffer)->data;
     for (int i = 0; schedule_scope(sch, scope) && i < accesses.count; i++) {
         const Access *access = &accesses.data[i];
-        const Frame *frame = access->data == buffer->data ? access->frame : NULL;
+        const Frame *frame = access->data == data ? access->frame : NULL;
         while (frame && !(frame->kind == FRAME_BLOCK && frame->stmt == scope->stmt))
             frame = frame->outer;
-        if (frame || access->data != buffer->data)
+        if (frame || access->data != data)
             continue;
         sched_refuse(sch, "buffer '%s' is used outside of block '%s', in which block '%s' is, so it must stay", buffer->name,
                      node_block(scope)->block->name, node_block(node)->block->name);
@@ -183,10 +220,11 @@ static bool check_stays_in_scope(Schedule *sch, const TreeNode *node, const Buff
 bool inline_check_intermediate(Schedule *sch, const TreeNode *node, const Buffer *buffer)
 {
     const Func *func = schedule_func(sch);
+    const Buffer *viewed = buffer_viewed(func, buffer);
     for (int p = 0; p < func->param_count; p++)
-        if (func->params[p].buffer && func->params[p].buffer->data == buffer->data) {
+        if (func->params[p].buffer && func->params[p].buffer->data == viewed->data) {
             sched_refuse(sch, "block '%s' writes the parameter '%s', which must keep its value", node_block(node)->block->name,
-                         buffer->name);
+                         viewed->name);
             return note_block(sch, node);
         }
     return check_stays_in_scope(sch, node, buffer);

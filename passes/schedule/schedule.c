@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ir/walk.h"
+#include "passes/schedule/checks.h"
 #include "support/bug.h"
 
 Schedule *schedule_new(Context *ctx, const Module *module, int func_index)
@@ -210,6 +211,7 @@ static void note_subject(Schedule *sch, const Module *module)
 
 bool schedule_end(Schedule *sch, Step step, bool ok)
 {
+    ok = ok && check_inits_find_inputs(sch, step.module);
     note_subject(sch, step.module);
     ok = ok && diag_error_count(sch->ctx) == step.error_count;
     if (!ok) {

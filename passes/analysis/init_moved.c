@@ -1,0 +1,142 @@
+/* May the inits of a reduction run before a loop that is around it? See dependence_init_moved and dependence_init_early in dependence.h.
+
+   Before                                   After
+     for i in range(n):                       for i in range(n):
+         B[0] = i                                 C[i] = B[0]         B[0] of the iteration is not written yet
+         for k in range(m):                   for i in range(n):
+             with T.block("C"):                   B[0] = i
+                 vi, vk = ...                     for k in range(m):
+                 with T.init():                       ...
+                     C[vi] = B[0]
+
+   Each init comes to run before all that the loop holds. So no other statement in there may write, before the init of a point, what that
+   init touches; and no two points may have one element: the init of one would run before the updates of the other.
+
+   Not handled: reads of what the init writes, by other blocks (coverage.c of the schedule asks for those). */
+#include "passes/analysis/pair.h"
+
+typedef struct {
+    Context *ctx;
+    const BlockStmt *block;
+    const Map *sizes;
+    const Var *var;
+    Conflict *conflict;
+} InitMove;
+
+static bool is_in_init(const Access *access, const Block *block)
+{
+    const Frame *frame = access->frame;
+    while (frame && !(frame->kind == FRAME_BLOCK && frame->stmt->as.block.block == block))
+        frame = frame->outer;
+    return frame && frame_in_init(access->frame, frame);
+}
+
+/* The number of loops around the one over VAR, which both share. */
+static int loops_around(const Pair *pair, const Var *var)
+{
+    int level = 0;
+    while (level < pair->common && pair->loops_a[level]->var != var)
+        level++;
+    return level;
+}
+
+/* Both touch one element, and its indices tell all points apart. */
+static bool names_point(const InitMove *move, const Access *a, const Access *b)
+{
+    bool names = access_same_point(a, b);
+    for (int i = 0; i < move->block->iter_count && names; i++)
+        names = move->block->iters[i].kind == ITER_REDUCE || access_names(a, move->block->iters[i].var);
+    return names;
+}
+
+/* In one iteration of the loops around the given one (none where there is no such one), A for a point and B for another touch a common element. */
+static bool points_meet(const InitMove *move, const Access *a, const Access *b)
+{
+    if (names_point(move, a, b))
+        return false;
+    Pair pair = pair_new(move->ctx, a, b);
+    pair_build(&pair, move->sizes, 0);
+    pair_assume_equal(&pair, &pair.space, move->var ? loops_around(&pair, move->var) : 0);
+    bool meet = false;
+    for (int i = 0; i < move->block->iter_count && !meet; i++) {
+        const Expr *iter = expr_var(move->ctx, move->block->iters[i].var);
+        for (int swap = 0; move->block->iters[i].kind != ITER_REDUCE && swap < 2 && !meet; swap++) {
+            AffineSpace apart = affine_copy(&pair.space);
+            affine_assume_compare(&apart, EXPR_LT, swap ? pair.env_b : pair.env_a, iter, swap ? pair.env_a : pair.env_b, iter);
+            meet = pair_conflicts(&pair, apart, move->conflict);
+        }
+    }
+    affine_free(&pair.space);
+    return meet;
+}
+
+static bool comes_too_late(const InitMove *move, const Access *init, const Access *other)
+{
+    if ((!other->write && !other->fence) || pair_is_harmless(other, init, false))
+        return false;
+    if (access_in_block(other, move->block->block))
+        return points_meet(move, other, init);
+    Pair pair = pair_new(move->ctx, other, init);
+    return access_comes_before(move->ctx, other, init, move->sizes, loops_around(&pair, move->var), move->conflict);
+}
+
+bool dependence_init_moved(Context *ctx, const Func *func, const BlockStmt *block, const Var *var, Conflict *conflict)
+{
+    AccessList accesses = access_collect(ctx, func);
+    Map sizes = func_sizes(ctx, func);
+    InitMove move = {ctx, block, &sizes, var, conflict};
+    for (int i = 0; i < accesses.count; i++)
+        for (int j = 0; j < accesses.count && is_in_init(&accesses.data[i], block->block); j++)
+            if (access_loop(&accesses.data[j], var) && comes_too_late(&move, &accesses.data[i], &accesses.data[j]))
+                return true;
+    return false;
+}
+
+/* The outermost loop around the block at FRAME that it reduces over; NULL: there is none. */
+static const Frame *outermost_reduction(Context *ctx, const Frame *frame)
+{
+    int count;
+    const Frame **loops = frame_loops(ctx, frame, &count);
+    const BlockStmt *block = &frame->stmt->as.block;
+    for (int l = 0; l < count; l++)
+        for (int i = 0; i < block->iter_count; i++)
+            if (block->iters[i].kind == ITER_REDUCE && frame_depends(frame->outer, block->bindings[i], loops[l]->var))
+                return loops[l];
+    return NULL;
+}
+
+bool dependence_init_early(Context *ctx, const Func *func, const Block *block, Conflict *conflict)
+{
+    AccessList accesses = access_collect(ctx, func);
+    Map sizes = func_sizes(ctx, func);
+    for (int i = 0; i < accesses.count; i++) {
+        const Access *read = &accesses.data[i];
+        if (read->write || !is_in_init(read, block) || !access_may_lack_updates(read))
+            continue;
+        const Frame *frame = read->frame;
+        while (frame->kind != FRAME_BLOCK || frame->stmt->as.block.block != block)
+            frame = frame->outer;
+        const Frame *first = outermost_reduction(ctx, frame);
+        InitMove move = {ctx, &frame->stmt->as.block, &sizes, first ? first->var : NULL, conflict};
+        for (int j = 0; first && j < accesses.count; j++)
+            if (access_loop(&accesses.data[j], first->var) && !access_in_block(&accesses.data[j], block) &&
+                comes_too_late(&move, read, &accesses.data[j]))
+                return true;
+    }
+    return false;
+}
+
+bool dependence_points_share(Context *ctx, const Func *func, const BlockStmt *block)
+{
+    AccessList accesses = access_collect(ctx, func);
+    Map sizes = func_sizes(ctx, func);
+    Conflict ignored;
+    InitMove move = {ctx, block, &sizes, NULL, &ignored};
+    for (int i = 0; i < accesses.count; i++)
+        for (int j = i; j < accesses.count && accesses.data[i].write && access_in_block(&accesses.data[i], block->block); j++) {
+            const Access *a = &accesses.data[i], *b = &accesses.data[j];
+            if (b->write && access_in_block(b, block->block) && !pair_is_harmless(a, b, false) && points_meet(&move, a, b))
+                return true;
+        }
+    return false;
+}
