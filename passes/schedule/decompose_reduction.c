@@ -411,21 +411,6 @@ static bool check_runs_once(Schedule *sch, const Decomposition *step)
     return false;
 }
 
-/* An init in front of the updates of other points too may clobber none of theirs. */
-static bool check_points_apart(Schedule *sch, const Decomposition *step)
-{
-    const Block *block = node_block(step->block)->block;
-    bool spatial = false;
-    for (int i = 0; i < step->loop_count; i++)
-        spatial |= step->chosen[i];
-    if (!spatial || dependence_tells_points_apart(sch->ctx, schedule_func(sch), block))
-        return true;
-    sched_refuse(sch, "that instances of block '%s' which differ in a spatial axis write different elements cannot be shown: the init of one "
-                 "would come before the updates of the other", block->name);
-    sched_note(sch, step->block->stmt->span, "block '%s' is here", block->name);
-    return false;
-}
-
 bool primitive_decompose_reduction(Schedule *sch, const Value *args, Value *result)
 {
     Decomposition step = {.block = schedule_block(sch, args[0].as.block), .target = schedule_loop(sch, args[1].as.loop)};
@@ -435,7 +420,7 @@ bool primitive_decompose_reduction(Schedule *sch, const Value *args, Value *resu
         return false;
     choose_loops(&step);
     if (!make_predicate(sch, &step) || !check_own_reads(sch, &step) || !check_init_is_independent(sch, &step) ||
-        !check_other_readers(sch, &step) || !check_runs_once(sch, &step) || !check_points_apart(sch, &step) || !check_init_may_move(sch, &step))
+        !check_other_readers(sch, &step) || !check_runs_once(sch, &step) || !check_init_may_move(sch, &step))
         return false;
 
     Context *ctx = sch->ctx;
