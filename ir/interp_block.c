@@ -178,6 +178,15 @@ void exec_block_buffers(Group group, const BlockInfo *block, bool init_only, Mem
             match_view(group.items[k], &block->matches[i]);
 }
 
+void exec_block_release(Group group, const BlockInfo *block, Memory **memories)
+{
+    for (int i = 0; i < block->source->match_count; i++)
+        for (int k = 0; k < group.count; k++)
+            group.items[k]->bound[block->matches[i].target.buffer->index].data.memory = NULL;
+    for (int i = 0; i < block->source->alloc_count; i++)
+        memory_release(group, &block->allocs[i], memories + i * group.count);
+}
+
 static void evaluate_regions(Thread *thread, const BlockInfo *block)
 {
     for (int i = 0; block->check_reads && i < block->source->read_count; i++)
@@ -219,5 +228,5 @@ void exec_block(Run *run, Group group, const ExecNode *node)
     exec_block_body(run, inside, block);
     for (int i = 0; i < inside.count; i++)
         block_leave(items[i], block);
-    memory_release(memories, block->source->alloc_count * inside.count);
+    exec_block_release(inside, block, memories);
 }

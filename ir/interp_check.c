@@ -129,7 +129,7 @@ static void digest_write(Thread *thread, const Access *access, const Element *el
     }
 }
 
-void check_write(Thread *thread, const Access *access, const Element *element, int bytes, bool unchanged, uint64_t bits)
+static void mark_written(Thread *thread, const Access *access, const Element *element, int bytes, bool unchanged)
 {
     FOR_EACH_CELL(cell, thread, element, bytes)
     {
@@ -137,6 +137,10 @@ void check_write(Thread *thread, const Access *access, const Element *element, i
         cell->write_time = thread->run->time;
         cell->write_place = thread->place;
     }
+}
+
+static void check_instance_write(Thread *thread, const Access *access, const Element *element, uint64_t bits)
+{
     check_declared(thread, access, element, true, 0);
     digest_write(thread, access, element, bits);
 }
@@ -156,7 +160,7 @@ void check_undefine(Thread *thread, const Element *element, int bytes)
 }
 
 /* --- Stores --- */
-static void write_element(Thread *thread, const Access *access, const Element *element, DType type, Slot value)
+static void write_element(Thread *thread, const Access *access, const Element *element, DType type, Slot value, bool is_copy)
 {
     uint8_t bytes[8];
     int count = dtype_bytes(type);
@@ -167,7 +171,9 @@ static void write_element(Thread *thread, const Access *access, const Element *e
     if (thread->run->checks) {
         uint64_t bits = 0;
         memcpy(&bits, bytes, (size_t)count);
-        check_write(thread, access, element, count, !memcmp(bytes, element->at, (size_t)count), bits);
+        mark_written(thread, access, element, count, !memcmp(bytes, element->at, (size_t)count));
+        if (!is_copy)
+            check_instance_write(thread, access, element, bits);
     }
     memcpy(element->at, bytes, (size_t)count);
 }
@@ -180,24 +186,25 @@ static bool same_group(const Thread *a, const Thread *b)
     return true;
 }
 
-/* A reduction across threads gives its result to all of them: a write to memory that each thread has for itself goes to every copy. */
+/* A reduction across threads gives its result to all of them: a write to memory that each thread has for itself, by its scope or because it
+   allocates it, goes to every copy. */
 static void write_copies(Thread *thread, const Access *access, const Element *element, DType type, Slot value)
 {
     for (int i = 0; i < thread->launch->thread_count; i++) {
         Thread *other = &thread->launch->threads[i];
         Memory *memory = access->buffer ? other->bound[access->buffer->index].data.memory : element->memory;
-        if (other == thread || !same_group(thread, other) || !memory || memory->scope != SCOPE_LOCAL)
+        if (other == thread || !same_group(thread, other) || !memory || (memory->scope != SCOPE_LOCAL && memory == element->memory))
             continue;
         Element copy = {memory, memory_plane(memory, other), element->byte, NULL};
         copy.at = copy.plane->data + copy.byte;
         if (copy.at != element->at && copy.byte + dtype_bytes(type) <= memory->bytes)
-            write_element(thread, access, &copy, type, value);
+            write_element(thread, access, &copy, type, value, true);
     }
 }
 
 void element_store(Thread *thread, const Access *access, const Element *element, DType type, Slot value)
 {
-    write_element(thread, access, element, type, value);
-    if (thread->across && element->memory->scope == SCOPE_LOCAL)
+    write_element(thread, access, element, type, value, false);
+    if (thread->across)
         write_copies(thread, access, element, type, value);
 }

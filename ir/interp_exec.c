@@ -232,7 +232,7 @@ static void exec_allocate(Run *run, Group group, const ExecNode *node)
     Memory *memories[group.count];
     memory_allocate(group, &node->as.allocate, memories);
     exec_node(run, group, node->as.allocate.body);
-    memory_release(memories, group.count);
+    memory_release(group, &node->as.allocate, memories);
 }
 
 void exec_node(Run *run, Group group, const ExecNode *node)

@@ -89,7 +89,7 @@ static void init_points(Run *run, Group group, const BlockInfo *block)
     exec_init(run, group, block);
     for (int i = 0; i < group.count; i++)
         group.items[i]->block = outer;
-    memory_release(memories, block->source->alloc_count * group.count);
+    exec_block_release(group, block, memories);
 }
 
 static void visit_points(Run *run, Group group, const void *data);

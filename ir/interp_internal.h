@@ -232,7 +232,8 @@ void memory_bind(Thread *thread, const BufferInfo *buffer, Pointer data);
 /* Executes an allocation for every thread of GROUP (shared memory once); the memories go to MEMORIES (group.count of them; NULL where
    shared with an earlier thread). */
 void memory_allocate(Group group, const AllocateInfo *info, Memory **memories);
-void memory_release(Memory **memories, int count);
+/* Frees the MEMORIES; no thread of GROUP has the buffer bound to them any more. */
+void memory_release(Group group, const AllocateInfo *info, Memory **memories);
 /* Finds LANE of the element that ACCESS means now; false after a finding when there is none. */
 bool access_locate(Thread *thread, const Access *access, int lane, bool is_write, Element *element);
 /* The BYTES at POINTER + OFFSET bytes; false after a finding when they are outside the memory. */
@@ -243,8 +244,6 @@ bool buffer_coordinates(Thread *thread, const BufferInfo *buffer, const Memory *
 
 /* --- Checks --- */
 void check_read(Thread *thread, const Access *access, const Element *element, int bytes);
-/* UNCHANGED: the element has this value already. BITS: what is written, for telling runs of an instance apart. */
-void check_write(Thread *thread, const Access *access, const Element *element, int bytes, bool unchanged, uint64_t bits);
 /* All of the element has been written. */
 bool check_defined(Thread *thread, const Element *element, int bytes);
 /* Takes the mark of having been written from an element. */
@@ -273,6 +272,8 @@ void exec_init(Run *run, Group group, const BlockInfo *block);
 /* The buffers that BLOCK allocates and matches, for init alone those that do not depend on the reduction. MEMORIES: alloc_count *
    group.count. */
 void exec_block_buffers(Group group, const BlockInfo *block, bool init_only, Memory **memories);
+/* Ends what exec_block_buffers began. */
+void exec_block_release(Group group, const BlockInfo *block, Memory **memories);
 /* The threads of GROUP for which CONDITION is EXPECTED, into ITEMS. */
 Group exec_filter(Group group, const EvalNode *condition, bool expected, Thread **items);
 /* Counts a step; false when the run is over. */

@@ -164,11 +164,14 @@ void memory_allocate(Group group, const AllocateInfo *info, Memory **memories)
     }
 }
 
-void memory_release(Memory **memories, int count)
+void memory_release(Group group, const AllocateInfo *info, Memory **memories)
 {
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < group.count; i++) {
         if (memories[i])
             memory_free(memories[i]);
+        if (info->buffer)
+            group.items[i]->bound[info->buffer->index].data.memory = NULL;
+    }
 }
 
 bool buffer_coordinates(Thread *thread, const BufferInfo *buffer, const Memory *memory, int64_t byte, int64_t *coordinates)

@@ -333,7 +333,7 @@ static void collect_block(Collector *collector, const Stmt *stmt)
                 arena_copy(collector->ctx->arena, &view, sizeof view));
     }
     collector->block = block;
-    if (!outer_reduction && !reduction_is_inside(block)) {
+    if (!outer_reduction && !reduction_is_inside(block) && frame_reduces(collector->frame)) {
         const Reduction *reduction = reduction_recognize(collector->ctx, block);
         collector->reduction = reduction && reduction_starts_targets(reduction, block) ? reduction : NULL;
         collector->group = block;

@@ -158,6 +158,15 @@ static bool find_source(Visitor *visitor, const Stmt *stmt)
     return !search->source;
 }
 
+bool frame_reduces(const Frame *frame)
+{
+    for (; frame; frame = frame->outer)
+        for (int i = 0; frame->kind == FRAME_BLOCK && i < frame->stmt->as.block.iter_count; i++)
+            if (frame->stmt->as.block.iters[i].kind == ITER_REDUCE)
+                return true;
+    return false;
+}
+
 const Buffer *buffer_viewed(const Func *func, const Buffer *buffer)
 {
     SourceSearch search = {.view = buffer};

@@ -8,5 +8,7 @@
 bool frame_never_runs(const Frame *frame);
 /* LOOP, of no iteration, holds a block whose init runs once all the same: only reduce axes of it are bound to the loop. */
 bool loop_holds_lasting_init(const ForStmt *loop);
+/* A block at or around FRAME has a reduce axis: only then do its updates claim to commute. */
+bool frame_reduces(const Frame *frame);
 
 #endif
