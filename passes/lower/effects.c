@@ -143,6 +143,7 @@ bool maps_meet(const Map *a, const Map *b)
 
 typedef struct {
     Context *ctx;
+    const Map *visible;
     Map symbols;
 } DefinitionFinder;
 
@@ -154,12 +155,13 @@ static void define(DefinitionFinder *finder, const void *symbol)
 static void define_vars(DefinitionFinder *finder, const Expr *const *exprs, int count)
 {
     for (int i = 0; i < count; i++)
-        if (exprs[i]->kind == EXPR_VAR)
+        if (exprs[i]->kind == EXPR_VAR && !(finder->visible && map_has(finder->visible, exprs[i]->value.var)))
             define(finder, exprs[i]->value.var);
 }
 
-/* A view defines its data variable and the variables of its shape, strides and offset. */
-static void define_view(DefinitionFinder *finder, const Buffer *view)
+/* A view, or the buffer of a parameter, defines its data variable and the variables of its shape, strides and offset that nothing around
+   defines. */
+static void define_buffer(DefinitionFinder *finder, const Buffer *view)
 {
     define(finder, view->data);
     define_vars(finder, view->shape, view->ndim);
@@ -190,18 +192,37 @@ static bool find_definition(Visitor *visitor, const Stmt *stmt)
         for (int i = 0; i < stmt->as.block.alloc_count; i++)
             define(finder, stmt->as.block.allocs[i]->data);
         for (int i = 0; i < stmt->as.block.match_count; i++)
-            define_view(finder, stmt->as.block.matches[i].target);
+            define_buffer(finder, stmt->as.block.matches[i].target);
         break;
     default: break;
     }
     return true;
 }
 
-Map symbols_defined(Context *ctx, const Stmt *stmt)
+Map symbols_defined(Context *ctx, const Stmt *stmt, const Map *visible)
 {
-    DefinitionFinder finder = {.ctx = ctx};
+    DefinitionFinder finder = {.ctx = ctx, .visible = visible};
     Visitor visitor = {.expr = find_let_definition, .stmt = find_definition, .data = &finder};
     visit_stmt(&visitor, stmt);
+    return finder.symbols;
+}
+
+void symbols_add_own(Context *ctx, Map *symbols, const Stmt *stmt)
+{
+    DefinitionFinder finder = {.ctx = ctx, .visible = symbols, .symbols = *symbols};
+    Visitor visitor = {.data = &finder};
+    find_definition(&visitor, stmt);
+    *symbols = finder.symbols;
+}
+
+Map symbols_of_params(Context *ctx, const Func *func)
+{
+    DefinitionFinder finder = {.ctx = ctx};
+    for (int i = 0; i < func->param_count; i++) {
+        define(&finder, func->params[i].param);
+        if (func->params[i].buffer)
+            define_buffer(&finder, func->params[i].buffer);
+    }
     return finder.symbols;
 }
 

@@ -23,8 +23,13 @@ bool effects_read_other_elements(const Effects *effects, const Map *roots);
 /* True when A and B have a key in common. */
 bool maps_meet(const Map *a, const Map *b);
 
-/* The symbols that STMT defines (Vars and declared Buffers), as keys; and whether a statement mentions one of SYMBOLS. */
-Map symbols_defined(Context *ctx, const Stmt *stmt);
+/* The symbols that the parameters of FUNC define (Vars), as keys. */
+Map symbols_of_params(Context *ctx, const Func *func);
+/* Adds to SYMBOLS, which are visible at STMT, those (Vars and declared Buffers) that it defines itself, without what lies inside it. */
+void symbols_add_own(Context *ctx, Map *symbols, const Stmt *stmt);
+/* The symbols that STMT and all inside it define, where VISIBLE are those around it. */
+Map symbols_defined(Context *ctx, const Stmt *stmt, const Map *visible);
+/* Whether a statement mentions one of SYMBOLS. */
 bool stmt_mentions_any(const Stmt *stmt, const Map *symbols);
 
 #endif

@@ -26,6 +26,7 @@ typedef VEC(Buffer *) BufferList;
 
 typedef struct {
     VEC(Frame) frames;
+    Map params; /* what the parameters define */
     Map roots; /* of views, see effects.h */
     Map nests; /* Var of a loop -> const Stmt * to run before it */
     Map flags; /* Block -> BufferList * of flags to allocate there */
@@ -56,10 +57,21 @@ static bool way_has_effects(const InitSite *site)
     return found;
 }
 
+/* What is defined inside of PART, which is the frame at INDEX or its body. */
+static Map symbols_inside(const InitSite *site, int index, const Stmt *part)
+{
+    Map visible = {0};
+    for (int i = 0; i < site->params->count; i++)
+        map_set(site->ctx->arena, &visible, site->params->entries[i].key, site->params->entries[i].value);
+    for (int i = 0; i < index || (i == index && part != site->frames[i].stmt); i++)
+        symbols_add_own(site->ctx, &visible, site->frames[i].stmt);
+    return symbols_defined(site->ctx, part, &visible);
+}
+
 /* The nest can stand before outer: all that it names is visible there. */
 static bool nest_is_possible(const InitSite *site, const Stmt *nest)
 {
-    Map inside = symbols_defined(site->ctx, site->frames[site->outer].stmt);
+    Map inside = symbols_inside(site, site->outer, site->frames[site->outer].stmt);
     return !passes_while_loop(site) && !way_has_effects(site) && !stmt_mentions_any(nest, &inside);
 }
 
@@ -93,22 +105,22 @@ static bool nest_is_right(const InitSite *site, const Stmt *nest, Map *roots)
 }
 
 /* --- The flags --- */
-/* The innermost block around outer, where flags can be allocated. */
-static const Stmt *block_around(const InitSite *site)
+/* The index of the innermost block around outer, where flags can be allocated; -1: there is none. */
+static int block_around(const InitSite *site)
 {
     int index = site->outer;
     while (index >= 0 && site->frames[index].stmt->kind != STMT_BLOCK)
         index--;
-    return index >= 0 ? site->frames[index].stmt : NULL;
+    return index;
 }
 
-/* The block AROUND sees the sizes of FLAGS; the points can be counted before outer, and are the same there as later. Where points may lack
+/* The block at index AROUND sees the sizes of FLAGS; the points can be counted before outer, and are the same there as later. Where points may lack
    updates, their init can stand there too. */
-static bool flags_are_possible(const InitSite *site, const Stmt *around, const InitFlags *flags, Map *roots)
+static bool flags_are_possible(const InitSite *site, int around, const InitFlags *flags, Map *roots)
 {
     if (init_site_points_may_lack_updates(site) && !nest_is_possible(site, flags->nest))
         return false;
-    Map inside = symbols_defined(site->ctx, around->as.block.body);
+    Map inside = symbols_inside(site, around, site->frames[around].stmt->as.block.body);
     for (int i = 0; i < flags->buffer->ndim; i++)
         if (expr_uses_any(flags->buffer->shape[i], &inside) || expr_reads_memory(flags->buffer->shape[i]))
             return false;
@@ -164,16 +176,17 @@ static void refuse(const InitSite *site)
 static bool add_flags(InitPass *pass, const InitSite *site, BlockStmt *update, const Stmt **init)
 {
     Context *ctx = site->ctx;
-    const Stmt *around = block_around(site);
-    if (!around)
+    int around = block_around(site);
+    if (around < 0)
         return false;
     InitFlags flags = init_site_flags(site);
     if (!flags_are_possible(site, around, &flags, &pass->roots))
         return false;
-    BufferList *list = map_get(&pass->flags, around->as.block.block);
+    const Block *block = site->frames[around].stmt->as.block.block;
+    BufferList *list = map_get(&pass->flags, block);
     if (!list) {
         list = ARENA_NEW(ctx->arena, BufferList);
-        map_set(ctx->arena, &pass->flags, around->as.block.block, list);
+        map_set(ctx->arena, &pass->flags, block, list);
     }
     vec_push(ctx->arena, list, flags.buffer);
     add_nest(ctx, pass, site, flags.clear);
@@ -202,7 +215,7 @@ static bool has_no_point(const InitSite *site)
 /* STMT, a block with init, as its update, with the init in it where that is its place. */
 static const Stmt *split_init(Context *ctx, InitPass *pass, const Stmt *stmt)
 {
-    InitSite *site = init_site_new(ctx, pass->frames.data, pass->frames.count, &stmt->as.block);
+    InitSite *site = init_site_new(ctx, &pass->params, pass->frames.data, pass->frames.count, &stmt->as.block);
     BlockStmt update = stmt->as.block;
     const Stmt *init = update.init, *parts[2] = {init, update.body};
     update.init = NULL;
@@ -279,7 +292,7 @@ static const Stmt *init_in_stmt(Rewriter *rewriter, const Stmt *stmt)
 
 const Func *lower_init(LowerState *state, const Func *func)
 {
-    InitPass pass = {.roots = {0}};
+    InitPass pass = {.params = symbols_of_params(state->ctx, func)};
     effects_add_view_roots(state->ctx, &pass.roots, func->body);
     Rewriter rewriter = {.ctx = state->ctx, .stmt = init_in_stmt, .data = &pass};
     return func_with_body(state->ctx, func, rewrite_stmt(&rewriter, func->body));

@@ -12,6 +12,7 @@ typedef struct {
 
 typedef struct {
     Context *ctx;
+    const Map *params;   /* what the parameters of the function define: Var -> anything */
     const Frame *frames; /* outermost first; the last is the block itself */
     int frame_count;
     const BlockStmt *block;
@@ -25,7 +26,7 @@ typedef struct {
 } InitSite;
 
 /* FRAMES lead to the block as the program has it; BLOCK is that block with what lies inside it already lowered. Allocated in ctx->arena. */
-InitSite *init_site_new(Context *ctx, const Frame *frames, int frame_count, const BlockStmt *block);
+InitSite *init_site_new(Context *ctx, const Map *params, const Frame *frames, int frame_count, const BlockStmt *block);
 /* EXPR, as seen inside the frame at index INSIDE, over what is visible at outer and the loops inside it. */
 const Expr *init_site_compose(const InitSite *site, const Expr *expr, int inside);
 /* EXPR with the one value of each loop of one iteration: such a loop tells no points apart. EXPR itself where no other loop is left. */

@@ -216,10 +216,10 @@ static void close_over_bounds(InitSite *site)
     }
 }
 
-InitSite *init_site_new(Context *ctx, const Frame *frames, int frame_count, const BlockStmt *block)
+InitSite *init_site_new(Context *ctx, const Map *params, const Frame *frames, int frame_count, const BlockStmt *block)
 {
     InitSite *site = ARENA_NEW(ctx->arena, InitSite);
-    *site = (InitSite){.ctx = ctx, .frames = frames, .frame_count = frame_count, .block = block};
+    *site = (InitSite){.ctx = ctx, .params = params, .frames = frames, .frame_count = frame_count, .block = block};
     find_reduce_loops(site);
     if (site->outer < 0)
         return site;
