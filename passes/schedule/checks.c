@@ -14,6 +14,30 @@ static void note_block(Schedule *sch, const TreeNode *block)
 
 /* --- Affine bindings --- */
 
+/* Gives the loops of one iteration their value in QUERY, of which they are no iterators any more: a condition on them and another loop is then
+   one on that loop alone. */
+static void leave_out_unit_loops(Context *ctx, IterMapQuery *query)
+{
+    Subst values = {0};
+    VarRange *iters = ARENA_ARRAY(ctx->arena, VarRange, query->iter_count);
+    int count = 0;
+    for (int i = 0; i < query->iter_count; i++)
+        if (expr_is_int(query->iters[i].range.extent, 1))
+            subst_var(ctx, &values, query->iters[i].var, query->iters[i].range.min);
+        else
+            iters[count++] = query->iters[i];
+    if (count == query->iter_count)
+        return;
+    const Expr **bindings = ARENA_ARRAY(ctx->arena, const Expr *, query->binding_count);
+    for (int i = 0; i < query->binding_count; i++)
+        bindings[i] = subst_expr(ctx, &values, query->bindings[i]);
+    query->bindings = bindings;
+    query->iters = iters;
+    query->iter_count = count;
+    if (query->predicate)
+        query->predicate = analyzer_simplify(analyzer_new(ctx), subst_expr(ctx, &values, query->predicate));
+}
+
 /* The map of BLOCK's axes over the loops below TOP; the reason in RESULT->error when it has none. With PREDICATED the block's predicate
    must leave a box; without, the map must be one to one where the predicate is left aside. */
 static bool detect_bindings(Schedule *sch, const TreeNode *node, const TreeNode *top, bool predicated, IterMapResult *result)
@@ -36,6 +60,7 @@ static bool detect_bindings(Schedule *sch, const TreeNode *node, const TreeNode 
         .level = predicated ? ITER_MAP_SURJECTIVE : ITER_MAP_BIJECTIVE,
         .simplify_trivial = true,
     };
+    leave_out_unit_loops(sch->ctx, &query);
     if (!iter_map_detect_mixed(analyzer_new(sch->ctx), &query, result))
         return false;
     for (int i = 0; i < result->count; i++) {
