@@ -74,8 +74,6 @@ static bool check_inputs_unchanged(Schedule *sch, const TreeNode *from, const Tr
 
 static int common_loop_count(Schedule *sch, const TreeNode *a, const TreeNode *b);
 
-static int common_loop_count(Schedule *sch, const TreeNode *a, const TreeNode *b);
-
 /* The members of FROM's scope that share more loops with it than the outermost COMMON. */
 typedef struct {
     Schedule *sch;
@@ -177,29 +175,6 @@ static bool check_reads_in_time(Schedule *sch, const TakenReads *taken)
 
 /* --- compute_inline --- */
 
-typedef struct {
-    Schedule *sch;
-    const BlockStmt *producer;
-    const Stmt *store;
-    bool failed; /* an index map has no inverse */
-} Inlining;
-
-static const Expr *inline_load(Rewriter *rewriter, const Expr *expr)
-{
-    Inlining *inlining = rewriter->data;
-    expr = rewrite_expr_children(rewriter, expr);
-    if (expr->kind != EXPR_LOAD || expr->value.buffer != inlining->store->as.store.buffer)
-        return expr;
-    Subst subst = {0};
-    const Stmt *store = inlining->store;
-    if (expr->predicated || expr->dtype.lanes != store->as.store.value->dtype.lanes ||
-        !inline_solve(inlining->sch, inlining->producer, store->as.store.indices, expr->args, store->as.store.index_count, NULL, &subst)) {
-        inlining->failed = true;
-        return expr;
-    }
-    return subst_expr(rewriter->ctx, &subst, store->as.store.value);
-}
-
 static bool check_producer(Schedule *sch, const TreeNode *node, const Stmt **store)
 {
     if (!check_block_has_scope(sch, node) || !check_complete_block(sch, node) || !(*store = inline_single_store(sch, node)))
@@ -269,17 +244,12 @@ bool primitive_compute_inline(Schedule *sch, const Value *args, Value *result)
     }
     if (!inline_check_only_used_by(sch, scope, buffer, users, count + 1))
         return false;
-    Inlining inlining = {sch, node_block(node), store, false};
-    Rewriter rewriter = {.ctx = sch->ctx, .expr = inline_load, .data = &inlining};
     Map replace = {0};
-    for (int i = 0; i < count; i++)
-        map_set(sch->ctx->arena, &replace, consumers[i]->stmt,
-                (void *)inline_refresh_regions(sch, rewrite_stmt(&rewriter, consumers[i]->stmt), buffer));
-    if (inlining.failed) {
-        sched_refuse(sch, "the indices under which block '%s' writes '%s' are not a one-to-one affine map of its axes", block_name(node),
-                     buffer->name);
-        sched_note(sch, store->span, "the store is here");
-        return false;
+    for (int i = 0; i < count; i++) {
+        const Stmt *stmt = inline_into_consumer(sch, node, store, consumers[i]);
+        if (!stmt)
+            return false;
+        map_set(sch->ctx->arena, &replace, consumers[i]->stmt, (void *)stmt);
     }
     if (!check_reads_are_computed(sch, node, store))
         return false;

@@ -24,4 +24,7 @@ const Stmt *inline_refresh_regions(Schedule *sch, const Stmt *stmt, const Buffer
    are replaced as REPLACE (Stmt -> Stmt) says. */
 const Stmt *inline_rebuild_scope(Schedule *sch, const TreeNode *scope, const TreeNode *block, const Buffer *buffer, const Map *replace);
 
+/* CONSUMER with what the block at NODE stores, its only statement being STORE, in place of what it reads of it. NULL after a refusal. */
+const Stmt *inline_into_consumer(Schedule *sch, const TreeNode *node, const Stmt *store, const TreeNode *consumer);
+
 #endif
