@@ -162,10 +162,10 @@ static bool assume_same_instance(OrderCheck *check, AffineSpace *space, const Fr
     if (old_list.count != new_list.count)
         return false;
     for (int i = 0; i < old_list.count; i++) {
-        if (old_list.data[i]->var != new_list.data[i]->var)
-            return false;
-        const AffineEnv *a = env_at(env_old, old_list.data[i]->var), *b = env_at(env_new, new_list.data[i]->var);
         const Expr *var = expr_var(check->ctx, old_list.data[i]->var);
+        const AffineEnv *a = env_at(env_old, var->value.var), *b = env_at(env_new, var->value.var); /* a block without axes: of loops */
+        if (!b)
+            return false;
         affine_assume_compare(space, EXPR_EQ, a, var, b, var);
     }
     return true;
