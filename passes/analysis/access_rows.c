@@ -136,6 +136,17 @@ void accesses_split_rows(Context *ctx, const Func *func, AccessList *accesses)
     }
 }
 
+Access access_unsplit(const Access *access)
+{
+    Access plain = *access;
+    if (access->rows) {
+        plain.buffer = access->rows->flat;
+        plain.region = access->given;
+        plain.rows = NULL;
+    }
+    return plain;
+}
+
 AccessList accesses_unsplit(Context *ctx, const AccessList *accesses)
 {
     AccessList plain = {0};
@@ -147,10 +158,7 @@ AccessList accesses_unsplit(Context *ctx, const AccessList *accesses)
             plain.count = accesses->count;
             memcpy(plain.data, accesses->data, sizeof *plain.data * (size_t)plain.count);
         }
-        Access *access = &plain.data[i];
-        access->buffer = access->rows->flat;
-        access->region = access->given;
-        access->rows = NULL;
+        plain.data[i] = access_unsplit(&plain.data[i]);
     }
     return plain.count ? plain : *accesses;
 }

@@ -8,7 +8,9 @@
 /* Names the elements of flat buffers by digits in ACCESSES, all those of FUNC, where each access is shown to have digits in their ranges:
    then two of them are of one element just where all digits agree. */
 void accesses_split_rows(Context *ctx, const Func *func, AccessList *accesses);
-/* ACCESSES in coordinates of the program's buffers. */
+/* ACCESS, or ACCESSES, in coordinates of the program's buffers. A cheap argument may hold for these alone: it takes the guard
+   f < n * m for what it is only where an index is f. */
+Access access_unsplit(const Access *access);
 AccessList accesses_unsplit(Context *ctx, const AccessList *accesses);
 
 #endif

@@ -1,5 +1,6 @@
 /* May the iterations of one loop run at once? See dependence_carried in dependence.h. */
 #include "ir/walk.h"
+#include "passes/analysis/access_rows.h"
 #include "passes/analysis/pair.h"
 #include "passes/analysis/race.h"
 #include "passes/analysis/witness.h"
@@ -134,7 +135,7 @@ static bool runs_in_common_loops(Context *ctx, const Access *write, const Access
     return !write->never || read->never;
 }
 
-static bool is_covered(Context *ctx, const Access *write, const Access *read, const Map *sizes)
+static bool covers_as_named(Context *ctx, const Access *write, const Access *read, const Map *sizes)
 {
     int common;
     if (!runs_in_common_loops(ctx, write, read, &common))
@@ -155,6 +156,14 @@ static bool is_covered(Context *ctx, const Access *write, const Access *read, co
     }
     isl_set_free(needed);
     return covers;
+}
+
+static bool is_covered(Context *ctx, const Access *write, const Access *read, const Map *sizes)
+{
+    if (covers_as_named(ctx, write, read, sizes))
+        return true;
+    const Access plain_write = access_unsplit(write), plain_read = access_unsplit(read);
+    return write->rows && read->rows && covers_as_named(ctx, &plain_write, &plain_read, sizes);
 }
 
 bool access_covers(Context *ctx, const Access *write, const Access *read, const Map *sizes)

@@ -86,7 +86,8 @@ static void check_pair(ClaimCheck *check, const Access *a, const Access *b, bool
 {
     Pair pair = pair_new(check->ctx, a, b);
     pair_build(&pair, check->sizes, 0);
-    pair_assume_equal(&pair, &pair.space, loops_outside_scope(check, a));
+    int scope_loops = loops_outside_scope(check, a);
+    pair_assume_equal(&pair, &pair.space, scope_loops);
     AffineSpace *agreed = &pair.space;
     const BlockStmt *block = check->block;
     for (int i = 0; !spatial && i < block->iter_count; i++)
@@ -95,6 +96,10 @@ static void check_pair(ClaimCheck *check, const Access *a, const Access *b, bool
     for (int i = 0; i < block->iter_count && check->verdict != CLAIM_REFUTED; i++) {
         if (!of_kind(&block->iters[i], spatial))
             continue;
+        if (pair_agrees_on(&pair, expr_var(check->ctx, block->iters[i].var), scope_loops)) {
+            assume_iter(check, &pair, agreed, EXPR_EQ, &block->iters[i]);
+            continue;
+        }
         AffineSpace differ = affine_copy(agreed);
         assume_iter(check, &pair, &differ, EXPR_LT, &block->iters[i]);
         assume_opaque_equal(check, &pair, &differ);

@@ -56,11 +56,13 @@ static bool points_meet(const InitMove *move, const Access *a, const Access *b)
         return false;
     Pair pair = pair_new(move->ctx, a, b);
     pair_build(&pair, move->sizes, 0);
-    pair_assume_equal(&pair, &pair.space, move->var ? loops_around(&pair, move->var) : 0);
+    int agreed = move->var ? loops_around(&pair, move->var) : 0;
+    pair_assume_equal(&pair, &pair.space, agreed);
     bool meet = false;
     for (int i = 0; i < move->block->iter_count && !meet; i++) {
         const Expr *iter = expr_var(move->ctx, move->block->iters[i].var);
-        for (int swap = 0; move->block->iters[i].kind != ITER_REDUCE && swap < 2 && !meet; swap++) {
+        bool may_differ = move->block->iters[i].kind != ITER_REDUCE && !pair_agrees_on(&pair, iter, agreed);
+        for (int swap = 0; may_differ && swap < 2 && !meet; swap++) {
             AffineSpace apart = affine_copy(&pair.space);
             affine_assume_compare(&apart, EXPR_LT, swap ? pair.env_b : pair.env_a, iter, swap ? pair.env_a : pair.env_b, iter);
             meet = pair_conflicts(&pair, apart, move->conflict);

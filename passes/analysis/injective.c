@@ -431,3 +431,28 @@ bool pair_names_iterations(const Pair *pair, const Expr *const *values, int coun
             return false;
     return is_one_to_one(pair, &indices, 0);
 }
+
+static bool agrees_on(const Pair *pair, const Expr *value, int level)
+{
+    ExprList indices = shared_indices(pair, NULL);
+    bool constant = true;
+    for (int i = level; i < pair->count_a; i++) {
+        if (!expr_uses_var(value, pair->loops_a[i]->var))
+            continue;
+        if (i >= pair->common || !list_uses(&indices, pair->loops_a[i]->var))
+            return false;
+        constant = false;
+    }
+    join_quotients(pair->ctx, &indices);
+    return constant || is_one_to_one(pair, &indices, level);
+}
+
+bool pair_agrees_on(const Pair *pair, const Expr *value, int level)
+{
+    const Expr *expanded = expand(pair->ctx, pair->env_a, value);
+    bool exact = !pair->a->whole && !pair->b->whole && !pair->a->fence && !pair->b->fence && pair->a->buffer == pair->b->buffer;
+    if (!expanded || !exact)
+        return false;
+    PlainPair plain;
+    return agrees_on(pair, expanded, level) || (pair_unsplit(pair, &plain) && agrees_on(&plain.pair, expanded, level));
+}

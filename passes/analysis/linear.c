@@ -182,16 +182,15 @@ bool access_same_point(const Access *a, const Access *b)
 
 bool access_names(const Access *access, const Var *var)
 {
-    for (int i = 0; i < access->buffer->ndim; i++)
-        if (expr_is_var(access->region.ranges[i].min, var))
+    const Region *named = access->rows ? &access->given : &access->region;
+    for (int i = 0; i < named->buffer->ndim; i++)
+        if (expr_is_var(named->ranges[i].min, var))
             return true;
     return false;
 }
 
-bool pair_is_disjoint(const Pair *pair, int level)
+static bool elements_are_disjoint(const Pair *pair, int level)
 {
-    if (pair->a->whole || pair->b->whole || pair->a->fence || pair->b->fence)
-        return false;
     bool linear = true;
     for (int i = 0; i < pair->a->buffer->ndim; i++) {
         Linear index;
@@ -200,6 +199,16 @@ bool pair_is_disjoint(const Pair *pair, int level)
         linear &= linear_of(pair->env_a, pair->a->region.ranges[i].min, 0, &index);
     }
     return !linear && (pair_is_one_to_one(pair, level) || pair_is_apart(pair, level)); /* linear ones are left to isl */
+}
+
+bool pair_is_disjoint(const Pair *pair, int level)
+{
+    if (pair->a->whole || pair->b->whole || pair->a->fence || pair->b->fence)
+        return false;
+    if (elements_are_disjoint(pair, level))
+        return true;
+    PlainPair plain;
+    return pair_unsplit(pair, &plain) && elements_are_disjoint(&plain.pair, level);
 }
 
 /* --- boxes --- */

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "passes/analysis/access_rows.h"
 #include "passes/analysis/witness.h"
 
 bool pair_is_harmless(const Access *a, const Access *b, bool reductions_commute)
@@ -44,6 +45,18 @@ Pair pair_new(Context *ctx, const Access *a, const Access *b)
     pair.env_a = frame_env(ctx, a->frame, 0);
     pair.env_b = frame_env(ctx, b->frame, pair.count_a);
     return pair;
+}
+
+bool pair_unsplit(const Pair *pair, PlainPair *plain)
+{
+    if (!pair->a->rows || !pair->b->rows)
+        return false;
+    plain->a = access_unsplit(pair->a);
+    plain->b = access_unsplit(pair->b);
+    plain->pair = *pair;
+    plain->pair.a = &plain->a;
+    plain->pair.b = pair->a == pair->b ? &plain->a : &plain->b;
+    return true;
 }
 
 void pair_build(Pair *pair, const Map *sizes, int extra)

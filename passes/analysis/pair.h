@@ -18,10 +18,18 @@ typedef struct {
     AffineSpace space;
 } Pair;
 
+/* A pair whose elements are named as the program does. It must not move. */
+typedef struct {
+    Access a, b;
+    Pair pair;
+} PlainPair;
+
 /* True when no order between A and B can matter: different memory, no write, or updates of one reduction where REDUCTIONS_COMMUTE. */
 bool pair_is_harmless(const Access *a, const Access *b, bool reductions_commute);
 /* A and B with their loops and environments, but without the set (cheap). */
 Pair pair_new(Context *ctx, const Access *a, const Access *b);
+/* PLAIN is PAIR, not built, without digits (see access_rows.h); false where it has none. */
+bool pair_unsplit(const Pair *pair, PlainPair *plain);
 /* Builds the set of all pairs of iterations in which A and B touch a common element. EXTRA further dimensions follow those of the element.
    The caller frees pair->space. */
 void pair_build(Pair *pair, const Map *sizes, int extra);
@@ -77,6 +85,9 @@ Digits digits_new(Context *ctx, const Map *sizes);
 /* PAIR is of an access with itself. The COUNT VALUES, seen from it, differ in any two iterations of the loops from the one at LEVEL inwards
    (the outer ones agreeing): a cheap argument, for values that need not be linear. */
 bool pair_names_iterations(const Pair *pair, const Expr *const *values, int count, int level);
+/* PAIR is of accesses of one block, and VALUE is seen from either. It is the same for both wherever they touch one element and agree in the
+   outermost LEVEL loops: a cheap argument. */
+bool pair_agrees_on(const Pair *pair, const Expr *value, int level);
 
 /* A cheap argument that in each iteration of the first COMMON loops, which both share, WRITE touches the elements that READ touches: by the
    same indices under the same conditions, or such as follow from those of READ. */

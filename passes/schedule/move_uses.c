@@ -85,6 +85,29 @@ static void bind_iters(Analyzer *an, const BlockStmt *block)
         analyzer_bind_range_opaque(an, block->iters[i].var, block->iters[i].domain);
 }
 
+/* EXPR, an iterator of BLOCK and maybe a constant, runs over more or less than the EXTENT values of a digit: B[v] with v < n * m. */
+static bool counts_elements(const BlockStmt *block, const Expr *expr, const Expr *extent)
+{
+    expr = rows_without_cast(expr);
+    while ((expr->kind == EXPR_ADD || expr->kind == EXPR_SUB) && expr->args[1]->kind == EXPR_INT)
+        expr = rows_without_cast(expr->args[0]);
+    for (int i = 0; i < block->iter_count; i++)
+        if (expr_is_var(expr, block->iters[i].var))
+            return !expr_equal(rows_without_cast(block->iters[i].domain.extent), rows_without_cast(extent));
+    return false;
+}
+
+/* Some index of REGION, of BLOCK, is an iterator that counts the elements of all rows: what it has to run over is a stretch of them. */
+static bool has_flat_index(const AccessRows *rows, const BlockStmt *block, const Region *region)
+{
+    for (int d = 0, at = 0; d < rows->flat->ndim; d++, at++) {
+        at += rows->strides[d].count;
+        if (rows->strides[d].count && counts_elements(block, region->ranges[d].min, rows->buffer->shape[at]))
+            return true;
+    }
+    return false;
+}
+
 const AccessRows *move_split_rows(Move *move, Region *own, UseList *uses)
 {
     Context *ctx = move->sch->ctx;
@@ -101,8 +124,9 @@ const AccessRows *move_split_rows(Move *move, Region *own, UseList *uses)
     const AccessRows *rows = rows_of_regions(ctx, &symbols, regions, NULL, split.count);
     Analyzer *an = analyzer_new(ctx);
     for (int i = 0; i < split.count; i++) {
-        bind_iters(an, node_block(split.data[i].partner));
-        if (!rows || !rows_bound_region(an, &symbols, rows, &regions[i], &split.data[i].region))
+        const BlockStmt *block = node_block(split.data[i].partner);
+        bind_iters(an, block);
+        if (!rows || has_flat_index(rows, block, &regions[i]) || !rows_bound_region(an, &symbols, rows, &regions[i], &split.data[i].region))
             return NULL;
     }
     *own = split.data[0].region;
