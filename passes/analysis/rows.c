@@ -138,6 +138,13 @@ static bool divide(const Stride *a, const Stride *b, Stride *result)
     return a->coefficient % b->coefficient == 0;
 }
 
+bool rows_are_several(const Expr *count, const Expr *extent)
+{
+    Stride whole = {.coefficient = 1}, one = {.coefficient = 1}, rest;
+    return multiply(&whole, count) && multiply(&one, extent) && one.coefficient && divide(&whole, &one, &rest) &&
+           (rest.count || rest.coefficient != 1);
+}
+
 static const Expr *product_of(Context *ctx, const Stride *stride, DType type)
 {
     const Expr *product = NULL;

@@ -42,6 +42,8 @@ Map func_symbols(Context *ctx, const Func *func);
 bool expr_has_symbolic_stride(const Map *symbols, const Expr *expr);
 /* EXPR without casts that keep its value. */
 const Expr *rows_without_cast(const Expr *expr);
+/* COUNT is a product with a factor besides those of EXTENT: n * m values are several times m. */
+bool rows_are_several(const Expr *count, const Expr *extent);
 /* What EXPR, a variable, is bound to around FRAME; NULL where it is no variable or that of a loop. */
 const Frame *rows_binding(const Frame *frame, const Expr *expr);
 

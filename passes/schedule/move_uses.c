@@ -85,24 +85,30 @@ static void bind_iters(Analyzer *an, const BlockStmt *block)
         analyzer_bind_range_opaque(an, block->iters[i].var, block->iters[i].domain);
 }
 
-/* EXPR, an iterator of BLOCK and maybe a constant, runs over more or less than the EXTENT values of a digit: B[v] with v < n * m. */
-static bool counts_elements(const BlockStmt *block, const Expr *expr, const Expr *extent)
+/* The domain of the iterator of BLOCK that EXPR is, with a constant or none; NULL where it is no such thing. */
+static const Expr *iter_extent(const BlockStmt *block, const Expr *expr)
 {
     expr = rows_without_cast(expr);
     while ((expr->kind == EXPR_ADD || expr->kind == EXPR_SUB) && expr->args[1]->kind == EXPR_INT)
         expr = rows_without_cast(expr->args[0]);
     for (int i = 0; i < block->iter_count; i++)
         if (expr_is_var(expr, block->iters[i].var))
-            return !expr_equal(rows_without_cast(block->iters[i].domain.extent), rows_without_cast(extent));
-    return false;
+            return rows_without_cast(block->iters[i].domain.extent);
+    return NULL;
 }
 
-/* Some index of REGION, of BLOCK, is an iterator that counts the elements of all rows: what it has to run over is a stretch of them. */
-static bool has_flat_index(const AccessRows *rows, const BlockStmt *block, const Region *region)
+/* Some iterator of BLOCK counts elements of several rows: B[v] with v < n * m, B[vi * (2 * m) + vj] with vj < 2 * m in rows of m. What it
+   has to run over is a stretch of them, whose digits say little. SPLIT is REGION in digits. */
+static bool counts_over_rows(const AccessRows *rows, const BlockStmt *block, const Region *region, const Region *split)
 {
     for (int d = 0, at = 0; d < rows->flat->ndim; d++, at++) {
-        at += rows->strides[d].count;
-        if (rows->strides[d].count && counts_elements(block, region->ranges[d].min, rows->buffer->shape[at]))
+        const Expr *extent = rows->strides[d].count ? iter_extent(block, region->ranges[d].min) : NULL;
+        for (int digit = 1; digit <= rows->strides[d].count; digit++) {
+            const Expr *values = iter_extent(block, split->ranges[++at].min);
+            if (values && rows_are_several(values, rows->buffer->shape[at]))
+                return true;
+        }
+        if (extent && !expr_equal(extent, rows_without_cast(rows->buffer->shape[at])))
             return true;
     }
     return false;
@@ -126,7 +132,8 @@ const AccessRows *move_split_rows(Move *move, Region *own, UseList *uses)
     for (int i = 0; i < split.count; i++) {
         const BlockStmt *block = node_block(split.data[i].partner);
         bind_iters(an, block);
-        if (!rows || has_flat_index(rows, block, &regions[i]) || !rows_bound_region(an, &symbols, rows, &regions[i], &split.data[i].region))
+        if (!rows || !rows_bound_region(an, &symbols, rows, &regions[i], &split.data[i].region) ||
+            counts_over_rows(rows, block, &regions[i], &split.data[i].region))
             return NULL;
     }
     *own = split.data[0].region;
