@@ -13,7 +13,7 @@ SCRIPT_TESTS := tests/docs-check tests/command-line tests/install
 check: all $(UNIT_TESTS) $(TEST_TOOLS) $(RUNTIME_TESTS) $(BUILD)/tests/fuzz/fuzz
 	@SANITIZE="$(SANITIZE)" tests/run $(BUILD) $(UNIT_TESTS) $(RUNTIME_TESTS) $(BUILD)/tests/roundtrip $(BUILD)/tests/fuzz/fuzz $(SCRIPT_TESTS)
 
-# Random differential testing: make fuzz N=1000 SEED=1; failures are written to BUILD/fuzz.
+# Random differential testing: make fuzz N=1000 SEED=1; failures are written to BUILD/fuzz. PROGRAMS="a.tir b.tir": random schedules of these.
 N ?= 1000
 SEED ?= 1
 $(BUILD)/tests/fuzz/%.o: tests/fuzz/%.c
@@ -23,4 +23,4 @@ $(BUILD)/tests/fuzz/fuzz: $(patsubst tests/%.c,$(BUILD)/tests/%.o,$(wildcard tes
 	$(CC) $(CFLAGS) $(SANITIZE) -fopenmp $(LLVM_LDFLAGS) -o $@ $(filter %.o,$^) $(BUILD)/libtirc.a -Wl,--whole-archive $(BUILD)/libtirc_rt.a -Wl,--no-whole-archive $(LDLIBS)
 fuzz: $(BUILD)/tests/fuzz/fuzz
 	@mkdir -p $(BUILD)/fuzz
-	OMP_WAIT_POLICY=passive $< -n $(N) -s $(SEED) -o $(BUILD)/fuzz
+	OMP_WAIT_POLICY=passive $< -n $(N) -s $(SEED) -o $(BUILD)/fuzz $(if $(PROGRAMS),-i $(PROGRAMS))

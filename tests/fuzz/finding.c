@@ -224,10 +224,10 @@ static bool write_expectation(const Finding *finding, const char *folder, const 
     if (!out)
         return false;
     if (compiled)
-        fprintf(out, "main: ok, scheduled and unscheduled agree (seed %llu, reductions of up to %lld terms)\n",
-                (unsigned long long)finding->seed, (long long)argdata_reduction_length(expected, trial->source->funcs[0]));
+        fprintf(out, "%s: ok, scheduled and unscheduled agree (seed %llu, reductions of up to %lld terms)\n",
+                expected->func->name, (unsigned long long)finding->seed, (long long)argdata_reduction_length(expected, expected->func));
     else
-        fprintf(out, "main(seed %llu)\n", (unsigned long long)finding->seed);
+        fprintf(out, "%s(seed %llu)\n", expected->func->name, (unsigned long long)finding->seed);
     if (!compiled)
         argdata_print(expected, out);
     return fclose(out) == 0;

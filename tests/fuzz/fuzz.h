@@ -16,8 +16,9 @@ bool random_chance(Random *random, int percent);
 
 /* The text of a random program, in ARENA; its first function is the one to schedule. */
 const char *random_program(Random *random, Arena *arena);
-/* One step of a script for MODULE, of one or more lines, in ctx->arena, and the name of the primitive that it is about. */
-const char *random_step(Random *random, Context *ctx, const Module *module, const char **primitive);
+/* One step of a script for MODULE, of one or more lines, in ctx->arena, and the name of the primitive that it is about. It schedules
+   function number FUNC. */
+const char *random_step(Random *random, Context *ctx, const Module *module, int func, const char **primitive);
 
 enum { MOST_STEPS = 24, MOST_SETS = 3 };
 
@@ -25,10 +26,13 @@ enum { MOST_STEPS = 24, MOST_SETS = 3 };
 typedef struct {
     Context *ctx;
     const Module *source, *current;
+    int func; /* the scheduled one of their functions */
     int set_count; /* sizes that the program is run at: one where they are constant */
     ArgData *inputs[MOST_SETS], *expected[MOST_SETS]; /* expected: after the unscheduled program ran */
+    int returned[MOST_SETS];
     int64_t length;      /* how many float values go into a result */
     bool reduces_floats, reordered; /* reordered: an accepted step may have changed the order of a float reduction */
+    bool copies;         /* an accepted step may have made blocks that copy into scratch */
     bool truncates_floats; /* to integers, which has no bound: a sum that rounds to another float may become another integer */
     int opt_level;       /* that the result is compiled at: by the seed, low ones more often since they take less time */
     const char *failure; /* what is wrong, or NULL */
@@ -36,6 +40,8 @@ typedef struct {
 } Trial;
 /* Parses PROGRAM and runs it unscheduled at sizes and on data chosen by SEED. False when that fails. Ends with trial_end, also then. */
 bool trial_begin(Trial *trial, const char *program, uint64_t seed);
+/* False where the unscheduled program is refused when it is compiled; threads are in any case, and are let pass. */
+bool trial_can_compile(Trial *trial);
 /* Runs a step and checks what comes of it; *ACCEPTED tells whether it was accepted. False when something is wrong. */
 bool trial_step(Trial *trial, const char *step, bool *accepted);
 /* Compiles what the steps made and compares its results; a program with threads must be refused. False when something is wrong. */

@@ -85,7 +85,7 @@ static bool find_siblings(Chooser *c, const TreeNode *pair[2])
         const TreeNode *list = schedule_node_at(c->sch, (first + i) % count);
         if (list->stmt->kind != STMT_SEQ)
             continue;
-        int length = list->stmt->as.seq.count, start = random_below(c->random, length);
+        int length = list->stmt->as.seq.count, start = length ? random_below(c->random, length) : 0;
         for (int k = 0; k + 1 < length; k++) {
             const Stmt *a = list->stmt->as.seq.items[(start + k) % length], *b = list->stmt->as.seq.items[(start + k + 1) % length];
             if (a->kind != STMT_FOR || b->kind != STMT_FOR)
@@ -413,9 +413,9 @@ static int weight_of(int kind, const Module *module)
     return kinds[kind].weight;
 }
 
-const char *random_step(Random *random, Context *ctx, const Module *module, const char **primitive)
+const char *random_step(Random *random, Context *ctx, const Module *module, int func, const char **primitive)
 {
-    Chooser c = {random, ctx, schedule_new(ctx, module, 0), NULL, 0};
+    Chooser c = {random, ctx, schedule_new(ctx, module, func), NULL, 0};
     find_blocks(&c);
     int total = 0;
     const char *step = NULL;

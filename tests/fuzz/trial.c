@@ -1,6 +1,7 @@
 /* What must hold of a program on its way through a schedule. For each accepted step: the print round-trips, the verifier holds, the
    interpreter agrees with the unscheduled program at all sizes; at the end the lowered program, interpreted, and the compiled object agree,
-   bit for bit unless a step reordered a float reduction. Each refusal has a message and changes nothing. */
+   bit for bit unless a step reordered a float reduction. Each refusal has a message and changes nothing. A block that runs again with another
+   result is wrong unless a step made copies: in a loop that binds none of its axes, a copy's scratch is filled anew. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -11,6 +12,8 @@
 #include "ir/verify.h"
 #include "ir/walk.h"
 #include "parser/parser.h"
+#include "passes/analysis/dependence.h"
+#include "passes/analysis/faults.h"
 #include "passes/lower/lower.h"
 #include "script/script.h"
 
@@ -29,8 +32,15 @@ static const char *first_error(Trial *trial)
     return diag_first_error(trial->ctx, (DiagMark){0, 0});
 }
 
-static bool interpret(Trial *trial, const Func *func, const ArgData *data)
+static const Func *scheduled_func(const Trial *trial, const Module *module)
 {
+    return module->funcs[trial->func];
+}
+
+/* *RETURNED: what T.ret gives, 0 without one. */
+static bool interpret(Trial *trial, const Func *func, const ArgData *data, int *returned)
+{
+    DiagMark mark = diag_mark(trial->ctx);
     InterpOptions options = {.checks = true};
     InterpSymbol *symbols = ARENA_ARRAY(trial->ctx->arena, InterpSymbol, data->signature->dim_count);
     for (int i = 0; i < data->signature->dim_count; i++)
@@ -38,10 +48,19 @@ static bool interpret(Trial *trial, const Func *func, const ArgData *data)
     options.symbols = symbols;
     options.symbol_count = data->signature->dim_count;
     InterpResult result;
-    return interp_run(trial->ctx, func, argdata_interp_args(data), &options, &result);
+    bool ok = interp_run(trial->ctx, func, argdata_interp_args(data), &options, &result);
+    *returned = (int)result.returned.as.integer;
+    if (ok)
+        return true;
+    bool copies_only = trial->copies && result.completed && result.kinds == 1u << INTERP_RERUN;
+    if (copies_only)
+        diag_rollback(trial->ctx, mark);
+    return copies_only;
 }
 
 /* --- Beginning --- */
+enum { MOST_SIZES = 8 };
+
 static bool note_float_reduction(Visitor *visitor, const Stmt *stmt)
 {
     Trial *trial = visitor->data;
@@ -51,44 +70,66 @@ static bool note_float_reduction(Visitor *visitor, const Stmt *stmt)
     return true;
 }
 
-static bool note_truncation(Visitor *visitor, const Expr *expr)
+/* A function that is called sums up as it likes. */
+static bool note_operations(Visitor *visitor, const Expr *expr)
 {
     Trial *trial = visitor->data;
+    if (expr->kind == EXPR_CALL && expr->value.op == OP_CALL_EXTERN)
+        trial->reduces_floats = trial->reordered = true;
     trial->truncates_floats |= expr->kind == EXPR_CAST && dtype_is_float(expr->args[0]->dtype) && !dtype_is_float(expr->dtype);
     return true;
 }
 
-/* The sizes of set SET: 0, 1 and primes more often than others. */
-static int choose_sizes(Trial *trial, int set, uint64_t seed, ArgSize sizes[3])
+static bool is_size(const Func *func, const Var *var)
 {
-    static const char *const names[] = {"n", "m", "h"};
+    for (int i = 0; i < func->param_count; i++)
+        for (int k = 0; func->params[i].buffer && k < func->params[i].buffer->ndim; k++)
+            if (expr_is_var(func->params[i].buffer->shape[k], var))
+                return true;
+    return false;
+}
+
+/* The sizes of set SET: 0, 1 and primes more often than others. */
+static int choose_sizes(Trial *trial, int set, uint64_t seed, ArgSize sizes[MOST_SIZES])
+{
     static const int values[] = {0, 1, 2, 3, 4, 5, 7, 8, 11, 12, 13, 16};
-    const Signature *signature = func_signature(trial->ctx, trial->source->funcs[0]);
+    const Func *func = scheduled_func(trial, trial->source);
+    const Signature *signature = func_signature(trial->ctx, func);
     Random random = {seed + (uint64_t)set};
     int count = 0;
-    for (int i = 0; i < signature->dim_count; i++)
-        for (int k = 0; k < 3; k++)
-            if (!strcmp(signature->dims[i]->name, names[k]))
-                sizes[count++] = (ArgSize){names[k], values[random_below(&random, set == 0 ? 12 : set == 1 ? 4 : 8)]};
+    for (int i = 0; i < signature->dim_count && count < MOST_SIZES; i++)
+        if (is_size(func, signature->dims[i]))
+            sizes[count++] = (ArgSize){signature->dims[i]->name, values[random_below(&random, set == 0 ? 12 : set == 1 ? 4 : 8)]};
     return count;
 }
 
 static bool begin_set(Trial *trial, int set, uint64_t seed)
 {
-    ArgSize sizes[3];
+    ArgSize sizes[MOST_SIZES];
     ArgOptions options = {.seed = seed, .sizes = sizes, .size_count = choose_sizes(trial, set, seed, sizes)};
     if (set > 0 && options.size_count == 0)
         return true;
-    ArgData *inputs = argdata_new(trial->ctx, trial->source->funcs[0], &options);
+    ArgData *inputs = argdata_new(trial->ctx, scheduled_func(trial, trial->source), &options);
     if (!inputs)
         return fail(trial, "no arguments can be made: %s", first_error(trial));
     trial->inputs[set] = inputs;
     trial->expected[set] = argdata_copy(inputs);
     trial->set_count = set + 1;
-    int64_t length = argdata_reduction_length(inputs, trial->source->funcs[0]);
+    int64_t length = argdata_reduction_length(inputs, scheduled_func(trial, trial->source));
     trial->length = length > trial->length ? length : trial->length;
-    return interpret(trial, trial->source->funcs[0], trial->expected[set]) ||
+    return interpret(trial, scheduled_func(trial, trial->source), trial->expected[set], &trial->returned[set]) ||
            fail(trial, "the unscheduled program: %s", first_error(trial));
+}
+
+/* As a script does: main, else the only function. */
+static bool find_func(Trial *trial)
+{
+    const Module *module = trial->source;
+    for (trial->func = 0; trial->func < module->func_count; trial->func++)
+        if (!strcmp(scheduled_func(trial, module)->name, "main"))
+            return true;
+    trial->func = 0;
+    return module->func_count == 1;
 }
 
 bool trial_begin(Trial *trial, const char *program, uint64_t seed)
@@ -98,8 +139,10 @@ bool trial_begin(Trial *trial, const char *program, uint64_t seed)
     trial->source = trial->current = parse_module_text(trial->ctx, "fuzz.tir", program, strlen(program));
     if (!trial->source)
         return fail(trial, "the program does not parse: %s", first_error(trial));
-    Visitor visitor = {.expr = note_truncation, .stmt = note_float_reduction, .data = trial};
-    visit_stmt(&visitor, trial->source->funcs[0]->body);
+    if (!find_func(trial))
+        return fail(trial, "the program has several functions and no main");
+    Visitor visitor = {.expr = note_operations, .stmt = note_float_reduction, .data = trial};
+    visit_stmt(&visitor, scheduled_func(trial, trial->source)->body);
     for (int set = 0; set < MOST_SETS; set++)
         if (!begin_set(trial, set, seed))
             return false;
@@ -130,12 +173,14 @@ static bool check_text(Trial *trial)
     return !strcmp(printed, print_module(ctx, again)) || fail(trial, "the second print differs");
 }
 
-static bool check_results(Trial *trial, int set, const ArgData *actual, const char *what)
+static bool check_results(Trial *trial, int set, const ArgData *actual, int returned, const char *what)
 {
     trial->failed_set = set;
     ArgMismatch mismatch;
     if (argdata_damaged(actual))
         return fail(trial, "%s writes outside of its buffers", what);
+    if (returned != trial->returned[set])
+        return fail(trial, "%s returns %d, not %d", what, returned, trial->returned[set]);
     bool regrouped = trial->reordered && trial->reduces_floats;
     int64_t length = regrouped ? trial->length * 64 : ARGDATA_EXACT;
     if ((regrouped && trial->truncates_floats) || argdata_compare(trial->expected[set], actual, length, &mismatch))
@@ -149,10 +194,11 @@ static bool check_results(Trial *trial, int set, const ArgData *actual, const ch
 static bool check_interpreted(Trial *trial, int set, const Func *func)
 {
     ArgData *actual = argdata_copy(trial->inputs[set]);
-    const char *what = func == trial->current->funcs[0] ? "the interpreter" : "the interpreter of the lowered program";
+    const char *what = func == scheduled_func(trial, trial->current) ? "the interpreter" : "the interpreter of the lowered program";
     trial->failed_set = set;
-    bool ok = interpret(trial, func, actual) ? check_results(trial, set, actual, what)
-                                             : fail(trial, "%s finds: %s", what, first_error(trial));
+    int returned;
+    bool ok = interpret(trial, func, actual, &returned) ? check_results(trial, set, actual, returned, what)
+                                                        : fail(trial, "%s finds: %s", what, first_error(trial));
     argdata_free(actual);
     return ok;
 }
@@ -164,6 +210,11 @@ static bool may_reorder(const char *step)
         if (strstr(step, primitives[i]))
             return true;
     return false;
+}
+
+static bool makes_copies(const char *step)
+{
+    return strstr(step, "cache_read") || strstr(step, "cache_write");
 }
 
 static bool check_refusal(Trial *trial, DiagMark mark, const Module *before, const char *printed)
@@ -192,9 +243,10 @@ bool trial_step(Trial *trial, const char *step, bool *accepted)
         return check_refusal(trial, mark, before, printed);
     trial->current = after;
     trial->reordered |= may_reorder(step);
+    trial->copies |= makes_copies(step);
     bool ok = check_text(trial);
     for (int set = 0; ok && set < trial->set_count; set++)
-        ok = check_interpreted(trial, set, trial->current->funcs[0]);
+        ok = check_interpreted(trial, set, scheduled_func(trial, trial->current));
     return ok;
 }
 
@@ -209,20 +261,75 @@ static bool check_called(Trial *trial, JitFunction function, int set)
 {
     ArgData *actual = argdata_copy(trial->inputs[set]);
     trial->failed_set = set;
-    bool ok = function(jit_arguments(trial->ctx, actual)) == 0 || fail(trial, "the compiled function returns an error");
-    ok = ok && check_results(trial, set, actual, "the compiled function");
+    int returned = function(jit_arguments(trial->ctx, actual));
+    bool ok = check_results(trial, set, actual, returned, "the compiled function");
     argdata_free(actual);
     return ok;
 }
 
-bool trial_compile(Trial *trial)
+/* LOWERED, exported, without the module's other functions. NULL after a diagnostic. */
+static JitFunction compile(Trial *trial, Jit *jit, const Func *lowered)
+{
+    CodegenOptions codegen = codegen_default_options();
+    codegen.opt_level = trial->opt_level;
+    codegen.fp_contract = false;
+    codegen.wide_math = true;
+    Func exported = *lowered;
+    const Func *func = &exported;
+    exported.is_private = false;
+    Module alone = *trial->current;
+    alone.funcs = &func;
+    alone.func_count = 1;
+    return jit_add_module(jit, &alone, codegen, NULL) ? jit_find(jit, func_signature(trial->ctx, func)->symbol) : NULL;
+}
+
+static bool has_threads(const Func *func)
+{
+    bool threads = false;
+    Visitor visitor = {.stmt = note_threads, .data = &threads};
+    visit_stmt(&visitor, func->body);
+    return threads;
+}
+
+static const Func *lower(Trial *trial, const Module *module)
 {
     LowerOptions options = {0};
-    bool threads = false;
+    return lower_func(trial->ctx, module, scheduled_func(trial, module), &options);
+}
+
+typedef struct {
+    Trial *trial;
+    ClaimSet claims;
+} ClaimCheck;
+
+static bool check_claims(Visitor *visitor, const Stmt *stmt)
+{
+    ClaimCheck *check = visitor->data;
+    Conflict conflict;
+    if (stmt->kind == STMT_BLOCK && stmt->as.block.iter_count && dependence_check_claims(&check->claims, stmt, &conflict) == CLAIM_REFUTED)
+        fail(check->trial, "the axes of block '%s' claim more than holds", stmt->as.block.block->name);
+    return !check->trial->failure;
+}
+
+bool trial_can_compile(Trial *trial)
+{
+    const Func *func = scheduled_func(trial, trial->source);
+    ClaimCheck check = {trial, dependence_collect_claims(trial->ctx, func)};
+    Visitor visitor = {.stmt = check_claims, .data = &check};
+    FaultList faults = faults_collect(trial->ctx, func);
+    if (faults.count)
+        return fail(trial, "%s", faults.data[0].text);
+    visit_stmt(&visitor, func->body);
+    if (trial->failure)
+        return false;
+    return has_threads(func) || lower(trial, trial->source) || fail(trial, "the unscheduled program cannot be lowered: %s", first_error(trial));
+}
+
+bool trial_compile(Trial *trial)
+{
+    bool threads = has_threads(scheduled_func(trial, trial->current));
     DiagMark mark = diag_mark(trial->ctx);
-    Visitor visitor = {.stmt = note_threads, .data = &threads};
-    visit_stmt(&visitor, trial->current->funcs[0]->body);
-    const Func *lowered = lower_func(trial->ctx, trial->current, trial->current->funcs[0], &options);
+    const Func *lowered = lower(trial, trial->current);
     if (threads && !lowered)
         return diag_first_error(trial->ctx, mark) || fail(trial, "lowering refuses threads without a message");
     if (!lowered || threads)
@@ -230,14 +337,8 @@ bool trial_compile(Trial *trial)
     for (int set = 0; set < trial->set_count; set++)
         if (!check_interpreted(trial, set, lowered))
             return false;
-    CodegenOptions codegen = codegen_default_options();
-    codegen.opt_level = trial->opt_level;
-    codegen.fp_contract = false;
-    codegen.wide_math = true;
     Jit *jit = jit_open(trial->ctx);
-    JitFunction function = jit && jit_add_module(jit, module_with_func(trial->ctx, trial->current, 0, lowered), codegen, NULL)
-                               ? jit_find(jit, func_signature(trial->ctx, lowered)->symbol)
-                               : NULL;
+    JitFunction function = jit ? compile(trial, jit, lowered) : NULL;
     bool ok = function || fail(trial, "code generation fails: %s", first_error(trial));
     for (int set = 0; ok && set < trial->set_count; set++)
         ok = check_called(trial, function, set);
