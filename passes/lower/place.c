@@ -10,13 +10,15 @@
 
    A buffer goes into the innermost loop that holds all its uses and across whose iterations it carries no data. A loop of which that is not
    shown keeps the buffer outside. Iterations of parallel and one-trip loops carry nothing: the former must not communicate, so where all of
-   them write one element, each has a copy of its own. A buffer that a call accesses through a pointer follows the declared regions of the
+   them write one element, or each fills what it reads by the same reasoning as lets the schedule make the loop parallel, each has a copy of
+   its own. A buffer that a call accesses through a pointer follows the declared regions of the
    block of that call.
 
    storage_align (the block annotation "buffer_dim_align") goes to the allocation: rows of [axis, factor, offset], for compaction. Needs:
    block axes gone. */
 #include <string.h>
 
+#include "passes/analysis/dependence.h"
 #include "passes/lower/coverage.h"
 #include "passes/lower/views.h"
 
@@ -28,6 +30,8 @@ typedef struct {
     Context *ctx;
     const Func *func;
     Path around; /* the statements that the rewriter is inside of */
+    AccessList accesses; /* of the function, once collected: see is_filled_in_each */
+    bool collected;
 } Placer;
 
 /* --- Finding the uses --- */
@@ -125,8 +129,18 @@ static bool iterations_share_element(const ForStmt *loop, const Buffer *buffer)
     return search.found;
 }
 
+/* Each iteration of LOOP, a parallel one, writes what it reads of BUFFER. */
+static bool is_filled_in_each(Placer *placer, const ForStmt *loop, const Buffer *buffer)
+{
+    if (!placer->collected)
+        placer->accesses = access_collect(placer->ctx, placer->func);
+    placer->collected = true;
+    Map sizes = func_sizes(placer->ctx, placer->func);
+    return dependence_is_private(placer->ctx, &placer->accesses, &sizes, buffer->data, loop->var);
+}
+
 /* The index in PATH of the loop into which BUFFER goes; -1: into none. */
-static int choose_loop(const Placer *placer, const Path *path, const Buffer *buffer)
+static int choose_loop(Placer *placer, const Path *path, const Buffer *buffer)
 {
     int carrying = 0;
     for (int i = 0; i < path->count; i++)
@@ -137,7 +151,8 @@ static int choose_loop(const Placer *placer, const Path *path, const Buffer *buf
         const ForStmt *loop = &path->data[i]->as.loop;
         if (!carrying || coverage_is_private(analyzer_at(placer, path, i + 1), loop->body, buffer))
             return i;
-        if (!may_carry(loop) && !expr_is_int(loop->extent, 1) && iterations_share_element(loop, buffer))
+        bool at_once = !may_carry(loop) && !expr_is_int(loop->extent, 1);
+        if (at_once && (iterations_share_element(loop, buffer) || is_filled_in_each(placer, loop, buffer)))
             return i;
         carrying -= may_carry(loop);
     }
@@ -224,7 +239,7 @@ static Attrs find_dim_align(Context *ctx, const Stmt *scope, const Buffer *buffe
 
 /* --- The pass --- */
 /* SCOPE with BUFFER, which nothing allocates yet, allocated at its place. */
-static const Stmt *place_buffer(const Placer *placer, const Stmt *scope, Buffer *buffer)
+static const Stmt *place_buffer(Placer *placer, const Stmt *scope, Buffer *buffer)
 {
     Context *ctx = placer->ctx;
     Path path = path_to_uses(ctx, scope, buffer);
