@@ -382,6 +382,9 @@ static const Stmt *partial_block(Factoring *f)
     for (int i = 0; i < block.write_count; i++)
         writes[i] = subst_region(ctx, &values, writes[i]);
     block.writes = writes;
+    block.matches = arena_copy(ctx->arena, block.matches, sizeof *block.matches * (size_t)block.match_count);
+    for (int i = 0; i < block.match_count; i++)
+        block.matches[i].source = subst_region(ctx, &values, block.matches[i].source);
     block.iter_count = iters.count;
     block.iters = iters.data;
     block.bindings = bindings.data;
