@@ -232,12 +232,14 @@ void loops_split_conjunction(Context *ctx, const Expr *predicate, ConditionList 
     }
 }
 
+/* The guard comes last, but before a predicate that reads memory, where the elements beyond the guard may not exist. */
 static const Stmt *guard_block(Rewriter *rewriter, const Stmt *stmt)
 {
     if (stmt->kind != STMT_BLOCK)
         return rewrite_stmt_children(rewriter, stmt);
     BlockStmt block = stmt->as.block;
-    block.predicate = op_and(rewriter->ctx, block.predicate, rewriter->data);
+    const Expr *guard = rewriter->data, *old = block.predicate;
+    block.predicate = expr_is_pure(old) ? op_and(rewriter->ctx, old, guard) : op_and(rewriter->ctx, guard, old);
     return stmt_block(rewriter->ctx, block, stmt->span);
 }
 
