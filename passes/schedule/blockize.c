@@ -487,7 +487,8 @@ Block *blockize_loop(Schedule *sch, const TreeNode *loop, bool preserve_unit_ite
         sched_note(sch, b.block_stmt->span, "block '%s' is here", b.block_stmt->as.block.block->name);
         return NULL;
     }
-    if (!check_reductions_run_once(sch, b.loops[b.loop_count - 1], node_loop(loop)->var) || !check_inits_may_come_first(&b, loop))
+    if (!check_init_is_independent(sch, block_node) || !check_reductions_run_once(sch, b.loops[b.loop_count - 1], node_loop(loop)->var) ||
+        !check_inits_may_come_first(&b, loop))
         return NULL;
     const BlockStmt *block = &b.block_stmt->as.block;
     const Stmt *body = blockize_inner(&b);

@@ -351,3 +351,51 @@ bool check_intermediate_reduction_block(Schedule *sch, const TreeNode *node)
 {
     return check_reduction(sch, node, NULL, true);
 }
+
+/* --- An init that leaves its block --- */
+
+/* Looks for a buffer that the block makes itself. */
+typedef struct {
+    const BlockStmt *block;
+    const Buffer *found;
+} OwnBufferSearch;
+
+static void compare_own(OwnBufferSearch *search, const Buffer *used)
+{
+    for (int i = 0; i < search->block->alloc_count; i++)
+        if (search->block->allocs[i] == used)
+            search->found = used;
+    for (int i = 0; i < search->block->match_count; i++)
+        if (search->block->matches[i].target->data == used->data)
+            search->found = used;
+}
+
+static bool find_own_in_expr(Visitor *visitor, const Expr *expr)
+{
+    if (expr->kind == EXPR_LOAD)
+        compare_own(visitor->data, expr->value.buffer);
+    return true;
+}
+
+static bool find_own_in_stmt(Visitor *visitor, const Stmt *stmt)
+{
+    if (stmt->kind == STMT_STORE)
+        compare_own(visitor->data, stmt->as.store.buffer);
+    for (int i = 0; stmt->kind == STMT_BLOCK && i < stmt->as.block.match_count; i++)
+        compare_own(visitor->data, stmt->as.block.matches[i].source.buffer);
+    return true;
+}
+
+bool check_init_is_independent(Schedule *sch, const TreeNode *node)
+{
+    const BlockStmt *block = node_block(node);
+    OwnBufferSearch search = {.block = block};
+    Visitor visitor = {.expr = find_own_in_expr, .stmt = find_own_in_stmt, .data = &search};
+    if (block->init)
+        visit_stmt(&visitor, block->init);
+    if (!search.found)
+        return true;
+    sched_refuse(sch, "the init of block '%s' uses buffer '%s', which the block itself makes", block->block->name, search.found->name);
+    sched_note(sch, block->init->span, "the init is here");
+    return false;
+}

@@ -33,6 +33,9 @@ bool check_reduction_block(Schedule *sch, const TreeNode *block, const TreeNode 
 /* The same for a block whose outputs only other blocks of the scope read: the predicate may leave some spatial points without any update. */
 bool check_intermediate_reduction_block(Schedule *sch, const TreeNode *block);
 
+/* The init of BLOCK, where it has one, could leave it: it uses no buffer that the block itself allocates or matches. */
+bool check_init_is_independent(Schedule *sch, const TreeNode *block);
+
 /* For the end of a step that made the module from BEFORE: each init that reads memory still finds there what it did; see init_inputs.c. */
 bool check_inits_find_inputs(Schedule *sch, const Module *before);
 

@@ -287,51 +287,6 @@ static bool check_init_may_move(Schedule *sch, const Decomposition *step)
     return refuse_conflict(sch, &conflict, "the init of block '%s' may not run before loop '%s'", block->block->name, loop_name(step->target));
 }
 
-/* Looks for a buffer that the block makes itself. */
-typedef struct {
-    const BlockStmt *block;
-    const Buffer *found;
-} OwnBufferSearch;
-
-static void compare_own(OwnBufferSearch *search, const Buffer *used)
-{
-    for (int i = 0; i < search->block->alloc_count; i++)
-        if (search->block->allocs[i] == used)
-            search->found = used;
-    for (int i = 0; i < search->block->match_count; i++)
-        if (search->block->matches[i].target->data == used->data)
-            search->found = used;
-}
-
-static bool find_own_in_expr(Visitor *visitor, const Expr *expr)
-{
-    if (expr->kind == EXPR_LOAD)
-        compare_own(visitor->data, expr->value.buffer);
-    return true;
-}
-
-static bool find_own_in_stmt(Visitor *visitor, const Stmt *stmt)
-{
-    if (stmt->kind == STMT_STORE)
-        compare_own(visitor->data, stmt->as.store.buffer);
-    for (int i = 0; stmt->kind == STMT_BLOCK && i < stmt->as.block.match_count; i++)
-        compare_own(visitor->data, stmt->as.block.matches[i].source.buffer);
-    return true;
-}
-
-static bool check_init_is_independent(Schedule *sch, const Decomposition *step)
-{
-    const BlockStmt *block = node_block(step->block);
-    OwnBufferSearch search = {.block = block};
-    Visitor visitor = {.expr = find_own_in_expr, .stmt = find_own_in_stmt, .data = &search};
-    visit_stmt(&visitor, block->init);
-    if (!search.found)
-        return true;
-    sched_refuse(sch, "the init of block '%s' uses buffer '%s', which the block itself makes", block->block->name, search.found->name);
-    sched_note(sch, block->init->span, "the init is here");
-    return false;
-}
-
 /* --- Building --- */
 
 /* The init block: all axes but those that it reduces over under fresh symbols, the init as body. */
@@ -411,6 +366,25 @@ static bool check_runs_once(Schedule *sch, const Decomposition *step)
     return false;
 }
 
+/* An init that reads what it writes runs once for each point, which the loops that it got, those after the first OUTER_COUNT around it, may
+   reach more often. */
+static bool check_init_runs_once(Schedule *sch, const Block *init, int outer_count)
+{
+    const TreeNode *node = schedule_find_block(sch, init);
+    const BlockStmt *block = node_block(node);
+    bool reads_own = false;
+    for (int w = 0; w < block->write_count; w++)
+        reads_own |= regions_find(block->reads, block->read_count, block->writes[w].buffer) != NULL;
+    int count;
+    const TreeNode **loops = schedule_loops_around(sch, node, &count);
+    if (!reads_own || count <= outer_count ||
+        dependence_runs_once(sch->ctx, schedule_func(sch), block->block, node_loop(loops[outer_count])->var))
+        return true;
+    sched_refuse(sch, "block '%s' would read what it writes, and its loops may run it more than once for one point", block->block->name);
+    sched_note(sch, block->body->span, "the init is here");
+    return false;
+}
+
 bool primitive_decompose_reduction(Schedule *sch, const Value *args, Value *result)
 {
     Decomposition step = {.block = schedule_block(sch, args[0].as.block), .target = schedule_loop(sch, args[1].as.loop)};
@@ -419,7 +393,7 @@ bool primitive_decompose_reduction(Schedule *sch, const Value *args, Value *resu
         !check_nothing_between(sch, &step))
         return false;
     choose_loops(&step);
-    if (!make_predicate(sch, &step) || !check_own_reads(sch, &step) || !check_init_is_independent(sch, &step) ||
+    if (!make_predicate(sch, &step) || !check_own_reads(sch, &step) || !check_init_is_independent(sch, step.block) ||
         !check_other_readers(sch, &step) || !check_runs_once(sch, &step) || !check_init_may_move(sch, &step))
         return false;
 
@@ -428,11 +402,12 @@ bool primitive_decompose_reduction(Schedule *sch, const Value *args, Value *resu
     BlockStmt init = make_init_block(ctx, &step), update = make_update_block(ctx, &block->as.block);
     const Stmt *init_nest = make_init_nest(ctx, &step, init);
     const Var *target_var = target->as.loop.var;
+    int outer_count = step.outer_count;
     sched_replace(sch, block, stmt_block(ctx, update, block->span));
     sched_rename_block(sch, block->as.block.block, update.block);
     const Stmt *rest = schedule_find_loop(sch, target_var)->stmt, *items[] = {init_nest, rest};
     sched_replace(sch, rest, stmt_seq(ctx, items, 2));
     *result = value_block(init.block);
-    return check_concurrent_loops_around(sch, schedule_find_block(sch, init.block)) &&
+    return check_init_runs_once(sch, init.block, outer_count) && check_concurrent_loops_around(sch, schedule_find_block(sch, init.block)) &&
            check_concurrent_loops_around(sch, schedule_find_block(sch, update.block));
 }
