@@ -1,6 +1,5 @@
 /* Is a program still right after a block went below another loop? See dependence_moved_producer and dependence_moved_consumer in
    dependence.h. */
-#include "passes/analysis/access_rows.h"
 #include "passes/analysis/pair.h"
 #include "support/strbuf.h"
 
@@ -57,21 +56,6 @@ static bool is_covered(Context *ctx, const AccessRefs *writes, const Access *rea
            access_together_cover(ctx, writes->data, writes->count, read, sizes);
 }
 
-/* BLOCK's writes cover what the access at INDEX of ACCESSES reads. Where its elements have digits, as elements of the flat buffer they may be
-   told to be covered too: conditions may speak of these. */
-static bool is_covered_by(Context *ctx, const AccessList *accesses, const Block *block, int index, const Map *sizes)
-{
-    const Access *read = &accesses->data[index];
-    AccessRefs writes = writes_before(ctx, accesses, block, read);
-    if (is_covered(ctx, &writes, read, sizes))
-        return true;
-    if (!read->rows)
-        return false;
-    AccessList flat = accesses_unsplit(ctx, accesses);
-    writes = writes_before(ctx, &flat, block, &flat.data[index]);
-    return is_covered(ctx, &writes, &flat.data[index], sizes);
-}
-
 bool dependence_moved_producer(Context *ctx, const Func *before, const Func *after, const Block *block, Conflict *conflict)
 {
     OrderQuestion question = {before, after, before->body, after->body, block, is_input_pair, (void *)block, block};
@@ -83,9 +67,9 @@ bool dependence_moved_producer(Context *ctx, const Func *before, const Func *aft
         const Access *read = &accesses.data[i];
         if (read->write || !read->data || !map_has(&written, read->data) || access_in_block(read, block))
             continue;
-        if (is_covered_by(ctx, &accesses, block, i, &sizes))
-            continue;
         AccessRefs writes = writes_before(ctx, &accesses, block, read);
+        if (is_covered(ctx, &writes, read, &sizes))
+            continue;
         const char *point = writes.count ? access_uncovered(ctx, writes.data, writes.count, read, &sizes) : NULL;
         const char *text =
             point ? arena_printf(ctx->arena, "%s is read there, but not computed in the same iteration", point)

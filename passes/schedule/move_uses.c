@@ -64,18 +64,12 @@ static void add_points(Move *move, const Use *use, UseList *points)
             vec_push(ctx->arena, points, search.points.data[i]);
 }
 
-/* Some index has a symbolic stride, and where one of a use does, OWN does too: an iterator over the whole flat dimension has no digits. */
-static bool has_symbolic_strides(const Map *symbols, const Region *own, const UseList *uses)
+static bool has_symbolic_stride(const Map *symbols, const Region *region)
 {
-    bool found = false;
-    for (int d = 0; d < own->buffer->ndim; d++) {
-        bool strided = expr_has_symbolic_stride(symbols, own->ranges[d].min);
-        for (int i = 0; i < uses->count && !strided; i++)
-            if (expr_has_symbolic_stride(symbols, uses->data[i].region.ranges[d].min))
-                return false;
-        found |= strided;
-    }
-    return found;
+    for (int d = 0; d < region->buffer->ndim; d++)
+        if (expr_has_symbolic_stride(symbols, region->ranges[d].min))
+            return true;
+    return false;
 }
 
 /* BLOCK's iterators lie in their domains. */
@@ -118,7 +112,10 @@ const AccessRows *move_split_rows(Move *move, Region *own, UseList *uses)
 {
     Context *ctx = move->sch->ctx;
     Map symbols = func_symbols(ctx, schedule_func(move->sch));
-    if (!has_symbolic_strides(&symbols, own, uses))
+    bool strided = has_symbolic_stride(&symbols, own);
+    for (int i = 0; i < uses->count; i++)
+        strided |= has_symbolic_stride(&symbols, &uses->data[i].region);
+    if (!strided)
         return NULL;
     UseList split = {0};
     vec_push(ctx->arena, &split, ((Use){move->block, *own}));
