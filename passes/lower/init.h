@@ -22,7 +22,9 @@ typedef struct {
     Map spatial_vars; /* the loops and lets inside outer (itself included) that a nest of init alone needs */
     const Expr **bindings; /* the block's bindings over what is visible at outer and the loops inside it */
     ExprList conditions;   /* all conditions inside outer under which the block runs, over the same variables */
+    ExprList whole_conditions; /* the same with the loops of one iteration */
     ExprList nest_conditions; /* those that decide which points have an init */
+    Map excluding; /* the loops that these mention, those of one iteration too */
 } InitSite;
 
 /* FRAMES lead to the block as the program has it; BLOCK is that block with what lies inside it already lowered. Allocated in ctx->arena. */

@@ -110,8 +110,10 @@ static void add_condition(InitSite *site, const Expr *condition, int inside)
 {
     int first = site->conditions.count;
     conjunction_split(site->ctx, init_site_compose(site, condition, inside), &site->conditions);
-    for (int i = first; i < site->conditions.count; i++)
+    for (int i = first; i < site->conditions.count; i++) {
+        vec_push(site->ctx->arena, &site->whole_conditions, site->conditions.data[i]);
         site->conditions.data[i] = init_site_without_unit_loops(site, site->conditions.data[i]);
+    }
 }
 
 static const Expr *frame_condition(Context *ctx, const Frame *frame)
@@ -178,13 +180,13 @@ static ConditionKind condition_kind(const InitSite *site, const Expr *condition)
     return kind;
 }
 
-/* The nest runs all loops that CONDITION depends on. */
+/* The nest runs all loops that CONDITION depends on, or those of one iteration are part of what excludes points. */
 static bool is_visited(const InitSite *site, const Expr *condition)
 {
     Map found = {0};
     find_dependencies(site, condition, site->outer, &found);
     for (int i = 0; i < found.count; i++)
-        if (!map_has(&site->spatial_vars, found.entries[i].key))
+        if (!map_has(&site->spatial_vars, found.entries[i].key) && !map_has(&site->excluding, found.entries[i].key))
             return false;
     return true;
 }
@@ -197,8 +199,10 @@ static void find_nest_conditions(InitSite *site, bool mixed)
     for (int i = 0; i < site->conditions.count; i++) {
         const Expr *condition = site->conditions.data[i];
         ConditionKind kind = condition_kind(site, condition);
-        if ((!kind.reduction || kind.others) == mixed && (mixed || is_visited(site, condition)))
-            vec_push(site->ctx->arena, &site->nest_conditions, condition);
+        if ((!kind.reduction || kind.others) != mixed || (!mixed && !is_visited(site, condition)))
+            continue;
+        vec_push(site->ctx->arena, &site->nest_conditions, condition);
+        find_dependencies(site, site->whole_conditions.data[i], site->outer, &site->excluding);
     }
     for (int i = 0; i < site->nest_conditions.count; i++)
         find_dependencies(site, site->nest_conditions.data[i], site->outer, &site->spatial_vars);
