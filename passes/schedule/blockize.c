@@ -300,6 +300,13 @@ static const Stmt *outer_init(Blockizing *b)
     return clone_fresh(ctx, subst_stmt(ctx, &renaming, stmt));
 }
 
+static const Block *block_below_loops(const Stmt *stmt)
+{
+    while (stmt->kind == STMT_FOR)
+        stmt = stmt->as.loop.body;
+    return stmt->as.block.block;
+}
+
 /* A guard on inner reduce loops cannot guard the init, which runs without them. */
 static bool init_can_be_guarded(Blockizing *b)
 {
@@ -506,5 +513,5 @@ Block *blockize_loop(Schedule *sch, const TreeNode *loop, bool preserve_unit_ite
     outer.init = block->init ? outer_init(&b) : NULL;
     outer.body = body;
     sched_replace(sch, loop->stmt, stmt_block(ctx, outer, b.block_stmt->span));
-    return outer.block;
+    return !outer.init || check_init_runs_once(sch, block_below_loops(outer.init), 0) ? outer.block : NULL;
 }

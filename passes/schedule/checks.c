@@ -399,3 +399,20 @@ bool check_init_is_independent(Schedule *sch, const TreeNode *node)
     sched_note(sch, block->init->span, "the init is here");
     return false;
 }
+
+bool check_init_runs_once(Schedule *sch, const Block *init, int outer_count)
+{
+    const TreeNode *node = schedule_find_block(sch, init);
+    const BlockStmt *block = node_block(node);
+    bool reads_own = false;
+    for (int w = 0; w < block->write_count; w++)
+        reads_own |= regions_find(block->reads, block->read_count, block->writes[w].buffer) != NULL;
+    int count;
+    const TreeNode **loops = schedule_loops_around(sch, node, &count);
+    if (!reads_own || count <= outer_count ||
+        dependence_runs_once(sch->ctx, schedule_func(sch), block->block, node_loop(loops[outer_count])->var))
+        return true;
+    sched_refuse(sch, "block '%s' would read what it writes, and its loops may run it more than once for one point", block->block->name);
+    sched_note(sch, block->body->span, "the init is here");
+    return false;
+}

@@ -35,6 +35,9 @@ bool check_intermediate_reduction_block(Schedule *sch, const TreeNode *block);
 
 /* The init of BLOCK, where it has one, could leave it: it uses no buffer that the block itself allocates or matches. */
 bool check_init_is_independent(Schedule *sch, const TreeNode *block);
+/* INIT, a block that was the init of another, runs once for each point where it reads what it writes: the loops around it that it got, all
+   but the first OUTER_COUNT, do not reach one more often. */
+bool check_init_runs_once(Schedule *sch, const Block *init, int outer_count);
 
 /* For the end of a step that made the module from BEFORE: each init that reads memory still finds there what it did; see init_inputs.c. */
 bool check_inits_find_inputs(Schedule *sch, const Module *before);
