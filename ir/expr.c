@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "ir/fold.h"
 #include "ir/walk.h"
 #include "support/bug.h"
 
@@ -237,6 +238,10 @@ const Expr *expr_with_args(Context *ctx, const Expr *expr, const Expr *const *ar
         same &= args[i] == expr->args[i];
     if (same)
         return expr;
+    /* unlike operators, which have names to print by, shifts and bitwise operations would be read back folded */
+    const Expr *folded = expr->kind == EXPR_CALL && expr->arg_count == 2 ? fold_bits(ctx, expr->value.op, args[0], args[1]) : NULL;
+    if (folded)
+        return folded;
     Expr node = *expr;
     if (expr_is_binary(expr)) {
         if (!dtype_equal(args[0]->dtype, args[1]->dtype))

@@ -92,7 +92,7 @@ const Expr *expr_shuffle(Context *ctx, DType dtype, const Expr *const *args, int
 /* DTYPE: the result type, which the caller has found by the rule of op_info. */
 const Expr *expr_call(Context *ctx, DType dtype, Op op, const Expr *const *args, int arg_count, Span span);
 /* EXPR again with other arguments (as many); EXPR itself when they are the same pointers. Result dtype follows the new arguments' lanes and
-   types. */
+   types; a shift or bitwise operation of two constants folds. */
 const Expr *expr_with_args(Context *ctx, const Expr *expr, const Expr *const *args);
 /* EXPR with SPAN as its place. */
 const Expr *expr_with_span(Context *ctx, const Expr *expr, Span span);

@@ -2,7 +2,6 @@
    shared. */
 #include <string.h>
 
-#include "ir/fold.h"
 #include "ir/walk.h"
 
 static Buffer *rewrite_buffer(Rewriter *rewriter, Buffer *buffer)
@@ -31,12 +30,7 @@ const Expr *rewrite_expr_children(Rewriter *rewriter, const Expr *expr)
     }
     if (expr->kind == EXPR_LET && changed.value.var != expr->value.var)
         return expr_let(rewriter->ctx, changed.value.var, args[0], args[1]);
-    const Expr *result = expr_with_args(rewriter->ctx, expr, args);
-    /* unlike operators, which have names to print by, these would be read back folded */
-    const Expr *folded = result != expr && expr->kind == EXPR_CALL && expr->arg_count == 2
-                             ? fold_bits(rewriter->ctx, expr->value.op, args[0], args[1])
-                             : NULL;
-    return folded ? folded : result;
+    return expr_with_args(rewriter->ctx, expr, args);
 }
 
 const Expr *rewrite_expr(Rewriter *rewriter, const Expr *expr)
