@@ -155,6 +155,18 @@ static bool axis_names_outputs(const BlockStmt *block, const Var *var)
     return true;
 }
 
+/* The loops outside of the given one that CONDITION mentions tell points apart: what it excludes there are points, and not just repetitions of
+   points that run. */
+static bool excludes_points(const Decomposition *step, const Expr *condition)
+{
+    for (int i = 0; i < step->outer_count; i++) {
+        const Var *var = node_loop(step->outer[i])->var;
+        if (expr_uses_var(condition, var) && !block_binds_axis(node_block(step->block), true, var))
+            return false;
+    }
+    return true;
+}
+
 /* The init may set also the elements of points that CONDITION excludes as a whole. They are elements of scratch memory, of which nobody knows
    what is in them without an update, and no other point shares them, for the axes that CONDITION tells points apart by name them, and they
    exist, for those axes stay in their domains. */
@@ -174,7 +186,7 @@ static bool init_may_set_more(Schedule *sch, const Decomposition *step, const Ex
             !analyzer_prove_symbolic(an, op_compare(ctx, EXPR_LT, binding, op_add(ctx, domain.min, domain.extent))))
             return false;
     }
-    return block_writes_scratch(sch, step->block);
+    return excludes_points(step, condition) && block_writes_scratch(sch, step->block);
 }
 
 /* The loops of CONDITION that the init does not get certainly run: else it holds in no first iteration. */
