@@ -6,18 +6,19 @@
 #include "codegen/llvm_module.h"
 #include "ir/walk.h"
 
-static const char *const standard_pipelines[] = {NULL, "default<O1>", "default<O2>", "default<O3>"};
 static const char vector_pipeline[] = "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),loop("
                                       "loop-unroll-full),early-cse<memssa>,dse)";
 
-/* LLVM 19's SLP vectorizer computes integers in as few bits as hold them with their sign, also where an unsigned conversion to float reads
-   them: (float)(uint64_t)(int16_t)-1 becomes 65535. This is default<O3> without that pass, which the text of a default pipeline always has. */
-static const char unsigned_pipeline[] =
-    "thinlto-pre-link<O3>,rpo-function-attrs,function(float2int,loop(loop-rotate<header-duplication>,loop-deletion),loop-distribute,inject-"
-    "tli-mappings,loop-vectorize,infer-alignment,loop-load-elim,instcombine<no-verify-fixpoint>,simplifycfg<switch-range-to-icmp;switch-to-"
-    "lookup;no-keep-loops;hoist-common-insts;sink-common-insts>,vector-combine,instcombine<no-verify-fixpoint>,loop-unroll<O3>,sroa,infer-"
-    "alignment,instcombine<no-verify-fixpoint>,loop-mssa(licm<allowspeculation>),loop-sink,instsimplify,div-rem-pairs,simplifycfg),"
-    "globaldce,constmerge";
+/* default<O2> and default<O3> without LLVM 19's SLP vectorizer, which the text of a default pipeline always has. It miscompiles: it computes
+   integers in as few bits as hold them with their sign, also where an unsigned conversion to float reads them, so that
+   (float)(uint64_t)(int16_t)-1 becomes 65535; and guarded loads of neighbours come out of the wrong place. */
+#define WITHOUT_SLP(level)                                                                                                                   \
+    "thinlto-pre-link<" level ">,rpo-function-attrs,function(float2int,loop(loop-rotate<header-duplication>,loop-deletion),loop-distribute," \
+    "inject-tli-mappings,loop-vectorize,infer-alignment,loop-load-elim,instcombine<no-verify-fixpoint>,simplifycfg<switch-range-to-icmp;"    \
+    "switch-to-lookup;no-keep-loops;hoist-common-insts;sink-common-insts>,vector-combine,instcombine<no-verify-fixpoint>,loop-unroll<"       \
+    level ">,sroa,infer-alignment,instcombine<no-verify-fixpoint>,loop-mssa(licm<allowspeculation>),loop-sink,instsimplify,div-rem-pairs,"   \
+    "simplifycfg),globaldce,constmerge"
+static const char *const standard_pipelines[] = {NULL, "default<O1>", WITHOUT_SLP("O2"), WITHOUT_SLP("O3")};
 
 /* --- Content --- */
 
@@ -71,34 +72,11 @@ UnitKind llvm_unit_of(Context *ctx, const Func *func)
 
 /* --- Passes --- */
 
-static bool is_unsigned_conversion(LLVMValueRef instruction)
-{
-    if (LLVMGetInstructionOpcode(instruction) != LLVMUIToFP)
-        return false;
-    LLVMTypeRef type = LLVMTypeOf(LLVMGetOperand(instruction, 0));
-    if (LLVMGetTypeKind(type) == LLVMVectorTypeKind)
-        type = LLVMGetElementType(type);
-    return LLVMGetIntTypeWidth(type) > 8;
-}
-
-/* Some unsigned integers of more than 8 bits become floats. */
-static bool has_unsigned_conversion(LLVMModuleRef module)
-{
-    for (LLVMValueRef func = LLVMGetFirstFunction(module); func; func = LLVMGetNextFunction(func))
-        for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(func); block; block = LLVMGetNextBasicBlock(block))
-            for (LLVMValueRef at = LLVMGetFirstInstruction(block); at; at = LLVMGetNextInstruction(at))
-                if (is_unsigned_conversion(at))
-                    return true;
-    return false;
-}
-
 static const char *pipeline(const LlvmUnit *unit)
 {
     int level = unit->build->options->opt_level & 3;
     bool only_cleanup = unit->kind == UNIT_VECTOR && !unit->has_imports;
-    if (level && only_cleanup)
-        return vector_pipeline;
-    return level > 1 && has_unsigned_conversion(unit->module) ? unsigned_pipeline : standard_pipelines[level];
+    return level && only_cleanup ? vector_pipeline : standard_pipelines[level];
 }
 
 bool llvm_unit_optimize(LlvmUnit *unit)
