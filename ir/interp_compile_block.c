@@ -52,16 +52,6 @@ static RegionInfo *compile_regions(Compiler *compiler, const Region *regions, in
     return infos;
 }
 
-static bool region_uses_reduction(const Region *region, const BlockStmt *source)
-{
-    bool uses = false;
-    for (int i = 0; i < source->iter_count; i++)
-        for (int d = 0; source->iters[i].kind == ITER_REDUCE && d < region->buffer->ndim; d++)
-            uses |=
-                expr_uses_var(region->ranges[d].min, source->iters[i].var) || expr_uses_var(region->ranges[d].extent, source->iters[i].var);
-    return uses;
-}
-
 static void compile_block_buffers(Compiler *compiler, BlockInfo *block, const BlockStmt *source)
 {
     block->allocs = ARENA_ARRAY(compiler->arena, AllocateInfo, source->alloc_count);
@@ -71,7 +61,7 @@ static void compile_block_buffers(Compiler *compiler, BlockInfo *block, const Bl
     for (int i = 0; i < source->match_count; i++) {
         block->matches[i].region = compile_region(compiler, &source->matches[i].source);
         block->matches[i].target = compile_pattern(compiler, source->matches[i].target);
-        block->matches[i].uses_reduction = region_uses_reduction(&source->matches[i].source, source);
+        block->matches[i].uses_reduction = region_reduce_axis(&source->matches[i].source, source) != NULL;
     }
 }
 

@@ -190,6 +190,18 @@ bool block_only_reduces_over(const BlockStmt *block, const Var *var)
     return block_binds_axis(block, false, var) && !block_binds_axis(block, true, var);
 }
 
+const Var *region_reduce_axis(const Region *region, const BlockStmt *block)
+{
+    for (int d = 0; d < region->buffer->ndim; d++)
+        for (int i = 0; i < block->iter_count; i++) {
+            const Var *var = block->iters[i].var;
+            bool used = expr_uses_var(region->ranges[d].min, var) || expr_uses_var(region->ranges[d].extent, var);
+            if (used && block->iters[i].kind == ITER_REDUCE)
+                return var;
+        }
+    return NULL;
+}
+
 bool stmt_is_empty_loop(const Stmt *stmt)
 {
     return stmt->kind == STMT_FOR && expr_is_int(stmt->as.loop.extent, 0);

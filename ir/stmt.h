@@ -213,6 +213,8 @@ const Stmt *stmt_body(const Stmt *stmt);
 bool block_binds_axis(const BlockStmt *block, bool spatial, const Var *var);
 /* The loop over VAR only reduces for BLOCK: it moves reduce axes, and no others. */
 bool block_only_reduces_over(const BlockStmt *block, const Var *var);
+/* A reduce axis of BLOCK that a range of REGION depends on, or NULL. */
+const Var *region_reduce_axis(const Region *region, const BlockStmt *block);
 /* STMT is a loop that certainly has no iteration. */
 bool stmt_is_empty_loop(const Stmt *stmt);
 

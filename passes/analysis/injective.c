@@ -4,6 +4,7 @@
 
    Of each index counts what both accesses share, f // m * 4 of f // m * 4 + i and f // m * 4 + i_init; the rest can only keep them further
    apart. Not handled: indices that read memory. */
+#include "ir/fold.h"
 #include "ir/walk.h"
 #include "passes/analysis/pair.h"
 #include "passes/arith/iter_map.h"
@@ -71,16 +72,6 @@ typedef struct {
     IntBound inner;
 } IndexParts;
 
-static int64_t greatest_divisor(int64_t a, int64_t b)
-{
-    while (b) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a < 0 ? -a : a;
-}
-
 /* Adds the terms of EXPR to PARTS; false where the rest has no bounds. */
 static bool add_terms(const Pair *pair, Analyzer *an, const Expr *expr, IndexParts *parts)
 {
@@ -91,7 +82,7 @@ static bool add_terms(const Pair *pair, Analyzer *an, const Expr *expr, IndexPar
         if (expr->kind == EXPR_MUL)
             expr_const_int(expr->args[1], &scale);
         parts->outer = parts->outer ? expr_binary(pair->ctx, EXPR_ADD, parts->outer, expr) : expr;
-        parts->step = greatest_divisor(parts->step, scale);
+        parts->step = integer_gcd(parts->step, scale);
         return true;
     }
     IntBound bound = analyzer_bound(an, expr);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "ir/fold.h"
 #include "ir/linear_sum.h"
 #include "ir/walk.h"
 
@@ -200,16 +201,6 @@ static bool split_sum(Splitter *splitter, const Frame *frame, const Expr *expr)
 
 /* --- strides --- */
 
-static int64_t common_divisor(int64_t a, int64_t b)
-{
-    while (b) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a < 0 ? -a : a;
-}
-
 enum { MOST_PRODUCTS = 8 };
 typedef struct {
     Stride products[MOST_PRODUCTS]; /* with the greatest common divisor of their coefficients */
@@ -238,7 +229,7 @@ static bool add_product(Products *products, const Term *term)
         *known = term->by;
         products->varies[at] = false;
     }
-    known->coefficient = common_divisor(known->coefficient, term->by.coefficient);
+    known->coefficient = integer_gcd(known->coefficient, term->by.coefficient);
     products->varies[at] |= term->value != NULL;
     return true;
 }
@@ -257,7 +248,7 @@ static bool order_strides(const Products *products, Strides *strides)
             *stride = products->products[i];
             if (strides->count == 1)
                 continue;
-            stride->coefficient = common_divisor(stride->coefficient, stride[-1].coefficient);
+            stride->coefficient = integer_gcd(stride->coefficient, stride[-1].coefficient);
             if (!divide(&stride[-1], stride, &rest))
                 return false;
         }

@@ -261,18 +261,6 @@ bool init_site_nest_repeats_points(const InitSite *site)
     return maps_meet(&site->reduce_loops, &site->spatial_vars);
 }
 
-static bool region_names_reduction(const InitSite *site, const Region *region)
-{
-    for (int d = 0; d < region->buffer->ndim; d++)
-        for (int i = 0; i < site->block->iter_count; i++) {
-            const Var *var = site->block->iters[i].var;
-            bool named = expr_uses_var(region->ranges[d].min, var) || expr_uses_var(region->ranges[d].extent, var);
-            if (named && is_reduction_axis(&site->block->iters[i]))
-                return true;
-        }
-    return false;
-}
-
 /* The regions of what the init uses that still make sense without the reduction axes, of buffers other than those that WITHOUT (COUNT
    regions) names. */
 static Region *spatial_regions(const InitSite *site, const Region *regions, int count, const Region *without, int without_count,
@@ -281,7 +269,7 @@ static Region *spatial_regions(const InitSite *site, const Region *regions, int 
     Region *result = ARENA_ARRAY(site->ctx->arena, Region, count);
     *result_count = 0;
     for (int i = 0; i < count; i++) {
-        bool keep = stmt_uses_buffer(site->block->init, regions[i].buffer) && !region_names_reduction(site, &regions[i]);
+        bool keep = stmt_uses_buffer(site->block->init, regions[i].buffer) && !region_reduce_axis(&regions[i], site->block);
         for (int k = 0; k < without_count; k++)
             keep &= regions[i].buffer != without[k].buffer;
         if (keep)

@@ -474,25 +474,13 @@ static bool check_inits_may_come_first(const Blockizing *b, const TreeNode *loop
     return refuse_conflict(b->sch, &conflict, "the init of block '%s' may not run for all of loop '%s' first", block->block->name, var->name);
 }
 
-static const Var *reduce_axis_in(const BlockStmt *block, const Region *region)
-{
-    for (int d = 0; d < region->buffer->ndim; d++)
-        for (int i = 0; i < block->iter_count; i++) {
-            const Var *var = block->iters[i].var;
-            bool used = expr_uses_var(region->ranges[d].min, var) || expr_uses_var(region->ranges[d].extent, var);
-            if (used && block->iters[i].kind == ITER_REDUCE)
-                return var;
-        }
-    return NULL;
-}
-
 /* The block made of the init declares what it writes by axes of its own, none of which reduces. */
 static bool check_init_regions(const Blockizing *b)
 {
     const BlockStmt *block = &b->block_stmt->as.block;
     for (int i = 0; block->init && i < block->write_count; i++) {
         const Region *region = &block->writes[i];
-        const Var *axis = stmt_uses_buffer(block->init, region->buffer) ? reduce_axis_in(block, region) : NULL;
+        const Var *axis = stmt_uses_buffer(block->init, region->buffer) ? region_reduce_axis(region, block) : NULL;
         if (axis) {
             sched_refuse(b->sch, "the init of block '%s' writes '%s', and what the block writes of it depends on reduce axis '%s'",
                          block->block->name, region->buffer->name, axis->name);

@@ -270,11 +270,8 @@ static bool check_outputs_not_reduced(Schedule *sch, const TreeNode *node)
 {
     const BlockStmt *block = node_block(node);
     const Var *axis = NULL;
-    for (int i = 0; i < block->write_count; i++)
-        for (int d = 0; d < block->writes[i].buffer->ndim && !axis; d++) {
-            axis = reduce_axis_in(block, block->writes[i].ranges[d].min);
-            axis = axis ? axis : reduce_axis_in(block, block->writes[i].ranges[d].extent);
-        }
+    for (int i = 0; i < block->write_count && !axis; i++)
+        axis = region_reduce_axis(&block->writes[i], block);
     ReduceIndexSearch search = {.block = block, .axis = axis};
     Visitor visitor = {.stmt = find_reduce_index, .data = &search};
     if (!axis)
