@@ -59,8 +59,14 @@ static bool is_constant(const Expr *expr)
     return expr->kind == EXPR_INT || expr->kind == EXPR_FLOAT;
 }
 
+/* True for a constant that is written as a bare number. */
+static bool is_bare_number(const Expr *expr)
+{
+    return expr->kind == EXPR_INT && dtype_equal(expr->dtype, DTYPE_INT32);
+}
+
 /* True when the operator between the operands of EXPR, read back, gives EXPR again: it is not refused, converts nothing and folds
-   nothing. */
+   nothing. Two bare numbers would be read as Python's, which never wrap. */
 static bool operator_rebuilds(Printer *printer, const Expr *expr)
 {
     const Expr *a = expr->args[0], *b = expr->args[1];
@@ -68,6 +74,8 @@ static bool operator_rebuilds(Printer *printer, const Expr *expr)
     if ((kind <= EXPR_MAX && a->dtype.code == DT_BOOL) || ((kind == EXPR_FLOORDIV || kind == EXPR_FLOORMOD) && dtype_is_float(a->dtype)))
         return false;
     if (kind >= EXPR_DIV && kind <= EXPR_FLOORMOD && dtype_is_integer(a->dtype) && expr_is_int(b, 0))
+        return false;
+    if (is_bare_number(a) && is_bare_number(b))
         return false;
     return !(is_constant(a) || is_constant(b)) || fold_binary(printer->ctx, kind, a, b) == NULL;
 }
@@ -283,7 +291,7 @@ static void print_call(Printer *printer, const Expr *expr)
 
 static void print_int(Printer *printer, const Expr *expr)
 {
-    if (dtype_equal(expr->dtype, DTYPE_INT32)) {
+    if (is_bare_number(expr)) {
         print_integer(printer, expr->dtype, expr->value.integer);
         return;
     }
