@@ -69,11 +69,11 @@ bool region_strict_bound(Analyzer *an, const RegionQuery *query, IntSet *out)
     return strict_dimensions(an, query, 0, query->ndim, out);
 }
 
-/* EXPR mentions an iterator that the ranges mention too. */
+/* EXPR mentions an iterator of more than one value that the ranges mention too. */
 static bool concerns_ranges(const RegionQuery *query, const Expr *expr)
 {
     for (int i = 0; i < query->var_count; i++)
-        for (int d = 0; d < query->ndim && expr_uses_var(expr, query->vars[i].var); d++)
+        for (int d = 0; d < query->ndim && !expr_is_int(query->vars[i].range.extent, 1) && expr_uses_var(expr, query->vars[i].var); d++)
             if (expr_uses_var(query->ranges[d].min, query->vars[i].var) || expr_uses_var(query->ranges[d].extent, query->vars[i].var))
                 return true;
     return false;

@@ -40,7 +40,7 @@ static RangeList relaxed_loops(Move *move, const TreeNode *partner, const Buffer
             continue;
         const ForStmt *loop = node_loop(node);
         VarRange range = {loop->var, {loop->min, loop->extent}};
-        if (!above || relaxes_thread(buffer->scope, loop->thread))
+        if (!above || (!move->reverse && relaxes_thread(buffer->scope, loop->thread)))
             vec_push(move->sch->ctx->arena, &list, range);
     }
     for (int i = 0; i < list.count / 2; i++) {
