@@ -133,14 +133,23 @@ static const Iteration *merged_iteration(Run *run, const Iteration *iteration, u
     return merged;
 }
 
-/* The instances of a reduction across threads are atomic: what they access, all of those threads access. */
-static void merge_threads(Thread *thread, const BlockInfo *block)
+void exec_merge_threads(Thread *thread, const BlockInfo *block)
 {
+    BlockFrame *frame = &thread->frames[block->index];
+    frame->outer_iteration = thread->iteration;
+    frame->outer_across = thread->across;
     if (!block->across_tags || !thread->launch)
         return;
     thread->across |= block->across_tags;
     if (thread->run->checks)
         thread->iteration = merged_iteration(thread->run, thread->iteration, block->across_tags);
+}
+
+void exec_part_threads(Thread *thread, const BlockInfo *block)
+{
+    const BlockFrame *frame = &thread->frames[block->index];
+    thread->iteration = frame->outer_iteration;
+    thread->across = frame->outer_across;
 }
 
 static bool block_enter(Thread *thread, const BlockInfo *block)
@@ -150,10 +159,8 @@ static bool block_enter(Thread *thread, const BlockInfo *block)
     BlockFrame *frame = &thread->frames[block->index];
     thread->block = block;
     frame->start_time = thread->run->time;
-    frame->outer_iteration = thread->iteration;
-    frame->outer_across = thread->across;
     frame->regions_known = false;
-    merge_threads(thread, block);
+    exec_merge_threads(thread, block);
     for (int i = 0; thread->run->checks && i < block->iter_count; i++)
         check_axis(thread, &block->iters[i]);
     return true;
@@ -161,12 +168,10 @@ static bool block_enter(Thread *thread, const BlockInfo *block)
 
 static void block_leave(Thread *thread, const BlockInfo *block)
 {
-    const BlockFrame *frame = &thread->frames[block->index];
     if (thread->run->checks)
         instance_end(thread, block);
     thread->block = block->parent;
-    thread->iteration = frame->outer_iteration;
-    thread->across = frame->outer_across;
+    exec_part_threads(thread, block);
 }
 
 void exec_block_buffers(Group group, const BlockInfo *block, bool init_only, Memory **memories)

@@ -71,6 +71,7 @@ static void enter_for_init(Thread *thread, const BlockInfo *block)
         frame->start_time = thread->run->time;
     }
     thread->block = block;
+    exec_merge_threads(thread, block);
 }
 
 static void init_points(Run *run, Group group, const BlockInfo *block)
@@ -87,8 +88,10 @@ static void init_points(Run *run, Group group, const BlockInfo *block)
         enter_for_init(group.items[i], block);
     exec_block_buffers(group, block, true, memories);
     exec_init(run, group, block);
-    for (int i = 0; i < group.count; i++)
+    for (int i = 0; i < group.count; i++) {
         group.items[i]->block = outer;
+        exec_part_threads(group.items[i], block);
+    }
     exec_block_release(group, block, memories);
 }
 

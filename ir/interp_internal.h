@@ -269,6 +269,9 @@ void exec_launch(Run *run, Group group, const ExecNode *node, LoopBody *body, co
 void exec_begin_reductions(Run *run, Group group, const ExecNode *node);
 /* Runs the init of BLOCK for the threads of GROUP, which are inside it, whose point has not had it in this reduction. */
 void exec_init(Run *run, Group group, const BlockInfo *block);
+/* The instances of a reduction across threads are atomic: what they access, all of those threads access, until exec_part_threads. */
+void exec_merge_threads(Thread *thread, const BlockInfo *block);
+void exec_part_threads(Thread *thread, const BlockInfo *block);
 /* The buffers that BLOCK allocates and matches, for init alone those that do not depend on the reduction. MEMORIES: alloc_count *
    group.count. */
 void exec_block_buffers(Group group, const BlockInfo *block, bool init_only, Memory **memories);
