@@ -499,6 +499,7 @@ Block *blockize_loop(Schedule *sch, const TreeNode *loop, bool preserve_unit_ite
     if (!block_node || !check_reduces_over_loops(sch, block_node))
         return NULL;
     b.block_stmt = block_node->stmt;
+    const BlockStmt *block = &b.block_stmt->as.block;
     int outside_count;
     VarRange *outside = loops_ranges_outside(sch, loop, &outside_count);
     if (!blockize_prepare(&b, outside, outside_count)) {
@@ -507,14 +508,13 @@ Block *blockize_loop(Schedule *sch, const TreeNode *loop, bool preserve_unit_ite
     }
     if (!init_can_be_guarded(&b)) {
         sched_refuse(sch, "block '%s' cannot be blockized at loop '%s': its T.where guards reduce axes, which its init does not run over",
-                     b.block_stmt->as.block.block->name, node_loop(loop)->var->name);
-        sched_note(sch, b.block_stmt->span, "block '%s' is here", b.block_stmt->as.block.block->name);
+                     block->block->name, node_loop(loop)->var->name);
+        sched_note(sch, b.block_stmt->span, "block '%s' is here", block->block->name);
         return NULL;
     }
     if (!check_init_regions(&b) || !check_init_is_independent(sch, block_node) ||
-        !check_reductions_run_once(sch, b.loops[b.loop_count - 1], node_loop(loop)->var) || !check_inits_may_come_first(&b, loop))
+        (block->init && !check_updates_run_once(sch, block, node_loop(loop)->var)) || !check_inits_may_come_first(&b, loop))
         return NULL;
-    const BlockStmt *block = &b.block_stmt->as.block;
     const Stmt *body = blockize_inner(&b);
     RegionVec reads = {0}, writes = {0};
     blockize_add_regions(&b, false, &reads, &writes);

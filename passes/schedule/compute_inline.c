@@ -492,9 +492,8 @@ static const Stmt *merged_producer(Reverse *reverse)
         return NULL;
     }
     const Expr *guard = coverage_guard(reverse, &solved, &producer);
-    if (!check_calls_once(reverse, guard))
-        return NULL;
-    if (mentions_consumer_loops(reverse, guard))
+    if (!check_calls_once(reverse, guard) || mentions_consumer_loops(reverse, guard) ||
+        !inline_check_order(sch, reverse->consumer, reverse->producer, &solved))
         return NULL;
     producer.predicate = op_and(ctx, producer.predicate, guard);
     /* the read goes first: its own indices must not be mistaken for those of the solution */
@@ -502,7 +501,7 @@ static const Stmt *merged_producer(Reverse *reverse)
     Rewriter rewriter = {.ctx = ctx, .expr = replace_read, .data = (void *)store};
     const Expr **indices = ARENA_ARRAY(ctx->arena, const Expr *, target->as.store.index_count);
     for (int i = 0; i < target->as.store.index_count; i++)
-        indices[i] = subst_expr(ctx, &solved, target->as.store.indices[i]);
+        indices[i] = rewrite_expr(&rewriter, subst_expr(ctx, &solved, target->as.store.indices[i]));
     const Expr *value = rewrite_expr(&rewriter, subst_expr(ctx, &solved, target->as.store.value));
     producer.body = stmt_store(ctx, target->as.store.buffer, indices, target->as.store.index_count, value, NULL, target->span);
     return inline_refresh_regions(sch, stmt_block(ctx, producer, reverse->producer->stmt->span), reverse->buffer);

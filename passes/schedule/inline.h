@@ -24,6 +24,10 @@ const Stmt *inline_refresh_regions(Schedule *sch, const Stmt *stmt, const Buffer
    are replaced as REPLACE (Stmt -> Stmt) says. */
 const Stmt *inline_rebuild_scope(Schedule *sch, const TreeNode *scope, const TreeNode *block, const Buffer *buffer, const Map *replace);
 
+/* The consumer's instances are to run where SOLVED, a value for each of its axes in terms of those of PRODUCER, finds them: in the order in which
+   they ran, unless no two of them write one element. False after a refusal. */
+bool inline_check_order(Schedule *sch, const TreeNode *consumer, const TreeNode *producer, const Subst *solved);
+
 /* CONSUMER with what the block at NODE stores, its only statement being STORE, in place of what it reads of it. NULL after a refusal. */
 const Stmt *inline_into_consumer(Schedule *sch, const TreeNode *node, const Stmt *store, const TreeNode *consumer);
 

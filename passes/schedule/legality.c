@@ -46,21 +46,26 @@ static bool reduces_in_nest(Schedule *sch, const BlockStmt *block, const TreeNod
     return reduces;
 }
 
+bool check_updates_run_once(Schedule *sch, const BlockStmt *block, const Var *outermost)
+{
+    if (dependence_runs_once(sch->ctx, schedule_func(sch), block->block, outermost))
+        return true;
+    sched_refuse(sch,
+                 "updates of block '%s' run again in other iterations of loop '%s' or of a loop inside of it, each time after its init; "
+                 "that order would be lost",
+                 block->block->name, outermost->name);
+    sched_note(sch, block->block->span, "block '%s' is here", block->block->name);
+    return false;
+}
+
 bool check_reductions_run_once(Schedule *sch, const TreeNode *innermost, const Var *outermost)
 {
     int count;
     const TreeNode **blocks = schedule_child_blocks(sch, innermost, &count);
     for (int i = 0; i < count; i++) {
         const BlockStmt *block = node_block(blocks[i]);
-        if (!block->init || !reduces_in_nest(sch, block, innermost, outermost) ||
-            dependence_runs_once(sch->ctx, schedule_func(sch), block->block, outermost))
-            continue;
-        sched_refuse(sch,
-                     "updates of block '%s' run again in other iterations of loop '%s' or of a loop inside of it, each time after its init; "
-                     "that order would be lost",
-                     block->block->name, outermost->name);
-        sched_note(sch, blocks[i]->stmt->span, "block '%s' is here", block->block->name);
-        return false;
+        if (block->init && reduces_in_nest(sch, block, innermost, outermost) && !check_updates_run_once(sch, block, outermost))
+            return false;
     }
     return true;
 }

@@ -13,9 +13,11 @@ void note_conflict(Schedule *sch, const Conflict *conflict);
    where NEW_PART stands now. False after a refusal. INNERMOST: as for dependence_reordered. */
 bool check_order_is_kept(Schedule *sch, const Func *before, const Stmt *old_part, const Stmt *new_part, const Var *innermost);
 
-/* The loops from the one over OUTERMOST to INNERMOST, each the body of the one before, are to become one loop or block, or to change their
-   order. A reduction over some of them whose updates run again there, as for overlapping tiles, starts over with its init each time, and
-   that would be lost. Blocks without an init or without a reduce axis on one of the loops pass. False after a refusal. */
+/* No instance of BLOCK, which has an init, runs again in the loops from the one over OUTERMOST inwards, as for overlapping tiles: it starts over
+   with its init each time, which one init in front of the loops would not do. False after a refusal. */
+bool check_updates_run_once(Schedule *sch, const BlockStmt *block, const Var *outermost);
+/* The loops from the one over OUTERMOST to INNERMOST, each the body of the one before, are to become one loop, or to change their order:
+   check_updates_run_once for each block that reduces over some of them. Others keep their init with each of their instances. */
 bool check_reductions_run_once(Schedule *sch, const TreeNode *innermost, const Var *outermost);
 
 #endif
