@@ -507,17 +507,18 @@ static const Stmt *merged_producer(Reverse *reverse)
     return inline_refresh_regions(sch, stmt_block(ctx, producer, reverse->producer->stmt->span), reverse->buffer);
 }
 
-/* The blocks in loops around the producer that the consumer was not in: all of them had run when the consumer did. Now some run after it. */
+/* The blocks in loops around the producer that the consumer is not in, or the other way round. */
 typedef struct {
     const Block **blocks;
     int count;
     Map data; /* what the consumer used besides what the producer writes */
 } Bystanders;
 
-static Bystanders find_bystanders(const Reverse *reverse, int common)
+/* Those in loops around FROM, the producer or the consumer, beyond the COMMON ones around both. */
+static Bystanders find_bystanders(const Reverse *reverse, const TreeNode *from, int common)
 {
     Schedule *sch = reverse->sch;
-    const LoopMembers loop = find_loop_members(sch, reverse->producer, common);
+    const LoopMembers loop = find_loop_members(sch, from, common);
     const Block *consumer = node_block(reverse->consumer)->block;
     Bystanders found = {.blocks = ARENA_ARRAY(sch->ctx->arena, const Block *, loop.count)};
     const Map read = dependence_read_data(sch->ctx, schedule_func(sch), consumer);
@@ -531,6 +532,21 @@ static Bystanders find_bystanders(const Reverse *reverse, int common)
     return found;
 }
 
+/* Those around the consumer ran between its instances; now they run after all of them. */
+static bool check_none_between_instances(const Reverse *reverse, int common)
+{
+    Schedule *sch = reverse->sch;
+    Conflict conflict;
+    const Block *consumer = node_block(reverse->consumer)->block;
+    const Bystanders between = find_bystanders(reverse, reverse->consumer, common);
+    for (int i = 0; i < between.count; i++)
+        if (dependence_comes_before(sch->ctx, schedule_func(sch), between.blocks[i], consumer, common, &between.data, &conflict))
+            return refuse_conflict(sch, &conflict, "block '%s' runs between instances of block '%s' and would run after all of them",
+                                   between.blocks[i]->name, consumer->name);
+    return true;
+}
+
+/* Those around the producer had all run when the consumer did; now some run after it. */
 static bool check_bystanders(Schedule *sch, const Bystanders *bystanders, const Block *producer, int common)
 {
     Conflict conflict;
@@ -555,7 +571,9 @@ bool primitive_reverse_compute_inline(Schedule *sch, const Value *args, Value *r
     const TreeNode *scope = schedule_scope(sch, reverse.consumer);
     const Block *producer = node_block(reverse.producer)->block;
     const TakenReads taken = {producer, producer, common_loop_count(sch, reverse.producer, reverse.consumer), NULL};
-    const Bystanders bystanders = find_bystanders(&reverse, taken.common);
+    const Bystanders bystanders = find_bystanders(&reverse, reverse.producer, taken.common);
+    if (!check_none_between_instances(&reverse, taken.common))
+        return false;
     sched_replace(sch, scope->stmt, inline_rebuild_scope(sch, scope, reverse.consumer, reverse.buffer, &replace));
     return check_reads_in_time(sch, &taken) && check_bystanders(sch, &bystanders, producer, taken.common) &&
            check_concurrent_loops_around(sch, schedule_find_block(sch, producer));
