@@ -26,6 +26,18 @@ static const TreeNode **combining_loops(const Factoring *f, int *count)
     return loops;
 }
 
+/* CONDITION simplified, but with its comparisons as they are: f * 4 < n * 4 says of n what f - n < 0 does not show. */
+static const Expr *with_simple_operands(Context *ctx, const Expr *condition)
+{
+    const Expr *const *args = condition->args;
+    if (condition->kind == EXPR_AND)
+        return op_and(ctx, with_simple_operands(ctx, args[0]), with_simple_operands(ctx, args[1]));
+    if (!expr_is_compare(condition))
+        return analyzer_simplify(analyzer_new(ctx), condition);
+    Analyzer *an = analyzer_new(ctx);
+    return op_compare(ctx, condition->kind, analyzer_simplify(an, args[0]), analyzer_simplify(an, args[1]));
+}
+
 /* CONDITION in the first iteration of what is reduced before, or in the LAST. */
 static const Expr *condition_at_end(const Factoring *f, const Expr *condition, bool last)
 {
@@ -37,7 +49,7 @@ static const Expr *condition_at_end(const Factoring *f, const Expr *condition, b
         const Expr *end = op_sub(ctx, op_add(ctx, loop->min, loop->extent), expr_int(ctx, loop->var->dtype, 1));
         condition = subst_one(ctx, condition, loop->var, last ? end : loop->min);
     }
-    return analyzer_simplify(analyzer_new(ctx), condition);
+    return with_simple_operands(ctx, condition);
 }
 
 /* END, a comparison that is CONDITION with other operands, holds wherever CONDITION does: its lesser side is no greater, its greater no less.
@@ -99,7 +111,7 @@ bool rfactor_first_iterations_run(const Factoring *f, const Expr *remaining)
     int count;
     const TreeNode **combining = combining_loops(f, &count);
     const Expr *first = condition_at_end(f, node_block(f->block)->predicate, false);
-    if (!expr_equal(first, analyzer_simplify(analyzer_new(ctx), remaining)) && !loops_imply(f->sch, combining, count, remaining, first))
+    if (!expr_equal(analyzer_simplify(analyzer_new(ctx), first), analyzer_simplify(analyzer_new(ctx), remaining)) && !loops_imply(f->sch, combining, count, remaining, first))
         return false;
     Analyzer *an = loops_context(f->sch, f->loops[0]);
     for (int i = 0; i < count; i++) {
