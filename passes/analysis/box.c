@@ -149,7 +149,7 @@ static bool assume_box(AffineSpace *space, const Access *write, int kept, int fi
     Filling filling = {.ctx = ctx, .an = analyzer_new(ctx), .write = write, .kept = kept};
     int ndim = write->buffer ? write->buffer->ndim : 0;
     ExprList indices = {0};
-    bool known = access_point(ctx, write, &indices);
+    bool known = access_point_uncast(ctx, write, &indices);
     filling.indices = indices.data;
     filling.elements = ARENA_ARRAY(ctx->arena, Var *, ndim);
     for (int d = 0; known && d < ndim; d++)

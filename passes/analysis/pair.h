@@ -96,6 +96,8 @@ bool access_covers_point(Context *ctx, const Access *write, const Access *read, 
 /* Adds the indices of the element that ACCESS touches to INDICES, in terms of loops and sizes; false when it may touch several. */
 typedef VEC(const Expr *) ExprList;
 bool access_point(Context *ctx, const Access *access, ExprList *indices);
+/* The same without casts around the indices, as fused loops over sizes of other types have them: these keep the value. */
+bool access_point_uncast(Context *ctx, const Access *access, ExprList *indices);
 /* Narrows the factor to the greatest constant that divides all divisors of EXPRS which are sizes times a constant. */
 void digits_find_factor(Digits *digits, const ExprList *exprs);
 const Expr *digits_of(const Digits *digits, const Expr *expr);

@@ -59,7 +59,7 @@ static bool divides_alike(const Pair *pair, const Expr *a, const Expr *b)
            !uses_loops(b->args[1], pair->loops_b, pair->count_b);
 }
 
-static bool add_indices(Context *ctx, const Access *access, ExprList *indices)
+bool access_point_uncast(Context *ctx, const Access *access, ExprList *indices)
 {
     if (!access_point(ctx, access, indices))
         return false;
@@ -117,7 +117,7 @@ static bool join(const Pair *pair, Analyzer *an, ExprList *a, ExprList *b, int q
 void pair_assume_quotients(Pair *pair)
 {
     ExprList a = {0}, b = {0};
-    if (pair->a->buffer != pair->b->buffer || !add_indices(pair->ctx, pair->a, &a) || !add_indices(pair->ctx, pair->b, &b))
+    if (pair->a->buffer != pair->b->buffer || !access_point_uncast(pair->ctx, pair->a, &a) || !access_point_uncast(pair->ctx, pair->b, &b))
         return;
     Analyzer *an = analyzer_new(pair->ctx);
     bool joined = false;
