@@ -229,10 +229,13 @@ static void find_undeclared(FaultSearch *search, const Access *access, const Sit
         const char *where = certain_point(search, site, wrong, &element), *list = access->write ? "writes" : "reads";
         if (!where)
             continue;
+        /* an init takes what the block reads of its own output out of the regions that are found for it */
+        bool left_out = !access->write && block->reads_inferred && block->init;
         add_fault(search, access->span,
-                  arena_printf(ctx->arena, "%s[%s] is %s%s, but not among the declared %s of block '%s'", access->buffer->name,
-                               numbers_text(ctx, element, access->buffer->ndim), access->write ? "written" : "read", where, list,
-                               block->block->name));
+                  arena_printf(ctx->arena, "%s[%s] is %s%s, but not among the %s%s of block '%s'%s", access->buffer->name,
+                               numbers_text(ctx, element, access->buffer->ndim), access->write ? "written" : "read", where,
+                               left_out ? "" : "declared ", list, block->block->name,
+                               left_out ? ", which writes the same buffer: T.reads has to state it" : ""));
         return;
     }
 }

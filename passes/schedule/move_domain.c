@@ -101,6 +101,14 @@ static const Expr *divided(Analyzer *an, const Expr *value, const Expr *factor)
     return analyzer_simplify(an, factor ? op_floordiv(ctx, value, op_cast(ctx, value->dtype, factor)) : value);
 }
 
+/* The first, or the LAST, of the values v with v // DIVISOR = QUOTIENT. */
+static const Expr *values_of_quotient(Analyzer *an, const Expr *quotient, const Expr *divisor, bool last)
+{
+    Context *ctx = analyzer_context(an);
+    const Expr *first = op_mul(ctx, quotient, divisor);
+    return analyzer_simplify(an, last ? op_add_int(ctx, op_add(ctx, first, divisor), -1) : first);
+}
+
 static void narrow(Analyzer *an, IterDomain *info, IntSet domain, IntSet bound)
 {
     info->domain = info->has_domain ? int_set_union(an, info->domain, domain) : domain;
@@ -108,13 +116,32 @@ static void narrow(Analyzer *an, IterDomain *info, IntSet domain, IntSet bound)
     info->has_domain = info->has_bound = true;
 }
 
-/* One dimension of SIZE (NULL: not known) elements: a point v or v * c, or a stretch from v * c of c elements, tells the domain of v. */
+/* One dimension of SIZE (NULL: not known) elements, the point v // c with a positive c: c values of v share each element of NEEDED. True
+   when OWN is of that form. */
+static bool solve_quotient(Analyzer *an, const BlockStmt *block, Range own, IntSet needed, const Expr *size, IterDomain *infos)
+{
+    Context *ctx = analyzer_context(an);
+    const Expr *point = analyzer_simplify(an, own.min);
+    int iter = point->kind == EXPR_FLOORDIV ? iter_index(block, point->args[0]) : -1;
+    if (iter < 0 || !expr_is_int(own.extent, 1) || !analyzer_prove_at_least(an, point->args[1], 1))
+        return false;
+    const Expr *divisor = point->args[1];
+    IntSet values = {values_of_quotient(an, needed.min, divisor, false), values_of_quotient(an, needed.max, divisor, true), false};
+    const Expr *last = size ? values_of_quotient(an, op_add_int(ctx, size, -1), divisor, true) : NULL;
+    narrow(an, &infos[iter], values, (IntSet){expr_int(ctx, values.min->dtype, 0), last, false});
+    return true;
+}
+
+/* One dimension of SIZE (NULL: not known) elements: a point v, v * c or v // c, or a stretch from v * c of c elements, tells the domain
+   of v. */
 static void solve_dimension(Analyzer *an, const BlockStmt *block, Range own, IntSet needed, const Expr *size, IterDomain *infos)
 {
     Context *ctx = analyzer_context(an);
     const Expr *factor, *min = analyzer_simplify(an, own.min);
+    if (!int_set_is_bounded(needed) || solve_quotient(an, block, own, needed, size, infos))
+        return;
     int iter = scaled_iter(block, min, &factor);
-    if (iter < 0 || !int_set_is_bounded(needed))
+    if (iter < 0)
         return;
     if (factor && !expr_is_int(own.extent, 1) && !analyzer_prove_equal(an, op_cast(ctx, factor->dtype, own.extent), factor))
         factor = NULL, iter = -1;
