@@ -7,11 +7,13 @@
 
    The region is a box that holds every access, whatever condition it stands under; it is cut to the buffer's shape, beyond which no access
    goes. A dimension whose bounds are not known keeps its extent. A buffer whose own pointer is used keeps its layout; through match_buffer
-   the region of the view counts. An extent that varies becomes its greatest value where that is a constant.
+   the region of the view counts, and strides that a view states and the whole buffer has stay. An extent that varies becomes its greatest
+   value where that is a constant.
 
    storage_align: rows [axis, factor, offset] of the allocation's annotation "buffer_dim_align" make the stride of the axis congruent to
    offset modulo factor. */
 #include "passes/lower/needed.h"
+#include "passes/lower/views.h"
 
 #define DIM_ALIGN "buffer_dim_align"
 
@@ -67,6 +69,44 @@ static Range shrink_dimension(Analyzer *an, IntSet needed, const Expr *shape)
         hi = last;
     Range settled = settle_range(an, lo, hi, shape);
     return analyzer_prove(an, op_compare(ctx, EXPR_GE, settled.extent, shape)) ? whole : settled;
+}
+
+/* --- Strides that views state --- */
+typedef struct {
+    Analyzer *an;
+    Views views;
+    int fixed; /* the first dimension of the root that must keep its extent, since a stride before it is stated */
+} StatedStrides;
+
+static void note_strides(StatedStrides *stated, const Buffer *view)
+{
+    Context *ctx = analyzer_context(stated->an);
+    int missing = stated->views.root->ndim - view->ndim;
+    for (int d = 0; view->strides && d < view->ndim; d++) {
+        const Expr *real = buffer_stride(ctx, stated->views.root, d + missing), *stride = op_cast(ctx, real->dtype, view->strides[d]);
+        if (!expr_is_int(view->shape[d], 1) && analyzer_prove_equal(stated->an, stride, real) && d + missing + 1 < stated->fixed)
+            stated->fixed = d + missing + 1;
+    }
+}
+
+static bool find_stated_strides(Visitor *visitor, const Stmt *stmt)
+{
+    StatedStrides *stated = visitor->data;
+    int known = stated->views.items.count;
+    if (stmt->kind == STMT_BLOCK)
+        views_add_block(analyzer_context(stated->an), &stated->views, &stmt->as.block);
+    for (int i = known; i < stated->views.items.count; i++)
+        note_strides(stated, stated->views.items.data[i].target);
+    return true;
+}
+
+/* The dimension of BUFFER from which on BODY relies on its extents: views of it state the strides that these make. ndim: on none. */
+static int first_fixed_dimension(Analyzer *an, const Stmt *body, const Buffer *buffer)
+{
+    StatedStrides stated = {an, views_new(analyzer_context(an), buffer), buffer->ndim};
+    Visitor visitor = {.stmt = find_stated_strides, .data = &stated};
+    visit_stmt(&visitor, body);
+    return stated.fixed;
 }
 
 /* --- storage_align --- */
@@ -234,8 +274,9 @@ static const Stmt *compact_allocation(const Compactor *compactor, const Stmt *st
     Attrs annotations = stmt->as.allocate.annotations;
     const AttrValue *rows = attrs_get(annotations, DIM_ALIGN);
     bool same = !rows;
+    int fixed = first_fixed_dimension(outside, body, old);
     for (int d = 0; d < old->ndim; d++) {
-        shift.box[d] = shrink_dimension(outside, needed[d], old->shape[d]);
+        shift.box[d] = d < fixed ? shrink_dimension(outside, needed[d], old->shape[d]) : whole_dimension(ctx, old->shape[d]);
         new->shape[d] = shift.box[d].extent;
         same &= new->shape[d] == old->shape[d];
     }

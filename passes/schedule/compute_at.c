@@ -64,21 +64,54 @@ static bool check_partners(Move *move)
     return true;
 }
 
-/* What is inside of the block speaks of loops through its axes only: a block without axes, such as loop_partition makes, may mention them
-   by themselves. */
-static bool check_mentions_no_loop(Move *move)
+/* The axis of BLOCK whose domain depends on VAR, or NULL. */
+static const Iter *axis_over_var(const BlockStmt *block, const Var *var)
+{
+    for (int i = 0; i < block->iter_count; i++)
+        if (expr_uses_var(block->iters[i].domain.min, var) || expr_uses_var(block->iters[i].domain.extent, var))
+            return &block->iters[i];
+    return NULL;
+}
+
+/* What is inside of BLOCK mentions VAR. */
+static bool mentions_inside(Context *ctx, const BlockStmt *block, const Var *var)
+{
+    BlockStmt inside = *block;
+    inside.iter_count = 0;
+    inside.predicate = expr_bool(ctx, true);
+    return stmt_uses_var(stmt_block(ctx, inside, span_none()), var);
+}
+
+/* The block does not need VAR, which the statement AROUND it, a loop or let that it leaves, binds. */
+static bool check_leaves_var(Move *move, const TreeNode *around, const Var *var)
 {
     Schedule *sch = move->sch;
     const BlockStmt *block = node_block(move->block);
-    int count;
-    const TreeNode **loops = schedule_loops_around(sch, move->block, &count);
-    for (int i = 0; i < count; i++)
-        if (stmt_uses_var(block->body, node_loop(loops[i])->var)) {
-            sched_refuse(sch, "block '%s' has no axis for loop '%s', which its body mentions, so it cannot leave that loop",
-                         block_name(move->block), node_loop(loops[i])->var->name);
-            sched_note(sch, loops[i]->stmt->span, "loop '%s' is here", node_loop(loops[i])->var->name);
+    const char *kind = around->stmt->kind == STMT_FOR ? "loop" : "let";
+    const Iter *axis = axis_over_var(block, var);
+    if (!axis && !mentions_inside(sch->ctx, block, var))
+        return true;
+    if (axis)
+        sched_refuse(sch, "the domain of axis '%s' of block '%s' depends on %s '%s', so the block cannot leave it", axis->var->name,
+                     block_name(move->block), kind, var->name);
+    else
+        sched_refuse(sch, "block '%s' has no axis for %s '%s', which its body mentions, so it cannot leave that %s", block_name(move->block),
+                     kind, var->name, kind);
+    sched_note(sch, around->stmt->span, "%s '%s' is here", kind, var->name);
+    return false;
+}
+
+/* What is inside of the block speaks of loops through its axes only: a block without axes, such as loop_partition makes, may mention them
+   by themselves, and so may the domains of axes; any block may mention lets. */
+static bool check_leaves_vars(Move *move)
+{
+    Schedule *sch = move->sch;
+    for (const TreeNode *up = schedule_parent(sch, move->block); up->stmt->kind != STMT_BLOCK; up = schedule_parent(sch, up)) {
+        const Stmt *stmt = up->stmt;
+        const Var *var = stmt->kind == STMT_FOR ? stmt->as.loop.var : stmt->kind == STMT_LET ? stmt->as.let.var : NULL;
+        if (var && !schedule_is_under(sch, move->loop, up) && !check_leaves_var(move, up, var))
             return false;
-        }
+    }
     return true;
 }
 
@@ -86,7 +119,7 @@ static bool check_mentions_no_loop(Move *move)
 static bool check_movable(Move *move)
 {
     const BlockStmt *block = node_block(move->block);
-    if (!check_mentions_no_loop(move))
+    if (!check_leaves_vars(move))
         return false;
     for (int w = 0; !move->reverse && w < block->write_count; w++)
         if (!inline_check_intermediate(move->sch, move->block, block->writes[w].buffer))

@@ -279,8 +279,9 @@ typedef struct {
     Schedule *sch;
     const TreeNode *consumer, *producer;
     const Stmt *store;          /* of the consumer */
-    const Expr *const *indices; /* under which it reads the buffer */
+    const Expr *const *indices; /* under which it reads the buffer; NULL also for those of no dimension */
     int index_count;
+    bool reads, several; /* it reads the buffer, under more than one list of indices */
     Buffer *buffer;
 } Reverse;
 
@@ -289,15 +290,13 @@ static bool find_reads(Visitor *visitor, const Expr *expr)
     Reverse *reverse = visitor->data;
     if (expr->kind != EXPR_LOAD || expr->value.buffer != reverse->buffer)
         return true;
-    bool same = reverse->indices != NULL;
-    for (int i = 0; same && i < expr->arg_count; i++)
-        same = expr_equal(reverse->indices[i], expr->args[i]);
-    if (reverse->indices && !same)
-        reverse->index_count = -1;
-    else
-        reverse->index_count = expr->arg_count;
-    if (!reverse->indices)
-        reverse->indices = expr->args;
+    for (int i = 0; reverse->reads && i < expr->arg_count; i++)
+        reverse->several |= !expr_equal(reverse->indices[i], expr->args[i]);
+    if (reverse->reads)
+        return true;
+    reverse->reads = true;
+    reverse->indices = expr->args;
+    reverse->index_count = expr->arg_count;
     return true;
 }
 
@@ -344,11 +343,14 @@ static bool check_reverse(Reverse *reverse)
         return false;
     Visitor visitor = {.expr = find_reads, .data = reverse};
     visit_stmt(&visitor, reverse->store);
-    if (reverse->index_count < 0) {
+    if (reverse->reads && !reverse->several)
+        return true;
+    if (reverse->several)
         sched_refuse(sch, "block '%s' reads several elements of '%s' in one instance", block_name(consumer), reverse->buffer->name);
-        sched_note(sch, reverse->store->span, "it reads them here");
-    }
-    return reverse->indices != NULL && reverse->index_count >= 0;
+    else
+        sched_refuse(sch, "block '%s' declares that it reads '%s', and does not", block_name(consumer), reverse->buffer->name);
+    sched_note(sch, reverse->store->span, "%s", reverse->several ? "it reads them here" : "this is all that it does");
+    return false;
 }
 
 /* Each instance of the consumer finds an instance of the producer to run in, and each of its axes' values that it will find there is one
@@ -463,18 +465,26 @@ static const Expr *replace_read(Rewriter *rewriter, const Expr *expr)
     return rewrite_expr_children(rewriter, expr);
 }
 
-/* GUARD, for the producer, is about loops around the consumer alone: the domains of its axes depend on them. Says so. */
-static bool mentions_consumer_loops(const Reverse *reverse, const Expr *guard)
+/* What moves to the producer, the consumer's store and GUARD (from the domains of its axes), mentions only loops and lets that are around the
+   producer too. */
+static bool check_vars_stay(const Reverse *reverse, const Expr *guard)
 {
     Schedule *sch = reverse->sch;
     for (const TreeNode *up = schedule_parent(sch, reverse->consumer); up; up = schedule_parent(sch, up)) {
-        if (up->stmt->kind != STMT_FOR || schedule_is_under(sch, reverse->producer, up) || !expr_uses_var(guard, node_loop(up)->var))
+        const Stmt *stmt = up->stmt;
+        const Var *var = stmt->kind == STMT_FOR ? stmt->as.loop.var : stmt->kind == STMT_LET ? stmt->as.let.var : NULL;
+        if (!var || schedule_is_under(sch, reverse->producer, up))
             continue;
-        sched_refuse(sch, "the domains of the axes of block '%s' depend on loop '%s', which is not around block '%s'",
-                     block_name(reverse->consumer), node_loop(up)->var->name, block_name(reverse->producer));
-        return true;
+        bool guarded = expr_uses_var(guard, var);
+        if (!guarded && !stmt_uses_var(reverse->store, var))
+            continue;
+        sched_refuse(sch, guarded ? "the domains of the axes of block '%s' depend on %s '%s', which is not around block '%s'"
+                                  : "what block '%s' stores depends on %s '%s', which is not around block '%s'",
+                     block_name(reverse->consumer), stmt->kind == STMT_FOR ? "loop" : "let", var->name, block_name(reverse->producer));
+        sched_note(sch, stmt->span, "'%s' is bound here", var->name);
+        return false;
     }
-    return false;
+    return true;
 }
 
 /* The producer with its store replaced by the consumer's; NULL after a refusal. */
@@ -492,7 +502,7 @@ static const Stmt *merged_producer(Reverse *reverse)
         return NULL;
     }
     const Expr *guard = coverage_guard(reverse, &solved, &producer);
-    if (!check_calls_once(reverse, guard) || mentions_consumer_loops(reverse, guard) ||
+    if (!check_calls_once(reverse, guard) || !check_vars_stay(reverse, guard) ||
         !inline_check_order(sch, reverse->consumer, reverse->producer, &solved))
         return NULL;
     producer.predicate = op_and(ctx, producer.predicate, guard);
