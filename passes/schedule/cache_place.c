@@ -189,7 +189,12 @@ bool cache_copy_declared(Schedule *sch, CachePlan *plan)
         sched_note(sch, plan->scope->stmt->span, "block '%s' is here", block_name(plan->scope));
         return false;
     }
-    plan->region = declared ? *declared : region_whole(sch->ctx, plan->buffer);
+    plan->region = region_whole(sch->ctx, plan->buffer);
+    Analyzer *running = NULL;
+    for (int d = 0; declared && d < plan->buffer->ndim; d++) {
+        plan->region.ranges[d].min = loops_guard_divisors(sch, plan->anchor, &running, declared->ranges[d].min);
+        plan->region.ranges[d].extent = loops_guard_divisors(sch, plan->anchor, &running, declared->ranges[d].extent);
+    }
     make_cache(sch, plan);
     return true;
 }

@@ -41,7 +41,7 @@ bool check_init_runs_once(Schedule *sch, const Block *init, int outer_count);
 
 /* For the end of a step that made the module from BEFORE: each init that reads memory still finds there what it did; see init_inputs.c. */
 bool check_inits_find_inputs(Schedule *sch, const Module *before);
-/* For the same: no buffer is used outside of the statement that declares it; see definitions.c. */
-bool check_buffers_stay_declared(Schedule *sch, const Module *before);
+/* For the same: no buffer and no let is used outside of the statement that declares it; see definitions.c. */
+bool check_declarations_reach(Schedule *sch, const Module *before);
 
 #endif

@@ -1,4 +1,5 @@
-/* What a step moves finds the buffers that it uses: a declaration (T.decl_buffer, match_buffer) holds for the statements below it alone.
+/* What a step moves finds the buffers and lets that it uses: a declaration (T.decl_buffer, match_buffer) or a let holds for the statements
+   below it alone.
 
      for i in range(8):                              for i in range(8):
          with T.block("B"): B[vi] = A[vi]                with T.block("B"): B[vi] = A[vi]
@@ -12,18 +13,24 @@
 
 typedef struct {
     Context *ctx;
-    Map declared, inside; /* Buffer -> itself: all that a statement of the function declares; of these those that hold here */
+    /* Buffer, pointer of a view or let -> itself: all that a statement of the function declares; of these those that hold here */
+    Map declared, inside;
     const Buffer *lost;
+    const Var *lost_var;
 } Definitions;
 
-/* Sets or clears in MAP what STMT declares for its body. */
+/* Sets or clears in MAP what STMT declares for its body. T.decl_buffer is of a pointer that is declared elsewhere. */
 static void mark_declared(Definitions *definitions, Map *map, const Stmt *stmt, bool holds)
 {
+    Arena *arena = definitions->ctx->arena;
     if (stmt->kind == STMT_DECL_BUFFER)
-        map_set(definitions->ctx->arena, map, stmt->as.declare.buffer, holds ? stmt->as.declare.buffer : NULL);
+        map_set(arena, map, stmt->as.declare.buffer, holds ? stmt->as.declare.buffer : NULL);
+    if (stmt->kind == STMT_LET)
+        map_set(arena, map, stmt->as.let.var, holds ? stmt->as.let.var : NULL);
     for (int i = 0; stmt->kind == STMT_BLOCK && i < stmt->as.block.match_count; i++) {
         Buffer *target = stmt->as.block.matches[i].target;
-        map_set(definitions->ctx->arena, map, target, holds ? target : NULL);
+        map_set(arena, map, target, holds ? target : NULL);
+        map_set(arena, map, target->data, holds ? target->data : NULL);
     }
 }
 
@@ -42,8 +49,11 @@ static void note_use(Definitions *definitions, const Buffer *buffer)
 
 static bool use_in_expr(Visitor *visitor, const Expr *expr)
 {
+    Definitions *definitions = visitor->data;
     if (expr->kind == EXPR_LOAD)
-        note_use(visitor->data, expr->value.buffer);
+        note_use(definitions, expr->value.buffer);
+    if (expr->kind == EXPR_VAR && map_get(&definitions->declared, expr->value.var) && !map_get(&definitions->inside, expr->value.var))
+        definitions->lost_var = expr->value.var;
     return true;
 }
 
@@ -61,7 +71,7 @@ static void leave_stmt(Visitor *visitor, const Stmt *stmt)
     mark_declared(visitor->data, &((Definitions *)visitor->data)->inside, stmt, false);
 }
 
-bool check_buffers_stay_declared(Schedule *sch, const Module *before)
+bool check_declarations_reach(Schedule *sch, const Module *before)
 {
     for (int f = 0; f < before->func_count && f < sch->module->func_count; f++) {
         const Func *func = sch->module->funcs[f];
@@ -73,10 +83,11 @@ bool check_buffers_stay_declared(Schedule *sch, const Module *before)
         visit_stmt(&collecting, func->body);
         if (definitions.declared.count)
             visit_stmt(&visitor, func->body);
-        if (!definitions.lost)
+        if (!definitions.lost && !definitions.lost_var)
             continue;
-        sched_refuse(sch, "buffer '%s' would be used where its declaration does not reach", definitions.lost->name);
-        sched_note(sch, definitions.lost->span, "'%s' is declared here", definitions.lost->name);
+        Str name = definitions.lost ? definitions.lost->name : definitions.lost_var->name;
+        sched_refuse(sch, "%s '%s' would be used where its declaration does not reach", definitions.lost ? "buffer" : "variable", name);
+        sched_note(sch, definitions.lost ? definitions.lost->span : definitions.lost_var->span, "'%s' is declared here", name);
         return false;
     }
     return true;

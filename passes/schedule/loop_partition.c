@@ -9,7 +9,10 @@
                                                             for i1 in range(10, 100):
                                                                 with T.block("B_i1"): ...
    The order of instances stays. The blocks around the parts declare what the parts touch. Refused for a loop that a block with an init
-   reduces over: each part would start the reduction anew. */
+   reduces over, also by way of the axes of blocks around it, or that reaches a point of it in several iterations of the reduction: each part
+   would start the reduction anew. */
+#include <string.h>
+
 #include "ir/infer_regions.h"
 #include "ir/linear_sum.h"
 #include "ir/print.h"
@@ -63,6 +66,76 @@ static bool find_sizes(Partition *p, const Value *argument)
     return true;
 }
 
+/* BINDINGS (COUNT) of the block at NODE in terms of the loops of the function alone: those of the blocks and lets around it put in. */
+static void unfold_bindings(Schedule *sch, const TreeNode *node, const Expr **bindings, int count)
+{
+    for (const TreeNode *up = schedule_parent(sch, node); up; up = schedule_parent(sch, up)) {
+        Subst values = {0};
+        if (up->stmt->kind == STMT_LET)
+            subst_var(sch->ctx, &values, up->stmt->as.let.var, up->stmt->as.let.value);
+        for (int i = 0; up->stmt->kind == STMT_BLOCK && i < node_block(up)->iter_count; i++)
+            subst_var(sch->ctx, &values, node_block(up)->iters[i].var, node_block(up)->bindings[i]);
+        for (int i = 0; values.vars.count && i < count; i++)
+            bindings[i] = subst_expr(sch->ctx, &values, bindings[i]);
+    }
+}
+
+/* The loops around NODE that some of the BINDINGS of its block use, of those for axes of KIND. */
+static VarRange *loops_of_axes(Schedule *sch, const TreeNode *node, const Expr *const *bindings, IterKind kind, int *count)
+{
+    const BlockStmt *block = node_block(node);
+    VEC(VarRange) inwards = {0};
+    for (const TreeNode *up = schedule_parent(sch, node); up; up = schedule_parent(sch, up)) {
+        bool used = false;
+        for (int i = 0; up->stmt->kind == STMT_FOR && i < block->iter_count; i++)
+            used |= block->iters[i].kind == kind && expr_uses_var(bindings[i], node_loop(up)->var);
+        if (used)
+            vec_push(sch->ctx->arena, &inwards, ((VarRange){node_loop(up)->var, {node_loop(up)->min, node_loop(up)->extent}}));
+    }
+    VarRange *loops = ARENA_ARRAY(sch->ctx->arena, VarRange, inwards.count);
+    for (int i = 0; i < inwards.count; i++)
+        loops[i] = inwards.data[inwards.count - 1 - i];
+    *count = inwards.count;
+    return loops;
+}
+
+static bool is_among(const VarRange *loops, int count, const Var *var)
+{
+    for (int i = 0; i < count; i++)
+        if (loops[i].var == var)
+            return true;
+    return false;
+}
+
+/* One point of the block at NODE, which has an init, is updated in several parts: the loop runs over reduce axes, or over spatial ones that
+   take the same values in other iterations of loops that run over reduce axes. */
+static bool parts_share_points(Partition *p, const TreeNode *node)
+{
+    Schedule *sch = p->sch;
+    const BlockStmt *block = node_block(node);
+    const Var *var = node_loop(p->loop)->var;
+    const Expr **bindings = ARENA_ARRAY(sch->ctx->arena, const Expr *, block->iter_count);
+    memcpy(bindings, block->bindings, sizeof *bindings * (size_t)block->iter_count);
+    unfold_bindings(sch, node, bindings, block->iter_count);
+    int reducing, spatial, shared = 0, count = 0;
+    const VarRange *reduced = loops_of_axes(sch, node, bindings, ITER_REDUCE, &reducing),
+                   *over = loops_of_axes(sch, node, bindings, ITER_SPATIAL, &spatial);
+    const Var **inner = ARENA_ARRAY(sch->ctx->arena, const Var *, spatial);
+    if (is_among(reduced, reducing, var))
+        return true;
+    for (int i = 0; i < spatial; i++)
+        if (is_among(reduced, reducing, over[i].var))
+            inner[shared++] = over[i].var;
+    for (int i = 0; i < block->iter_count; i++)
+        if (block->iters[i].kind == ITER_SPATIAL && expr_uses_var(bindings[i], var))
+            bindings[count++] = bindings[i];
+    if (!shared || !count)
+        return false;
+    IterMapQuery query = {bindings, count, over, spatial, NULL, ITER_MAP_SURJECTIVE, true};
+    SubspaceDivision division; /* values that differ in what the other loops make of them differ */
+    return !iter_map_divide_subspace(analyzer_new(sch->ctx), &query, inner, shared, &division);
+}
+
 static bool check_no_reduction(Partition *p)
 {
     const Var *var = node_loop(p->loop)->var;
@@ -71,15 +144,13 @@ static bool check_no_reduction(Partition *p)
         const BlockStmt *block = node->stmt->kind == STMT_BLOCK ? node_block(node) : NULL;
         if (block && !check_reduces_over_loops(p->sch, node))
             return false;
-        for (int k = 0; block && block->init && k < block->iter_count; k++)
-            if (block->iters[k].kind == ITER_REDUCE && expr_uses_var(block->bindings[k], var)) {
-                sched_refuse(
-                    p->sch,
-                    "loop '%s' is a reduction of block '%s', whose init would run again in each part; decompose_reduction takes it off",
-                    var->name, block->block->name);
-                sched_note(p->sch, node->stmt->span, "block '%s' is here", block->block->name);
-                return false;
-            }
+        if (block && block->init && parts_share_points(p, node)) {
+            sched_refuse(p->sch,
+                         "loop '%s' is a reduction of block '%s', whose init would run again in each part; decompose_reduction takes it off",
+                         var->name, block->block->name);
+            sched_note(p->sch, node->stmt->span, "block '%s' is here", block->block->name);
+            return false;
+        }
     }
     return true;
 }

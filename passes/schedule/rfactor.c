@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "ir/print.h"
+#include "ir/infer_regions.h"
 #include "ir/walk.h"
 #include "passes/analysis/reduction.h"
 #include "passes/schedule/checks.h"
@@ -452,6 +453,22 @@ static const Stmt *combining_body(Factoring *f, const Expr *lane)
     return name_lets(ctx, rewrite_stmt(&rewriter, body));
 }
 
+/* The reads of the combining block: the partial results where BLOCK, the original one, writes its targets, and what its init starts from. */
+static Region *combining_reads(Factoring *f, const BlockStmt *block, const Expr *lane, int *count)
+{
+    Context *ctx = f->sch->ctx;
+    BlockStmt init = *block;
+    init.body = block->init;
+    init.init = NULL;
+    infer_init_regions(ctx, block, &init);
+    Region *reads = ARENA_ARRAY(ctx->arena, Region, block->write_count + init.read_count);
+    memcpy(reads, partial_regions(f, block->writes, block->write_count, lane), sizeof *reads * (size_t)block->write_count);
+    *count = block->write_count;
+    for (int i = 0; i < init.read_count; i++)
+        reads[(*count)++] = init.reads[i];
+    return reads;
+}
+
 static const Stmt *combining_block(Factoring *f)
 {
     Context *ctx = f->sch->ctx;
@@ -469,14 +486,13 @@ static const Stmt *combining_block(Factoring *f)
         vec_push(ctx->arena, &bindings, block.bindings[i]);
     }
     block.body = combining_body(f, lane_var);
-    block.reads = partial_regions(f, block.writes, block.write_count, lane_var);
-    block.read_count = block.write_count;
+    block.reads = combining_reads(f, node_block(f->block), lane_var, &block.read_count);
     block.predicate = rfactor_remaining_predicate(f, block.predicate);
     f->started = rfactor_first_iterations_run(f, block.predicate);
     block.iter_count = iters.count;
     block.iters = iters.data;
     block.bindings = bindings.data;
-    block.match_count = 0; /* it reads partial results alone */
+    block.match_count = 0; /* it reads partial results and what its init starts from, which is no view */
     block.annotations = (Attrs){0};
     const Stmt *stmt = stmt_block(ctx, block, f->block->stmt->span);
     Subst renaming = {0};
