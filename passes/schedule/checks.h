@@ -43,5 +43,7 @@ bool check_init_runs_once(Schedule *sch, const Block *init, int outer_count);
 bool check_inits_find_inputs(Schedule *sch, const Module *before);
 /* For the same: no buffer and no let is used outside of the statement that declares it; see definitions.c. */
 bool check_declarations_reach(Schedule *sch, const Module *before);
+/* For the same: no reduction comes to count several points of its result as one; see init_points.c. */
+bool check_init_points_stay_apart(Schedule *sch, const Module *before);
 
 #endif
