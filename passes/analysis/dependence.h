@@ -124,9 +124,9 @@ const Access *dependence_reads_target_apart(Context *ctx, const Func *func, cons
 bool dependence_init_moved(Context *ctx, const Func *func, const BlockStmt *block, const Var *var, Conflict *conflict);
 /* Two instances of BLOCK that differ in other than reduce axes write one element, or may: then it does not hold the same after each. */
 bool dependence_points_share(Context *ctx, const Func *func, const BlockStmt *block);
-/* Some point of BLOCK may have no update, so that all its inits run before the outermost loop that it reduces over; and one of them reads what
-   that loop writes before the point's first update, or possibly does. */
-bool dependence_init_early(Context *ctx, const Func *func, const Block *block, Conflict *conflict);
+/* In AFTER some point of BLOCK may have no update, so that all its inits run before the outermost loop that it reduces over; and, unlike in
+   BEFORE, that loop writes what one of them reads, or touches what it writes, before the point's first update, or possibly does. */
+bool dependence_init_early(Context *ctx, const Func *before, const Func *after, const Block *block, Conflict *conflict);
 
 /* The claims that a block's axis kinds make (design: axis kinds are claims). */
 typedef enum { CLAIM_SHOWN, CLAIM_REFUTED, CLAIM_UNKNOWN } ClaimVerdict;

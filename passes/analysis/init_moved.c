@@ -12,7 +12,7 @@
    Each init comes to run before all that the loop holds. So no other statement in there may write, before the init of a point, what that
    init touches; and no two points may have one element: the init of one would run before the updates of the other.
 
-   Not handled: reads of what the init writes, by other blocks (coverage.c of the schedule asks for those). */
+   Not handled by dependence_init_moved: reads of what the init writes, by other blocks (coverage.c of the schedule asks for those). */
 #include "passes/analysis/pair.h"
 
 typedef struct {
@@ -72,9 +72,10 @@ static bool points_meet(const InitMove *move, const Access *a, const Access *b)
     return meet;
 }
 
-static bool comes_too_late(const InitMove *move, const Access *init, const Access *other)
+/* OTHER, before INIT in the loop, would come after it. READS: also where it only reads what the init writes. */
+static bool comes_too_late(const InitMove *move, const Access *init, const Access *other, bool reads)
 {
-    if ((!other->write && !other->fence) || pair_is_harmless(other, init, false))
+    if ((!other->write && !other->fence && !(reads && init->write)) || pair_is_harmless(other, init, false))
         return false;
     if (access_in_block(other, move->block->block))
         return points_meet(move, other, init);
@@ -89,7 +90,7 @@ bool dependence_init_moved(Context *ctx, const Func *func, const BlockStmt *bloc
     InitMove move = {ctx, block, &sizes, var, conflict};
     for (int i = 0; i < accesses.count; i++)
         for (int j = 0; j < accesses.count && is_in_init(&accesses.data[i], block->block); j++)
-            if (access_loop(&accesses.data[j], var) && comes_too_late(&move, &accesses.data[i], &accesses.data[j]))
+            if (access_loop(&accesses.data[j], var) && comes_too_late(&move, &accesses.data[i], &accesses.data[j], false))
                 return true;
     return false;
 }
@@ -107,25 +108,75 @@ static const Frame *outermost_reduction(Context *ctx, const Frame *frame)
     return NULL;
 }
 
-bool dependence_init_early(Context *ctx, const Func *func, const Block *block, Conflict *conflict)
+/* An access of the init of BLOCK, or NULL: it has none, or one that touches nothing. */
+static const Access *init_access(const AccessList *accesses, const Block *block)
+{
+    for (int i = 0; i < accesses->count; i++)
+        if (is_in_init(&accesses->data[i], block))
+            return &accesses->data[i];
+    return NULL;
+}
+
+static bool may_lack_updates(Context *ctx, const Func *func, const Block *block)
+{
+    AccessList accesses = access_collect(ctx, func);
+    const Access *init = init_access(&accesses, block);
+    return init && access_may_lack_updates(init);
+}
+
+/* READ is made by a condition between the loop of frame FIRST and the block of frame BLOCK: who runs the inits alone asks it too. */
+static bool is_asked_for_init(const Access *read, const Frame *block, const Frame *first)
+{
+    const Frame *frame = block;
+    while (frame != first && frame->stmt != read->stmt)
+        frame = frame->outer;
+    return frame != first && !read->write && (frame->kind == FRAME_BLOCK || frame->kind == FRAME_CONDITION);
+}
+
+/* Each element that READ takes has an update by BLOCK before, so an init too, wherever that runs. */
+static bool updates_cover(const InitMove *move, const AccessList *accesses, const Access *read)
+{
+    for (int i = 0; i < accesses->count; i++) {
+        const Access *write = &accesses->data[i];
+        if (write->write && write->data == read->data && !write->whole && !read->whole && access_in_block(write, move->block->block) &&
+            !is_in_init(write, move->block->block) && access_precedes(write, read) && access_covers(move->ctx, write, read, move->sizes))
+            return true;
+    }
+    return false;
+}
+
+/* Some point of BLOCK may have no update, and its loops write what an init, or a condition that it waits for, reads before the first update, or,
+   for USES, touch what it writes. */
+static bool is_early(Context *ctx, const Func *func, const Block *block, bool uses, Conflict *conflict)
 {
     AccessList accesses = access_collect(ctx, func);
     Map sizes = func_sizes(ctx, func);
-    for (int i = 0; i < accesses.count; i++) {
-        const Access *read = &accesses.data[i];
-        if (read->write || !is_in_init(read, block) || !access_may_lack_updates(read))
+    const Access *some = init_access(&accesses, block);
+    if (!some || !access_may_lack_updates(some))
+        return false;
+    const Frame *frame = some->frame;
+    while (frame->kind != FRAME_BLOCK || frame->stmt->as.block.block != block)
+        frame = frame->outer;
+    const Frame *first = outermost_reduction(ctx, frame);
+    InitMove move = {ctx, &frame->stmt->as.block, &sizes, first ? first->var : NULL, conflict};
+    for (int i = 0; first && i < accesses.count; i++) {
+        const Access *init = &accesses.data[i];
+        if ((init->write && !uses) || (!is_in_init(init, block) && !is_asked_for_init(init, frame, first)))
             continue;
-        const Frame *frame = read->frame;
-        while (frame->kind != FRAME_BLOCK || frame->stmt->as.block.block != block)
-            frame = frame->outer;
-        const Frame *first = outermost_reduction(ctx, frame);
-        InitMove move = {ctx, &frame->stmt->as.block, &sizes, first ? first->var : NULL, conflict};
-        for (int j = 0; first && j < accesses.count; j++)
-            if (access_loop(&accesses.data[j], first->var) && !access_in_block(&accesses.data[j], block) &&
-                comes_too_late(&move, read, &accesses.data[j]))
+        for (int j = 0; j < accesses.count; j++) {
+            const Access *other = &accesses.data[j];
+            if (access_loop(other, first->var) && !access_in_block(other, block) && comes_too_late(&move, init, other, true) &&
+                (other->write || !updates_cover(&move, &accesses, other)))
                 return true;
+        }
     }
     return false;
+}
+
+bool dependence_init_early(Context *ctx, const Func *before, const Func *after, const Block *block, Conflict *conflict)
+{
+    Conflict ignored;
+    return is_early(ctx, after, block, !may_lack_updates(ctx, before, block), conflict) && !is_early(ctx, before, block, false, &ignored);
 }
 
 bool dependence_points_share(Context *ctx, const Func *func, const BlockStmt *block)

@@ -39,8 +39,8 @@ bool check_init_is_independent(Schedule *sch, const TreeNode *block);
    but the first OUTER_COUNT, do not reach one more often. */
 bool check_init_runs_once(Schedule *sch, const Block *init, int outer_count);
 
-/* For the end of a step that made the module from BEFORE: each init that reads memory still finds there what it did; see init_inputs.c. */
-bool check_inits_find_inputs(Schedule *sch, const Module *before);
+/* For the end of a step that made the module from BEFORE: no init comes to run before what it ran behind; see init_order.c. */
+bool check_inits_stay_in_order(Schedule *sch, const Module *before);
 /* For the same: no buffer and no let is used outside of the statement that declares it; see definitions.c. */
 bool check_declarations_reach(Schedule *sch, const Module *before);
 /* For the same: no reduction comes to count several points of its result as one; see init_points.c. */

@@ -13,7 +13,7 @@
 
 typedef struct {
     Context *ctx;
-    /* Buffer, pointer of a view or let -> itself: all that a statement of the function declares; of these those that hold here */
+    /* Buffer, pointer of a view or let -> itself: all that a statement of the function declares or declared; of these those that hold here */
     Map declared, inside;
     const Buffer *lost;
     const Var *lost_var;
@@ -80,6 +80,7 @@ bool check_declarations_reach(Schedule *sch, const Module *before)
         Visitor visitor = {.expr = use_in_expr, .stmt = enter_stmt, .leave_stmt = leave_stmt, .data = &definitions};
         if (func == before->funcs[f] || !func->body)
             continue;
+        visit_stmt(&collecting, before->funcs[f]->body); /* a declaration that went away with the last statement in it */
         visit_stmt(&collecting, func->body);
         if (definitions.declared.count)
             visit_stmt(&visitor, func->body);
