@@ -208,21 +208,6 @@ void blockize_substitute_regions(Blockizing *b)
 
 /* --- the inner block --- */
 
-/* An update reads what it writes; the reads come first, as decomposing puts them. */
-static void add_update_reads(Blockizing *b)
-{
-    BlockStmt *inner = &b->inner;
-    Region *reads = ARENA_ARRAY(b->sch->ctx->arena, Region, inner->write_count + inner->read_count);
-    int count = 0;
-    for (int i = 0; i < inner->write_count; i++)
-        if (!regions_find(inner->reads, inner->read_count, inner->writes[i].buffer))
-            reads[count++] = inner->writes[i];
-    for (int i = 0; i < inner->read_count; i++)
-        reads[count++] = inner->reads[i];
-    inner->reads = reads;
-    inner->read_count = count;
-}
-
 static const Stmt *inner_block(Blockizing *b)
 {
     const BlockStmt *block = &b->block_stmt->as.block;
@@ -237,7 +222,7 @@ static const Stmt *inner_block(Blockizing *b)
     b->inner.predicate = b->division.inner_predicate;
     b->inner.init = NULL;
     if (block->init)
-        add_update_reads(b);
+        b->inner.reads = regions_read_by_update(b->sch->ctx, &b->inner, &b->inner.read_count);
     return stmt_block(b->sch->ctx, b->inner, b->block_stmt->span);
 }
 

@@ -87,21 +87,11 @@ static bool refuse_at_loop(Schedule *sch, const TreeNode *node)
     return false;
 }
 
-/* A thread index has one value at a time: only a serial loop can take on another way to run. */
-static bool check_not_bound(Schedule *sch, const TreeNode *node)
-{
-    const ForStmt *loop = node_loop(node);
-    if (loop->kind != FOR_THREAD)
-        return true;
-    sched_refuse(sch, "loop '%s' is bound to %s, on whose threads its iterations run already", loop->var->name, loop->thread);
-    return refuse_at_loop(sch, node);
-}
-
 bool primitive_parallel(Schedule *sch, const Value *args, Value *result)
 {
     (void)result;
     const TreeNode *node = schedule_loop(sch, args[0].as.loop);
-    return node && check_not_bound(sch, node) && check_loop_has_no_jump(sch, node) && set_kind(sch, node, FOR_PARALLEL, NULL);
+    return node && check_loop_is_not_bound(sch, node) && check_loop_has_no_jump(sch, node) && set_kind(sch, node, FOR_PARALLEL, NULL);
 }
 
 static bool find_effect(Visitor *visitor, const Expr *expr)
@@ -149,7 +139,7 @@ bool primitive_vectorize(Schedule *sch, const Value *args, Value *result)
 {
     (void)result;
     const TreeNode *node = schedule_loop(sch, args[0].as.loop);
-    return node && check_not_bound(sch, node) && check_lanes(sch, node) && check_no_effects(sch, node) &&
+    return node && check_loop_is_not_bound(sch, node) && check_lanes(sch, node) && check_no_effects(sch, node) &&
            check_loop_has_no_jump(sch, node) && set_kind(sch, node, FOR_VECTORIZED, NULL);
 }
 

@@ -353,13 +353,7 @@ static BlockStmt make_update_block(Context *ctx, const BlockStmt *block)
     BlockStmt update = *block;
     update.block = block_new(ctx, context_internf(ctx, "%s_update", block->block->name), block->block->span);
     update.init = NULL;
-    update.reads = ARENA_ARRAY(ctx->arena, Region, block->read_count + block->write_count);
-    update.read_count = 0;
-    for (int w = 0; w < block->write_count; w++)
-        if (!regions_find(block->reads, block->read_count, block->writes[w].buffer))
-            update.reads[update.read_count++] = block->writes[w];
-    for (int r = 0; r < block->read_count; r++)
-        update.reads[update.read_count++] = block->reads[r];
+    update.reads = regions_read_by_update(ctx, block, &update.read_count);
     return update;
 }
 

@@ -31,6 +31,9 @@ bool check_loop_is_plain(Schedule *sch, const TreeNode *loop);
 bool check_loop_starts_at_zero(Schedule *sch, const TreeNode *loop);
 /* No break or continue below LOOP leaves or continues it: such a statement would act on another loop afterwards. */
 bool check_loop_has_no_jump(Schedule *sch, const TreeNode *loop);
+/* Its threads run the iterations of a bound loop together, statement by statement: it cannot take on another way to run. False after a
+   refusal. */
+bool check_loop_is_not_bound(Schedule *sch, const TreeNode *loop);
 /* A guard on the topmost blocks below LOOP guards all that LOOP does: no statement, and no expression with an effect or a load, lies
    outside of blocks. */
 bool check_loop_is_guardable(Schedule *sch, const TreeNode *loop);
