@@ -359,11 +359,38 @@ static void add_regions(Blockizing *b, bool backwards, const Region *regions, in
         unite_region(b->sch, b->an, all, relaxed_region(b->sch, b->an, &domain, regions[backwards ? count - 1 - i : i]));
 }
 
+typedef struct {
+    Context *ctx;
+    RegionVec regions;
+} Loads;
+
+static bool find_loads(Visitor *visitor, const Expr *expr)
+{
+    Loads *loads = visitor->data;
+    if (expr->kind == EXPR_LOAD)
+        vec_push(loads->ctx->arena, &loads->regions, region_point(loads->ctx, expr->value.buffer, expr->args));
+    return true;
+}
+
+/* The outer block also reads what says how often the inner one runs: the bounds of its loops and its condition. */
+static void add_loaded_bounds(Blockizing *b, RegionVec *reads)
+{
+    Loads loads = {.ctx = b->sch->ctx};
+    Visitor visitor = {.expr = find_loads, .data = &loads};
+    for (int i = 0; i < b->loop_count; i++) {
+        visit_expr(&visitor, node_loop(b->loops[i])->min);
+        visit_expr(&visitor, node_loop(b->loops[i])->extent);
+    }
+    visit_expr(&visitor, b->division.inner_predicate);
+    add_regions(b, false, loads.regions.data, loads.regions.count, reads);
+}
+
 void blockize_add_regions(Blockizing *b, bool backwards, RegionVec *reads, RegionVec *writes)
 {
     const BlockStmt *block = &b->block_stmt->as.block;
     add_regions(b, backwards, b->reads, block->read_count, reads);
     add_regions(b, backwards, b->writes, block->write_count, writes);
+    add_loaded_bounds(b, reads);
 }
 
 static bool uses_inner_loop(const Blockizing *b, const Expr *expr)

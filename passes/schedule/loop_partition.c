@@ -204,11 +204,14 @@ static Range clipped_range(Context *ctx, Range range, Range around)
 }
 
 /* No part touches more than the block around the loop declares, although what is inferred may be wider where a condition joins several
-   loops. */
-static void clip_regions(Partition *p, Region *regions, int count, const Region *around, int around_count)
+   loops. IMPLIED (IMPLIED_COUNT) are of buffers of which that block may touch more than it declares. */
+static void clip_regions(Partition *p, Region *regions, int count, const Region *around, int around_count, const Region *implied,
+                         int implied_count)
 {
     Context *ctx = p->sch->ctx;
     for (int i = 0; i < count; i++) {
+        if (regions_find(implied, implied_count, regions[i].buffer))
+            continue;
         const Region *outer = regions_find_only(around, around_count, regions[i].buffer);
         for (int d = 0; outer && d < regions[i].buffer->ndim; d++)
             regions[i].ranges[d] = clipped_range(ctx, regions[i].ranges[d], outer->ranges[d]);
@@ -229,8 +232,9 @@ static const Stmt *block_around(Partition *p, const char *name, const Stmt *body
     widen_data_regions(ctx, block.reads, block.read_count);
     widen_data_regions(ctx, block.writes, block.write_count);
     const BlockStmt *scope = node_block(schedule_scope(p->sch, p->loop));
-    clip_regions(p, block.reads, block.read_count, scope->reads, scope->read_count);
-    clip_regions(p, block.writes, block.write_count, scope->writes, scope->write_count);
+    int updated = scope->init ? scope->write_count : 0; /* what it reads of these is no matter of its own declaration */
+    clip_regions(p, block.reads, block.read_count, scope->reads, scope->read_count, scope->writes, updated);
+    clip_regions(p, block.writes, block.write_count, scope->writes, scope->write_count, NULL, 0);
     return stmt_block(ctx, block, span);
 }
 
