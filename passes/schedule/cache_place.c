@@ -338,7 +338,7 @@ static bool bindings_reach_all(Schedule *sch, const CachePlan *plan)
 {
     const TreeNode *around = around_anchor(sch, plan);
     for (const TreeNode *up = schedule_parent(sch, plan->writer); up != around; up = schedule_parent(sch, up))
-        if (up->stmt->kind != STMT_FOR && up->stmt->kind != STMT_SEQ)
+        if ((up->stmt->kind != STMT_FOR && up->stmt->kind != STMT_SEQ) || (up->stmt->kind == STMT_FOR && loop_jump(up)))
             return false;
     RegionQuery query = writer_query(sch, plan);
     query.predicate = writing_condition(sch, plan->writer);

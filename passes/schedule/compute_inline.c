@@ -93,12 +93,22 @@ static LoopMembers find_loop_members(Schedule *sch, const TreeNode *from, int co
     return found;
 }
 
-/* What WRITER writes again is what it has written there before: each element is of one instance, and what that reads stays, or is written again
-   in this way by others. DEPTH: writers looked at on the way. */
+/* WRITER reduces over a loop that FROM is in too: it leaves partial results there. */
+static bool reduces_around(const LoopMembers *loop, const TreeNode *writer)
+{
+    bool reduces = false;
+    for (const TreeNode *up = schedule_parent(loop->sch, loop->from); up; up = schedule_parent(loop->sch, up))
+        reduces |= up->stmt->kind == STMT_FOR && schedule_is_under(loop->sch, writer, up) &&
+                   block_binds_axis(node_block(writer), false, node_loop(up)->var);
+    return reduces;
+}
+
+/* What WRITER writes again is what it has written there before: each element is of one instance, or of all those of a reduction that the loops
+   repeat whole, and what that reads stays, or is written again in this way by others. DEPTH: writers looked at on the way. */
 static bool writes_the_same(const LoopMembers *loop, const TreeNode *writer, int depth)
 {
     const Func *func = schedule_func(loop->sch);
-    bool same = depth < loop->count && !dependence_points_share(loop->sch->ctx, func, node_block(writer));
+    bool same = depth < loop->count && !dependence_points_share(loop->sch->ctx, func, node_block(writer)) && !reduces_around(loop, writer);
     for (int i = 0; i < loop->count && same; i++) {
         Conflict ignored;
         const TreeNode *other = loop->members[i];

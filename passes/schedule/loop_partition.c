@@ -136,6 +136,47 @@ static bool parts_share_points(Partition *p, const TreeNode *node)
     return !iter_map_divide_subspace(analyzer_new(sch->ctx), &query, inner, shared, &division);
 }
 
+/* LOOPS (COUNT) other than the partitioned one that CONDITION mentions. */
+static bool mentions_other(Partition *p, const Expr *condition, const VarRange *loops, int count)
+{
+    bool mentions = false;
+    for (int i = 0; i < count; i++)
+        mentions |= loops[i].var != node_loop(p->loop)->var && expr_uses_var(condition, loops[i].var);
+    return mentions;
+}
+
+/* CONDITION excludes points of the block at NODE by the partitioned loop alone, together with loops that reduce: in a part of one iteration it
+   would be about the reduction alone, which excludes none. */
+static bool excludes_by_loop(Partition *p, const TreeNode *node, const Expr *condition)
+{
+    if (condition->kind == EXPR_AND)
+        return excludes_by_loop(p, node, condition->args[0]) || excludes_by_loop(p, node, condition->args[1]);
+    int reducing, spatial;
+    const VarRange *reduced = loops_of_axes(p->sch, node, node_block(node)->bindings, ITER_REDUCE, &reducing),
+                   *over = loops_of_axes(p->sch, node, node_block(node)->bindings, ITER_SPATIAL, &spatial);
+    return expr_uses_var(condition, node_loop(p->loop)->var) && mentions_other(p, condition, reduced, reducing) &&
+           !mentions_other(p, condition, over, spatial);
+}
+
+/* A part of one iteration would bring inits of the block at NODE to points that a condition excludes. */
+static bool check_points_stay_excluded(Partition *p, const TreeNode *node)
+{
+    bool unit_parts = false, excludes = false;
+    for (int i = 0; i < p->count; i++)
+        unit_parts |= p->sizes[i] == 1;
+    for (const TreeNode *up = node; up != p->loop; up = schedule_parent(p->sch, up)) {
+        const Stmt *stmt = up->stmt;
+        const Expr *condition = stmt->kind == STMT_BLOCK ? stmt->as.block.predicate : stmt->kind == STMT_IF ? stmt->as.branch.condition : NULL;
+        excludes |= condition && excludes_by_loop(p, node, condition);
+    }
+    if (!unit_parts || !excludes)
+        return true;
+    sched_refuse(p->sch, "a condition on loop '%s' and on the reduction of block '%s' excludes points: a part of one iteration would have their inits",
+                 node_loop(p->loop)->var->name, node_block(node)->block->name);
+    sched_note(p->sch, node->stmt->span, "block '%s' is here", node_block(node)->block->name);
+    return false;
+}
+
 static bool check_no_reduction(Partition *p)
 {
     const Var *var = node_loop(p->loop)->var;
@@ -151,6 +192,8 @@ static bool check_no_reduction(Partition *p)
             sched_note(p->sch, node->stmt->span, "block '%s' is here", block->block->name);
             return false;
         }
+        if (block && block->init && !check_points_stay_excluded(p, node))
+            return false;
     }
     return true;
 }

@@ -160,11 +160,16 @@ static bool skip_inner_loops(Visitor *visitor, const Stmt *stmt)
     return !visitor->data && stmt->kind != STMT_FOR && stmt->kind != STMT_WHILE;
 }
 
-bool check_loop_has_no_jump(Schedule *sch, const TreeNode *node)
+const Expr *loop_jump(const TreeNode *node)
 {
     Visitor visitor = {.expr = find_jump, .stmt = skip_inner_loops};
     visit_stmt(&visitor, node_loop(node)->body);
-    const Expr *jump = visitor.data;
+    return visitor.data;
+}
+
+bool check_loop_has_no_jump(Schedule *sch, const TreeNode *node)
+{
+    const Expr *jump = loop_jump(node);
     if (!jump)
         return true;
     sched_refuse(sch, "loop '%s' is left or continued by a statement in its body, which would act on another loop then",

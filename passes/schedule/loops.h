@@ -24,6 +24,9 @@ const Expr *loops_guard_divisors(Schedule *sch, const TreeNode *node, Analyzer *
    cannot be shown. */
 bool loops_imply(Schedule *sch, const TreeNode *const *loops, int count, const Expr *given, const Expr *conclusion);
 
+/* A break or continue that leaves or continues the loop at NODE; NULL: there is none. */
+const Expr *loop_jump(const TreeNode *node);
+
 /* --- What split, fuse and their like require of a loop; false after a refusal --- */
 /* LOOP has no annotation and is not bound to a thread. */
 bool check_loop_is_plain(Schedule *sch, const TreeNode *loop);
