@@ -536,6 +536,14 @@ static bool check_partials_complete(Factoring *f)
     return check_concurrent_loops_around(sch, writer);
 }
 
+/* A loop of one iteration that no axis is bound to comes to be reduced over: what repeats an instance inside of it, each time after its init,
+   would go on from the first time. */
+static bool check_combined_once(Schedule *sch, const Block *block)
+{
+    const BlockStmt *combining = node_block(schedule_find_block(sch, block));
+    return check_updates_run_once(sch, combining, combining->bindings[0]->value.var);
+}
+
 bool primitive_rfactor(Schedule *sch, const Value *args, Value *result)
 {
     Factoring f = {.sch = sch, .loop = schedule_loop(sch, args[0].as.loop)};
@@ -545,10 +553,11 @@ bool primitive_rfactor(Schedule *sch, const Value *args, Value *result)
         return false;
     make_buffers(&f);
     const Stmt *parts[] = {partial_block(&f), combining_block(&f)};
-    const Block *scope = node_block(f.scope)->block;
+    const Block *scope = node_block(f.scope)->block, *block = node_block(f.block)->block;
+    bool reduced = rfactor_loop_is_used(node_block(f.block), node_loop(f.loop)->var, ITER_REDUCE);
     sched_replace(sch, f.loops[0]->stmt, stmt_seq(sch->ctx, parts, 2));
     const Stmt *scope_stmt = schedule_find_block(sch, scope)->stmt;
     sched_replace(sch, scope_stmt, with_allocations(&f, scope_stmt));
     *result = value_block(f.partial_block);
-    return check_partials_complete(&f);
+    return (reduced || check_combined_once(sch, block)) && check_partials_complete(&f);
 }
