@@ -305,17 +305,18 @@ static void add_reduction(Compiler *compiler, ExecNode *node, const BlockInfo *b
     node->reductions = blocks;
 }
 
-/* The threadIdx tags that the reduction goes across. */
-static uint32_t find_across_tags(const Site *site)
+/* The tags that the reduction goes across. */
+static void find_reduced_tags(const Site *site)
 {
-    uint32_t tags = 0;
     for (int i = 0; i < site->count; i++) {
         const ExecNode *node = site->compiler->path.data[i].node;
-        bool is_thread_loop = node->kind == EXEC_THREAD_LOOP && !node->as.loop.kernel->tags[node->as.loop.tag].is_block;
-        if (site->reduction[i] && is_thread_loop && node->as.loop.tag < 32)
-            tags |= 1u << node->as.loop.tag;
+        if (!site->reduction[i] || node->kind != EXEC_THREAD_LOOP || node->as.loop.tag >= 32)
+            continue;
+        uint32_t tag = 1u << node->as.loop.tag;
+        site->block->reduced_tags |= tag;
+        if (!node->as.loop.kernel->tags[node->as.loop.tag].is_block)
+            site->block->across_tags |= tag;
     }
-    return tags;
 }
 
 void compile_init_plan(Compiler *compiler, BlockInfo *block)
@@ -335,7 +336,7 @@ void compile_init_plan(Compiler *compiler, BlockInfo *block)
     block->plan.every_time = site.first == count;
     if (block->plan.every_time)
         return;
-    block->across_tags = find_across_tags(&site);
+    find_reduced_tags(&site);
     add_reduction(compiler, compiler->path.data[site.first].node, block);
     find_conditions(&site);
     if (!points_may_lack_updates(&site))

@@ -4,7 +4,7 @@
 #include "ir/interp_internal.h"
 
 /* --- Init at a point --- */
-/* The thread that stands for all that reduce together with THREAD. */
+/* The thread, among those of all blocks of the launch, that stands for all that reduce together with THREAD. */
 static int64_t reducing_thread(const Thread *thread, const BlockInfo *block)
 {
     if (!thread->launch)
@@ -12,8 +12,7 @@ static int64_t reducing_thread(const Thread *thread, const BlockInfo *block)
     int64_t index = 0;
     const Kernel *kernel = thread->launch->kernel;
     for (int i = 0; i < kernel->tag_count; i++)
-        if (!kernel->tags[i].is_block)
-            index = index * thread->launch->extents[i] + (block->across_tags >> i & 1 ? 0 : thread->tags[i]);
+        index = index * thread->launch->extents[i] + (block->reduced_tags >> i & 1 ? 0 : thread->tags[i]);
     return index;
 }
 

@@ -241,7 +241,8 @@ struct BlockInfo {
     MatchInfo *matches;
     int *identity_slots; /* outer loop variables, lets and while iterations that belong to an instance's identity */
     int identity_count;
-    uint32_t across_tags; /* thread tags that the reduction axes of a block with init depend on */
+    uint32_t reduced_tags; /* tags that the reduction axes of a block with init depend on */
+    uint32_t across_tags;  /* the threadIdx ones among them */
     InitPlan plan;
     const ExecNode *init, *body;
 };
