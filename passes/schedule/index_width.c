@@ -109,12 +109,20 @@ static const Expr *set_args(Rewriter *rewriter, const Expr *expr, int first)
     return expr_with_args(rewriter->ctx, expr, args);
 }
 
+/* INDEX with elements of TYPE; consecutive elements stay a ramp, as which slices are seen. */
+static const Expr *index_as(Context *ctx, const Expr *index, DType type)
+{
+    if (index->kind == EXPR_RAMP)
+        return expr_ramp(ctx, op_cast(ctx, type, index->args[0]), op_cast(ctx, type, index->args[1]), index->dtype.lanes);
+    return op_cast(ctx, dtype_with_lanes(type, index->dtype.lanes), index);
+}
+
 static const Expr *set_load(Rewriter *rewriter, const Expr *load)
 {
     const Expr *result = rewrite_expr_children(rewriter, load);
     const Expr **args = arena_copy(rewriter->ctx->arena, result->args, sizeof *args * (size_t)result->arg_count);
     for (int i = 0; i < load_index_count(result); i++)
-        args[i] = op_cast(rewriter->ctx, buffer_index_dtype(result->value.buffer), args[i]);
+        args[i] = index_as(rewriter->ctx, args[i], buffer_index_dtype(result->value.buffer));
     return expr_with_args(rewriter->ctx, result, args);
 }
 
@@ -177,7 +185,7 @@ static const Stmt *set_store(Rewriter *rewriter, const Stmt *stmt)
     Buffer *buffer = stmt->as.store.buffer;
     const Expr **indices = ARENA_ARRAY(ctx->arena, const Expr *, stmt->as.store.index_count), *value = stmt->as.store.value;
     for (int i = 0; i < stmt->as.store.index_count; i++)
-        indices[i] = op_cast(ctx, buffer_index_dtype(buffer), stmt->as.store.indices[i]);
+        indices[i] = index_as(ctx, stmt->as.store.indices[i], buffer_index_dtype(buffer));
     if (dtype_is_integer(buffer->dtype))
         value = op_cast(ctx, dtype_with_lanes(buffer->dtype, value->dtype.lanes), value);
     return stmt_store(ctx, buffer, indices, stmt->as.store.index_count, value, stmt->as.store.mask, stmt->span);
