@@ -68,6 +68,14 @@ bool check_concurrent_loops_around(Schedule *sch, const TreeNode *node)
     return true;
 }
 
+bool check_concurrent_loops_below(Schedule *sch, const TreeNode *node)
+{
+    for (int i = schedule_node_index(sch, node); i < node->end; i++)
+        if (is_concurrent(schedule_node_at(sch, i)) && !check_concurrent_loop(sch, schedule_node_at(sch, i), RUN_AS_THREADS_SO_FAR))
+            return false;
+    return true;
+}
+
 /* --- the step --- */
 
 /* LOOP becomes of KIND, with THREAD; undone by the caller's step when the check refuses. */

@@ -8,6 +8,8 @@
 /* The parallel, vectorized and thread-bound loops around BLOCK_OR_LOOP (itself included) still may run so; false after a refusal. For steps
    that move or add statements below such loops. */
 bool check_concurrent_loops_around(Schedule *sch, const TreeNode *node);
+/* The same for those at NODE and below it. For steps that copy such loops: scratch that one loop had to itself is then used by several. */
+bool check_concurrent_loops_below(Schedule *sch, const TreeNode *node);
 
 /* For the end of a schedule, of all functions: the loops of a kernel with one thread tag have one extent, which is known where it begins; its threads and
    thread blocks are in no conflict, also by statements that all of them run; and memory of threads and blocks (scopes shared, local, ...)

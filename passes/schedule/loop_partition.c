@@ -10,7 +10,7 @@
                                                                 with T.block("B_i1"): ...
    The order of instances stays. The blocks around the parts declare what the parts touch. Refused for a loop that a block with an init
    reduces over, also by way of the axes of blocks around it, or that reaches a point of it in several iterations of the reduction: each part
-   would start the reduction anew. */
+   would start the reduction anew. Refused also where parallel iterations share scratch that the only such loop had for each of them alone. */
 #include <string.h>
 
 #include "ir/infer_regions.h"
@@ -18,6 +18,7 @@
 #include "ir/print.h"
 #include "ir/walk.h"
 #include "passes/schedule/checks.h"
+#include "passes/schedule/concurrency.h"
 #include "passes/schedule/loops.h"
 #include "passes/schedule/scope.h"
 
@@ -332,7 +333,8 @@ bool primitive_loop_partition(Schedule *sch, const Value *args, Value *result)
         loops[i] = value_loop(var);
     }
     const char *name = arena_printf(ctx->arena, "%s_%s_common", p.name, old->as.loop.var->name);
-    sched_replace(sch, old, block_around(&p, name, stmt_seq(ctx, parts, p.count)));
+    const Stmt *whole = block_around(&p, name, stmt_seq(ctx, parts, p.count));
+    sched_replace(sch, old, whole);
     *result = value_list(ctx, loops, p.count);
-    return true;
+    return check_concurrent_loops_below(sch, schedule_find_block(sch, whole->as.block.block));
 }
