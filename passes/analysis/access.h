@@ -86,7 +86,10 @@ void frame_assume(AffineSpace *space, const Frame *frame, const AffineEnv *env);
 void access_assume(AffineSpace *space, const Access *access, const AffineEnv *env);
 /* The same for the iterations in which ACCESS may run: an init, in any one of the loops that only reduce, whatever conditions say of them. */
 void access_assume_possible(AffineSpace *space, const Access *access, const AffineEnv *env);
-/* The same, and where those loops have no iteration: they have any value. */
+/* The same, for an init in the iterations in which there is an update: it runs before the first one. Where there certainly is none, it runs
+   before the loops that only reduce, which is in their first iteration. SPACE has DIMS dimensions. */
+void access_assume_beside_updates(AffineSpace *space, const Access *access, const AffineEnv *env, int dims);
+/* The same as access_assume_possible, and where those loops have no iteration: they have any value. */
 void access_assume_anywhere(AffineSpace *space, const Access *access, const AffineEnv *env);
 /* The elements that WRITE, a store that runs whenever it is reached, certainly touches in one iteration of the first loops, which TERMS
    fixes: a set over those loops and the element, owned by the caller. They are the box that the loops inside fill by indices that need not

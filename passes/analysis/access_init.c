@@ -201,14 +201,19 @@ static void assume_without_reduction(AffineSpace *space, const Access *access, c
     }
 }
 
-/* ANYWHERE: also where loops that only reduce have no iteration. */
-static void assume_possible(AffineSpace *space, const Access *access, const Frame *frame, const AffineEnv *env, bool anywhere)
+/* Where in the loops that only reduce, as far as these may leave nothing to reduce. */
+typedef enum { IN_SOME_ITERATION, IN_FIRST_ITERATION, ANYWHERE /* also where there is no iteration */ } InitPlace;
+
+static void assume_possible(AffineSpace *space, const Access *access, const Frame *frame, const AffineEnv *env, InitPlace place)
 {
     if (!frame)
         return;
     bool binds = frame->kind == FRAME_LOOP || frame->kind == FRAME_BIND;
-    assume_possible(space, access, frame->outer, binds && env ? env->outer : env, anywhere);
-    if (frame->kind == FRAME_LOOP && !(anywhere && access_runs_without(access, frame)))
+    assume_possible(space, access, frame->outer, binds && env ? env->outer : env, place);
+    bool placed = frame->kind == FRAME_LOOP && place != IN_SOME_ITERATION && access_runs_without(access, frame);
+    if (placed && place == IN_FIRST_ITERATION)
+        affine_assume_range(space, env->outer, env->dim, range_point(space->ctx, frame->range.min));
+    else if (frame->kind == FRAME_LOOP && !placed)
         affine_assume_range(space, env->outer, env->dim, frame->range);
     else if (frame->kind == FRAME_CONDITION)
         assume_without_reduction(space, access, frame, env, frame->value);
@@ -216,12 +221,27 @@ static void assume_possible(AffineSpace *space, const Access *access, const Fram
 
 void access_assume_possible(AffineSpace *space, const Access *access, const AffineEnv *env)
 {
-    assume_possible(space, access, access->frame, env, false);
+    assume_possible(space, access, access->frame, env, IN_SOME_ITERATION);
 }
 
 void access_assume_anywhere(AffineSpace *space, const Access *access, const AffineEnv *env)
 {
-    assume_possible(space, access, access->frame, env, true);
+    assume_possible(space, access, access->frame, env, ANYWHERE);
+}
+
+void access_assume_beside_updates(AffineSpace *space, const Access *access, const AffineEnv *env, int dims)
+{
+    bool reduced = true;
+    if (access_may_lack_updates(access)) {
+        AffineSpace alone = affine_universe(space->ctx, dims, &space->sizes);
+        frame_assume(&alone, access->frame, env);
+        reduced = affine_verdict(&alone) != SET_EMPTY;
+        affine_free(&alone);
+    }
+    if (reduced)
+        frame_assume(space, access->frame, env);
+    else
+        assume_possible(space, access, access->frame, env, IN_FIRST_ITERATION);
 }
 
 /* What holds where ACCESS runs since CONDITION, at FRAME, holds or does not. */

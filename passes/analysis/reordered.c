@@ -274,8 +274,8 @@ static bool order_is_lost(OrderCheck *check, const Stmt *part, const Image *a, c
     pair.first_new_b = old_pair->dims - pair.new_pair.count_b;
     const AffineEnv *env_a = frame_env(check->ctx, a->new_access->frame, pair.first_new_a),
                     *env_b = frame_env(check->ctx, b->new_access->frame, pair.first_new_b);
-    frame_assume(space, a->new_access->frame, env_a);
-    frame_assume(space, b->new_access->frame, env_b);
+    access_assume_beside_updates(space, a->new_access, env_a, old_pair->dims);
+    access_assume_beside_updates(space, b->new_access, env_b, old_pair->dims);
     for (int i = loops_around(check, part, a); i-- > 0;) /* an instance that they run again runs in the same iterations */
         affine_assume_dims(space, EXPR_EQ, i, pair.first_new_a + i);
     for (int i = loops_around(check, part, b); i-- > 0;)
