@@ -11,7 +11,7 @@ static void tables_init(Run *run)
         const BlockInfo *block = program->blocks.data[i];
         run->blocks[i].instances =
             (TupleTable){.width = 2 + block->iter_count + block->identity_count, .payload_size = sizeof(InstanceRecord)};
-        run->blocks[i].points = (TupleTable){.width = 1 + block->spatial_count, .payload_size = sizeof(uint64_t)};
+        run->blocks[i].points = (TupleTable){.width = 1 + block->point_count, .payload_size = sizeof(uint64_t)};
     }
 }
 

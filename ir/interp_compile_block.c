@@ -15,7 +15,6 @@ static void compile_iters(Compiler *compiler, BlockInfo *block, const BlockStmt 
                                      .binding = compile_index(compiler, source->bindings[i]),
                                      .min = compile_index(compiler, iter->domain.min),
                                      .extent = compile_index(compiler, iter->domain.extent)};
-        block->spatial_count += iter->kind != ITER_REDUCE;
     }
     for (int i = 0; i < source->iter_count; i++)
         block->iters[i].slot = compile_define(compiler, source->iters[i].var);

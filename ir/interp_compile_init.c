@@ -1,6 +1,8 @@
-/* Works out when a block's init runs. The reduction of a block is one execution of the outermost loop that its reduce axes depend on;
-   each point of the other axes, opaque ones too, has one init in it, before its first update. Where the reduction loops certainly give every
-   point an update, that is all. Else the points are visited first, by the loops that they depend on:
+/* Works out when a block's init runs. The reduction of a block is one execution of the outermost loop that its reduce axes depend on, by way
+   of the axes of the blocks around it too, but not of spatial ones: those stay the same while a reduction runs. Each point of the other
+   axes, opaque ones too, of the block and of the blocks that are in the reduction with it has one init in it, before its first update;
+   opaque axes around by way of which the reduction varies tell no points apart. Where the reduction loops certainly give every point an update, that is all. Else the points are visited first, by the loops that
+   they depend on:
 
      for k in range(n):                  a reduction over k; before it, for all i:
          for i in range(16):                 init of vi = i
@@ -19,27 +21,31 @@
 typedef struct {
     Compiler *compiler;
     bool *marks;
+    Map *passed; /* not NULL: only what varies in a reduction, not what spatial axes depend on; the other axes that lead there */
 } Marking;
 
-static void mark_expr(Compiler *compiler, const Expr *expr, bool *marks);
+static void mark_more(const Marking *marking, const Expr *expr);
 
 /* An axis of the block at path entry INDEX depends on what its binding does. */
-static bool mark_axis(Compiler *compiler, int index, const Var *var, bool *marks)
+static bool mark_axis(const Marking *marking, const BlockStmt *block, const Var *var)
 {
-    const BlockStmt *block = &compiler->path.data[index].source->as.block;
     for (int i = 0; i < block->iter_count; i++)
         if (block->iters[i].var == var) {
-            mark_expr(compiler, block->bindings[i], marks);
+            if (marking->passed)
+                map_set(marking->compiler->arena, marking->passed, var, (void *)var);
+            if (!marking->passed || block->iters[i].kind != ITER_SPATIAL)
+                mark_more(marking, block->bindings[i]);
             return true;
         }
     return false;
 }
 
-static bool mark_entry(Compiler *compiler, int index, const Var *var, bool *marks)
+static bool mark_entry(const Marking *marking, int index, const Var *var)
 {
-    const Stmt *source = compiler->path.data[index].source;
-    switch (compiler->path.data[index].kind) {
-    case PATH_BLOCK: return mark_axis(compiler, index, var, marks);
+    const Stmt *source = marking->compiler->path.data[index].source;
+    bool *marks = marking->marks;
+    switch (marking->compiler->path.data[index].kind) {
+    case PATH_BLOCK: return mark_axis(marking, &source->as.block, var);
     case PATH_LOOP:
         if ((source->kind == STMT_FOR ? source->as.loop.var : source->as.attr.var) != var)
             return false;
@@ -49,7 +55,7 @@ static bool mark_entry(Compiler *compiler, int index, const Var *var, bool *mark
         if (source->as.let.var != var)
             return false;
         if (!marks[index])
-            mark_expr(compiler, source->as.let.value, marks);
+            mark_more(marking, source->as.let.value);
         marks[index] = true;
         return true;
     default: return false;
@@ -62,23 +68,32 @@ static bool mark_in_expr(Visitor *visitor, const Expr *expr)
     Marking *marking = visitor->data;
     Compiler *compiler = marking->compiler;
     for (int i = compiler->path.count - 1; expr->kind == EXPR_VAR && i >= 0; i--)
-        if (mark_entry(compiler, i, expr->value.var, marking->marks))
+        if (mark_entry(marking, i, expr->value.var))
             break;
     for (int i = 0; expr->kind == EXPR_LOAD && i < compiler->path.count; i++)
         marking->marks[i] |= compiler->path.data[i].kind == PATH_WHILE;
     return true;
 }
 
+static void mark_more(const Marking *marking, const Expr *expr)
+{
+    Visitor visitor = {.expr = mark_in_expr, .data = (void *)marking};
+    visit_expr(&visitor, expr);
+}
+
 static void mark_expr(Compiler *compiler, const Expr *expr, bool *marks)
 {
-    Marking marking = {compiler, marks};
-    Visitor visitor = {.expr = mark_in_expr, .data = &marking};
-    visit_expr(&visitor, expr);
+    mark_more(&(Marking){.compiler = compiler, .marks = marks}, expr);
+}
+
+static void mark_varying(Compiler *compiler, const Expr *expr, bool *marks, Map *passed)
+{
+    mark_more(&(Marking){.compiler = compiler, .marks = marks, .passed = passed}, expr);
 }
 
 static void mark_stmt(Compiler *compiler, const Stmt *stmt, bool *marks)
 {
-    Marking marking = {compiler, marks};
+    Marking marking = {.compiler = compiler, .marks = marks};
     Visitor visitor = {.expr = mark_in_expr, .data = &marking};
     visit_stmt(&visitor, stmt);
 }
@@ -90,7 +105,8 @@ typedef struct {
     const BlockStmt *source;
     int count, first; /* path entries; the one of the loop where the reduction begins */
     bool *reduction;  /* loops that the reduce axes depend on */
-    bool *spatial;    /* loops and lets that the axes of other kinds depend on */
+    Map passed;       /* the axes of blocks around that they depend on, too */
+    bool *spatial;    /* loops and lets that the points depend on */
     bool *needed;     /* loops and lets that the visit of the points runs */
     VEC(const Expr *) conditions;
 } Site;
@@ -305,6 +321,35 @@ static void add_reduction(Compiler *compiler, ExecNode *node, const BlockInfo *b
     node->reductions = blocks;
 }
 
+/* An axis of KIND, of the block itself (OWN) or of one around it, tells points apart. */
+static bool is_of_point(const Site *site, const Var *axis, IterKind kind, bool own)
+{
+    return kind == ITER_SPATIAL || (kind != ITER_REDUCE && (own || !map_has(&site->passed, axis)));
+}
+
+/* The axes that tell points apart: the block's own, and those of the blocks in the reduction that are spatial or that nothing is reduced over
+   by way of. */
+static void find_points(Site *site)
+{
+    BlockInfo *block = site->block;
+    int most = 0;
+    for (const BlockInfo *around = block; around; around = around->parent)
+        most += around->iter_count;
+    block->points = ARENA_ARRAY(site->compiler->arena, int, most);
+    for (int i = site->first; i < site->count; i++) {
+        if (site->compiler->path.data[i].kind != PATH_BLOCK)
+            continue;
+        const BlockInfo *around = site->compiler->path.data[i].node->as.block;
+        for (int k = 0; k < around->iter_count; k++) {
+            const Iter *iter = &around->source->iters[k];
+            if (!is_of_point(site, iter->var, iter->kind, around == block))
+                continue;
+            block->points[block->point_count++] = around->iters[k].slot;
+            mark_expr(site->compiler, around->source->bindings[k], site->spatial);
+        }
+    }
+}
+
 /* The tags that the reduction goes across. */
 static void find_reduced_tags(const Site *site)
 {
@@ -330,12 +375,14 @@ void compile_init_plan(Compiler *compiler, BlockInfo *block)
     site.spatial = ARENA_ARRAY(compiler->arena, bool, count);
     site.needed = ARENA_ARRAY(compiler->arena, bool, count);
     for (int i = 0; i < source->iter_count; i++)
-        mark_expr(compiler, source->bindings[i], source->iters[i].kind == ITER_REDUCE ? site.reduction : site.spatial);
+        if (source->iters[i].kind == ITER_REDUCE)
+            mark_varying(compiler, source->bindings[i], site.reduction, &site.passed);
     while (site.first < count && (!site.reduction[site.first] || compiler->path.data[site.first].kind == PATH_LET))
         site.first++;
     block->plan.every_time = site.first == count;
     if (block->plan.every_time)
         return;
+    find_points(&site);
     find_reduced_tags(&site);
     add_reduction(compiler, compiler->path.data[site.first].node, block);
     find_conditions(&site);

@@ -26,9 +26,8 @@ static bool claim_point(Thread *thread, const BlockInfo *block)
     int64_t key[points->width];
     int count = 0;
     key[count++] = reducing_thread(thread, block);
-    for (int i = 0; i < block->iter_count; i++)
-        if (block->iters[i].source->kind != ITER_REDUCE)
-            key[count++] = thread->slots[block->iters[i].slot].integer;
+    for (int i = 0; i < block->point_count; i++)
+        key[count++] = thread->slots[block->points[i]].integer;
     bool added;
     uint64_t *reduction = tuple_table_payload(points, tuple_table_find(points, key, &added));
     bool claimed = *reduction != frame->reduction;

@@ -112,7 +112,7 @@ typedef struct {
 } InstanceRecord;
 typedef struct {
     TupleTable instances; /* payload: InstanceRecord; key: the outer instance, the thread, the axis values, the identity slots */
-    TupleTable points;    /* payload: uint64_t, the reduction in which init ran; key: the thread, the spatial axis values */
+    TupleTable points;    /* payload: uint64_t, the reduction in which init ran; key: the thread, the values of the axes in BlockInfo.points */
 } BlockState;
 
 /* A block being executed by a thread. */

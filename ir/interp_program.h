@@ -217,7 +217,7 @@ typedef struct {
 
 /* How a block's init finds its points. */
 typedef struct {
-    bool every_time; /* no axis but spatial ones depends on a loop: init runs with each instance */
+    bool every_time; /* the reduce axes depend on no loop, or through spatial axes around: init runs with each instance */
     bool early;      /* a point may have no update: inits run before the reduction begins, through STEPS, where CONDITIONS hold */
     InitStep *steps;
     int step_count;
@@ -232,7 +232,7 @@ struct BlockInfo {
     const BlockInfo *parent; /* the block around it, or NULL */
     bool implicit_root;      /* the block that a function's text does not show */
     IterInfo *iters;
-    int iter_count, spatial_count;
+    int iter_count;
     const EvalNode *predicate; /* NULL: always true */
     bool predicate_uses_iters;
     bool check_reads, check_writes;
@@ -241,6 +241,8 @@ struct BlockInfo {
     MatchInfo *matches;
     int *identity_slots; /* outer loop variables, lets and while iterations that belong to an instance's identity */
     int identity_count;
+    int *points;          /* slots of the axes that tell points of a block with init apart: its own, and those of blocks around it */
+    int point_count;
     uint32_t reduced_tags; /* tags that the reduction axes of a block with init depend on */
     uint32_t across_tags;  /* the threadIdx ones among them */
     InitPlan plan;

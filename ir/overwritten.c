@@ -59,6 +59,7 @@ typedef struct {
     const Finder *finder;
     Map axes; /* const Var * -> Axis * */
     int loop_count;
+    uint64_t spatial;  /* loops that spatial axes are bound to */
     uint64_t must_run; /* loops that run perhaps not at all, without which nothing is stored */
 } Nest;
 
@@ -79,13 +80,22 @@ static void enter_loop(Nest *nest, const ForStmt *loop)
         add_axis(nest, loop->var, loop->extent, bit);
 }
 
-/* An init runs whether or not its reduction loops do. */
+static const Axis *axis_of_binding(const Nest *nest, const Expr *binding)
+{
+    return binding->kind == EXPR_VAR ? map_get(&nest->axes, binding->value.var) : NULL;
+}
+
+/* An init runs whether or not its reduction loops do. A loop that gives a spatial axis, of a block around too, is none of them. */
 static void enter_block(Nest *nest, const BlockStmt *block)
 {
     for (int i = 0; i < block->iter_count; i++) {
+        const Axis *axis = axis_of_binding(nest, block->bindings[i]);
+        nest->spatial |= axis && block->iters[i].kind == ITER_SPATIAL ? axis->loop : 0;
+    }
+    for (int i = 0; i < block->iter_count; i++) {
         const Iter *iter = &block->iters[i];
-        const Axis *axis = block->bindings[i]->kind == EXPR_VAR ? map_get(&nest->axes, block->bindings[i]->value.var) : NULL;
-        if (axis && iter->kind == ITER_REDUCE && block->init)
+        const Axis *axis = axis_of_binding(nest, block->bindings[i]);
+        if (axis && iter->kind == ITER_REDUCE && block->init && !(nest->spatial & axis->loop))
             nest->must_run &= ~axis->loop;
         else if (axis && expr_is_int(iter->domain.min, 0) && expr_equal(axis->extent, iter->domain.extent))
             add_axis(nest, iter->var, axis->extent, axis->loop);

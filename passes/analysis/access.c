@@ -326,7 +326,7 @@ static void collect_block(Collector *collector, const Stmt *stmt)
                                 .var = block->iters[i].var,
                                 .range = block->iters[i].domain,
                                 .value = versioned(collector, block->bindings[i]),
-                                .identity = true});
+                                .axis = block->iters[i].kind, .identity = true});
     for (int i = 0; i < block->match_count; i++) {
         View view = {&block->matches[i].source};
         map_set(collector->ctx->arena, &collector->views, block->matches[i].target->data,

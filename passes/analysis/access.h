@@ -25,6 +25,7 @@ typedef struct Frame {
     const Stmt *stmt; /* FRAME_LOOP, FRAME_BLOCK, FRAME_CONDITION of an if statement: the statement; else NULL */
     /* FRAME_LOOP: which of its iterations run whole is not known before: a while loop, or one whose body leaves or continues it */
     bool unsure;
+    IterKind axis;    /* FRAME_BIND of a block's iterator: its kind */
     /* FRAME_LOOP inside a block, FRAME_BIND of a block's iterator: part of what names the instance when the loops around blocks change */
     bool identity;
 } Frame;

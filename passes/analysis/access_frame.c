@@ -2,6 +2,51 @@
 #include "passes/analysis/access_frame.h"
 
 #include "ir/walk.h"
+#include "passes/analysis/pair.h"
+
+static bool is_spatial(const Frame *bind)
+{
+    return bind->identity && bind->axis == ITER_SPATIAL;
+}
+
+/* EXPR, seen from FRAME, depends on VAR, a loop's or an axis, not just by way of spatial axes. */
+static bool varies(const Frame *frame, const Expr *expr, const Var *var)
+{
+    if (expr_uses_var(expr, var))
+        return true;
+    for (const Frame *outer = frame; outer; outer = outer->outer)
+        if (outer->kind == FRAME_BIND && !is_spatial(outer) && expr_uses_var(expr, outer->var) && varies(outer->outer, outer->value, var))
+            return true;
+    return false;
+}
+
+bool frame_reduces_over(const Frame *frame, const Var *var)
+{
+    const BlockStmt *block = &frame->stmt->as.block;
+    for (int i = 0; i < block->iter_count; i++)
+        if (block->iters[i].kind == ITER_REDUCE && varies(frame->outer, block->bindings[i], var))
+            return true;
+    return false;
+}
+
+/* AXIS (FRAME_BIND), around the block at FRAME, is part of what names its points while it reduces: an axis of a block, which is spatial or
+   which the reduction does not depend on. */
+static bool tells_points(const Frame *axis, const Frame *frame)
+{
+    return is_spatial(axis) || (axis->identity && axis->axis != ITER_REDUCE && !frame_reduces_over(frame, axis->var));
+}
+
+bool frame_only_reduces_over(const Frame *frame, const Var *var)
+{
+    const BlockStmt *block = &frame->stmt->as.block;
+    for (int i = 0; i < block->iter_count; i++)
+        if (block->iters[i].kind != ITER_REDUCE && frame_depends(frame->outer, block->bindings[i], var))
+            return false;
+    for (const Frame *around = frame->outer; around; around = around->outer)
+        if (around->kind == FRAME_BIND && tells_points(around, frame) && frame_depends(around->outer, around->value, var))
+            return false;
+    return frame_reduces_over(frame, var);
+}
 
 bool frame_within(const Frame *frame, const Frame *outer)
 {
@@ -97,7 +142,8 @@ static bool init_outlives(const BlockStmt *block, const Var *var)
 static bool is_idle_in(const Frame *frame, const Frame *loop)
 {
     for (const Frame *around = frame; around != loop; around = around->outer)
-        if (around->kind == FRAME_BLOCK && init_outlives(&around->stmt->as.block, loop->var) && frame_in_init(frame, around))
+        if (around->kind == FRAME_BLOCK && init_outlives(&around->stmt->as.block, loop->var) &&
+            frame_only_reduces_over(around, loop->var) && frame_in_init(frame, around))
             return false;
     return true;
 }

@@ -19,6 +19,16 @@ bool access_in_init(const Access *access)
     return false;
 }
 
+/* A loop is bound to nothing but reduce axes of the block at FRAME, and its points depend on it all the same: by way of blocks around. */
+static bool points_depend_indirectly(const Frame *frame)
+{
+    for (const Frame *loop = frame->outer; loop; loop = loop->outer)
+        if (loop->kind == FRAME_LOOP && block_only_reduces_over(&frame->stmt->as.block, loop->var) &&
+            !frame_only_reduces_over(frame, loop->var))
+            return true;
+    return false;
+}
+
 /* The innermost block around ACCESS, when ACCESS belongs to its init and that does not depend on what is reduced over; else NULL. */
 static const BlockStmt *init_owner(const Access *access)
 {
@@ -26,7 +36,7 @@ static const BlockStmt *init_owner(const Access *access)
     while (frame && frame->kind != FRAME_BLOCK)
         frame = frame->outer;
     const BlockStmt *block = frame ? &frame->stmt->as.block : NULL;
-    if (!block || !access->write || !frame_in_init(access->frame, frame))
+    if (!block || !access->write || !frame_in_init(access->frame, frame) || points_depend_indirectly(frame))
         return NULL;
     for (int i = 0; i < block->iter_count; i++)
         if (block->iters[i].kind == ITER_REDUCE && stmt_uses_var(block->init, block->iters[i].var))
@@ -126,26 +136,12 @@ void access_assume(AffineSpace *space, const Access *access, const AffineEnv *en
 
 /* --- where an init may run --- */
 
-/* The reduction of the block at FRAME depends on VAR, and its points do not. */
-static bool only_reduces(const Frame *frame, const Var *var)
-{
-    const BlockStmt *block = &frame->stmt->as.block;
-    bool reduces = false;
-    for (int i = 0; i < block->iter_count; i++) {
-        bool depends = frame_depends(frame->outer, block->bindings[i], var);
-        if (depends && block->iters[i].kind != ITER_REDUCE)
-            return false;
-        reduces |= depends;
-    }
-    return reduces;
-}
-
 /* CONDITION, at FRAME, mentions what only reduces in a block of whose init ACCESS is part. */
 static bool concerns_reduction(const Access *access, const Frame *frame, const Expr *condition)
 {
     for (const Frame *block = access->frame; block; block = block->outer)
         for (const Frame *outer = frame; outer && block->kind == FRAME_BLOCK && frame_in_init(access->frame, block); outer = outer->outer)
-            if (outer->var && outer->depth < block->depth && expr_uses_var(condition, outer->var) && only_reduces(block, outer->var))
+            if (outer->var && outer->depth < block->depth && expr_uses_var(condition, outer->var) && frame_only_reduces_over(block, outer->var))
                 return true;
     return false;
 }
@@ -155,7 +151,7 @@ static bool always_updates(const Access *access, const Frame *block)
 {
     for (const Frame *frame = access->frame; frame; frame = frame->outer) {
         int64_t extent;
-        bool reduces = frame->kind == FRAME_LOOP && frame->depth < block->depth && only_reduces(block, frame->var);
+        bool reduces = frame->kind == FRAME_LOOP && frame->depth < block->depth && frame_only_reduces_over(block, frame->var);
         if (reduces && !(expr_const_int(frame->range.extent, &extent) && extent > 0))
             return false;
         if (frame->kind == FRAME_CONDITION && concerns_reduction(access, frame, frame->value))
@@ -168,7 +164,7 @@ bool access_runs_without(const Access *access, const Frame *loop)
 {
     for (const Frame *block = access->frame; block; block = block->outer)
         if (block->kind == FRAME_BLOCK && frame_in_init(access->frame, block) && loop->depth < block->depth &&
-            only_reduces(block, loop->var) && !always_updates(access, block))
+            frame_only_reduces_over(block, loop->var) && !always_updates(access, block))
             return true;
     return false;
 }
@@ -185,7 +181,7 @@ bool access_once_in(const Access *access, const Frame *loop)
 {
     for (const Frame *block = access->frame; block; block = block->outer)
         if (block->kind == FRAME_BLOCK && frame_in_init(access->frame, block) && loop->depth < block->depth &&
-            only_reduces(block, loop->var))
+            frame_only_reduces_over(block, loop->var))
             return true;
     return false;
 }

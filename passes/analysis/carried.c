@@ -61,13 +61,9 @@ bool frame_depends(const Frame *frame, const Expr *expr, const Var *var)
    one to whose init ACCESS belongs, so that only the first iteration holds it. */
 static bool loop_is_reduced(const Access *access, const Var *var, bool init)
 {
-    for (const Frame *frame = access->frame; frame; frame = frame->outer) {
-        const BlockStmt *block = frame->kind == FRAME_BLOCK ? &frame->stmt->as.block : NULL;
-        for (int i = 0; block && i < block->iter_count; i++)
-            if (block->iters[i].kind == ITER_REDUCE && frame_depends(frame->outer, block->bindings[i], var) &&
-                (!init || frame_in_init(access->frame, frame)))
-                return true;
-    }
+    for (const Frame *frame = access->frame; frame; frame = frame->outer)
+        if (frame->kind == FRAME_BLOCK && frame_reduces_over(frame, var) && (!init || frame_in_init(access->frame, frame)))
+            return true;
     return false;
 }
 

@@ -100,11 +100,9 @@ static const Frame *outermost_reduction(Context *ctx, const Frame *frame)
 {
     int count;
     const Frame **loops = frame_loops(ctx, frame, &count);
-    const BlockStmt *block = &frame->stmt->as.block;
     for (int l = 0; l < count; l++)
-        for (int i = 0; i < block->iter_count; i++)
-            if (block->iters[i].kind == ITER_REDUCE && frame_depends(frame->outer, block->bindings[i], loops[l]->var))
-                return loops[l];
+        if (frame_reduces_over(frame, loops[l]->var))
+            return loops[l];
     return NULL;
 }
 

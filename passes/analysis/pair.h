@@ -162,6 +162,11 @@ bool access_runs_without(const Access *access, const Frame *loop);
 bool access_may_lack_updates(const Access *access);
 /* EXPR, seen from FRAME, depends on the loop over VAR: by itself or through what its variables are bound to. */
 bool frame_depends(const Frame *frame, const Expr *expr, const Var *var);
+/* The block at FRAME (FRAME_BLOCK) reduces over the loop over VAR: a reduce axis of it depends on that, also by way of the axes of blocks
+   around, but not of spatial ones, which stay the same while a reduction runs. */
+bool frame_reduces_over(const Frame *frame, const Var *var);
+/* FRAME reduces over VAR, and no point depends on the loop: neither do the block's other axes nor those around that name points. */
+bool frame_only_reduces_over(const Frame *frame, const Var *var);
 /* ACCESS lies inside a block with symbol BLOCK. */
 bool access_in_block(const Access *access, const Block *block);
 

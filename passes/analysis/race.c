@@ -24,15 +24,9 @@ const Block *access_reduced_across(const Access *access, const Var *var)
     const Frame *loop = access_loop(access, var);
     if (!loop || strncmp(loop->stmt->as.loop.thread, "threadIdx", 9))
         return NULL;
-    for (const Frame *frame = access->frame; frame; frame = frame->outer) {
-        const BlockStmt *block = frame->kind == FRAME_BLOCK ? &frame->stmt->as.block : NULL;
-        bool reduces = false, spreads = false;
-        for (int i = 0; block && block->init && i < block->iter_count; i++)
-            if (frame_depends(frame->outer, block->bindings[i], var))
-                *(block->iters[i].kind != ITER_REDUCE ? &spreads : &reduces) = true;
-        if (reduces && !spreads)
-            return block->block;
-    }
+    for (const Frame *frame = access->frame; frame; frame = frame->outer)
+        if (frame->kind == FRAME_BLOCK && frame->stmt->as.block.init && frame_only_reduces_over(frame, var))
+            return frame->stmt->as.block.block;
     return NULL;
 }
 

@@ -133,16 +133,13 @@ static bool is_initialized_outside(const Kernel *kernel, const Access *access, C
 {
     const Frame *init = init_block(access);
     for (const Frame *loop = kernel_frame(kernel, access->frame)->outer; init && loop; loop = loop->outer) {
-        const BlockStmt *block = &init->stmt->as.block;
-        for (int i = 0; loop->kind == FRAME_LOOP && i < block->iter_count; i++) {
-            if (block->iters[i].kind != ITER_REDUCE || !frame_depends(init->outer, block->bindings[i], loop->var))
-                continue;
-            const char *text =
-                arena_printf(kernel->ctx->arena, "%s, but loop '%s' around the threads reduces into it and its init comes before that loop",
-                             whose(kernel, access), loop->var->name);
-            *conflict = (Conflict){.first = access, .text = text};
-            return true;
-        }
+        if (loop->kind != FRAME_LOOP || !frame_reduces_over(init, loop->var))
+            continue;
+        const char *text =
+            arena_printf(kernel->ctx->arena, "%s, but loop '%s' around the threads reduces into it and its init comes before that loop",
+                         whose(kernel, access), loop->var->name);
+        *conflict = (Conflict){.first = access, .text = text};
+        return true;
     }
     return false;
 }
@@ -264,11 +261,7 @@ static bool may_lack_threads(const Kernel *kernel, const KernelTag *tag, const A
 static bool needs_thread(const Access *access, const KernelTag *tag)
 {
     const Frame *loop = tag_loop(access->frame, tag), *init = init_block(access);
-    const BlockStmt *block = init ? &init->stmt->as.block : NULL;
-    for (int i = 0; loop && block && i < block->iter_count; i++)
-        if (block->iters[i].kind == ITER_REDUCE && frame_depends(init->outer, block->bindings[i], loop->var))
-            return true;
-    return !loop;
+    return !loop || (init && frame_reduces_over(init, loop->var));
 }
 
 static bool lacks_threads(const Kernel *kernel, const KernelTag *tag, Conflict *conflict)

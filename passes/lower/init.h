@@ -10,15 +10,25 @@ typedef struct {
     bool negated; /* an IF whose else branch leads to the block */
 } Frame;
 
+/* An axis of a block around the block with init that is part of the point too: a spatial one, or one that nothing is reduced over by way of. */
+typedef struct {
+    Iter iter; /* its domain over what is visible at outer and the loops inside it */
+    const Expr *binding; /* over the same */
+} PointAxis;
+
 typedef struct {
     Context *ctx;
     const Map *params;   /* what the parameters of the function define: Var -> anything */
     const Frame *frames; /* outermost first; the last is the block itself */
     int frame_count;
     const BlockStmt *block;
-    int outer;        /* index of the outermost loop that the reduction axes depend on; -1: there is none */
-    Map reduce_loops; /* the loops that the reduction axes depend on, outer and those inside it */
-    Map spatial_loops; /* the loops, inside and outside outer, and lets that the spatial axes depend on */
+    /* index of the outermost loop that the reduction axes depend on, not counting through spatial axes of the blocks around, which stay the same
+       while a reduction runs; -1: there is none */
+    int outer;
+    Map reduce_loops; /* the loops that the reduction axes depend on so, outer and those inside it */
+    Map passed_axes; /* the axes of blocks around by way of which they do, and the spatial ones where that ends */
+    VEC(PointAxis) axes_around; /* those of the blocks between outer and the block, outermost first */
+    Map spatial_loops; /* the loops, inside and outside outer, and lets that the spatial axes, axes_around too, depend on */
     Map spatial_vars; /* the loops and lets inside outer (itself included) that a nest of init alone needs */
     const Expr **bindings; /* the block's bindings over what is visible at outer and the loops inside it */
     ExprList conditions;   /* all conditions inside outer under which the block runs, over the same variables */

@@ -70,6 +70,8 @@ static bool is_on_point(const InitSite *site, Analyzer *an, const Expr *conditio
     for (int i = 0; i < site->block->iter_count; i++)
         if (site->block->iters[i].kind != ITER_REDUCE)
             vec_push(site->ctx->arena, &coordinates, analyzer_simplify(an, init_site_without_unit_loops(site, site->bindings[i])));
+    for (int i = 0; i < site->axes_around.count; i++)
+        vec_push(site->ctx->arena, &coordinates, analyzer_simplify(an, init_site_without_unit_loops(site, site->axes_around.data[i].binding)));
     ReductionSearch search = {site, &coordinates, false};
     Visitor visitor = {.expr = find_reduction, .data = &search};
     visit_expr(&visitor, analyzer_simplify(an, condition));
@@ -95,12 +97,19 @@ static Range composed_range(const InitSite *site, const ForStmt *loop)
     return (Range){init_site_compose(site, loop->min, site->frame_count - 1), init_site_compose(site, loop->extent, site->frame_count - 1)};
 }
 
-/* How the block's axes, or only those that are not SPATIAL too, come from the loops: those of the reduction, or all from outer on where the
-   block runs. */
-static bool axes_are_bijective(const InitSite *site, Analyzer *an, bool spatial, IterMapResult *result)
+/* Which axes count. */
+typedef enum {
+    AXES_REDUCE, /* the block's reduce axes */
+    AXES_BLOCK,  /* all of the block */
+    AXES_AROUND, /* those, and the spatial ones of blocks around */
+} Axes;
+
+/* How AXES come from the loops: those of the reduction, or, if not just the reduce axes count, all from outer on where the block runs. */
+static bool axes_are_bijective(const InitSite *site, Analyzer *an, Axes axes, IterMapResult *result)
 {
+    bool spatial = axes != AXES_REDUCE;
     Context *ctx = site->ctx;
-    const Expr **bindings = ARENA_ARRAY(ctx->arena, const Expr *, site->block->iter_count);
+    const Expr **bindings = ARENA_ARRAY(ctx->arena, const Expr *, site->block->iter_count + site->axes_around.count);
     VarRange *loops = ARENA_ARRAY(ctx->arena, VarRange, site->frame_count);
     IterMapQuery query = {.bindings = bindings, .iters = loops, .level = ITER_MAP_BIJECTIVE, .simplify_trivial = true};
     if (spatial)
@@ -108,6 +117,8 @@ static bool axes_are_bijective(const InitSite *site, Analyzer *an, bool spatial,
     for (int i = 0; i < site->block->iter_count; i++)
         if (spatial || site->block->iters[i].kind == ITER_REDUCE)
             bindings[query.binding_count++] = site->bindings[i];
+    for (int i = 0; axes == AXES_AROUND && i < site->axes_around.count; i++)
+        bindings[query.binding_count++] = site->axes_around.data[i].binding;
     for (int i = site->outer; i < site->frame_count; i++) {
         const Stmt *stmt = site->frames[i].stmt;
         if (stmt->kind == STMT_FOR && (spatial || map_has(&site->reduce_loops, stmt->as.loop.var)))
@@ -120,7 +131,7 @@ static bool axes_are_bijective(const InitSite *site, Analyzer *an, bool spatial,
 static bool axes_tell_iterations(const InitSite *site, Analyzer *an)
 {
     IterMapResult result;
-    return axes_are_bijective(site, an, false, &result);
+    return axes_are_bijective(site, an, AXES_REDUCE, &result);
 }
 
 /* The loop that MARK stands for, as the index of its frame; -1 when it is made of several or of parts. */
@@ -172,7 +183,7 @@ static bool is_digit(const InitSite *site, const IterSplit *split)
 static bool axes_are_digits_of_loops(const InitSite *site, Analyzer *an)
 {
     IterMapResult result;
-    if (!axes_are_bijective(site, an, true, &result))
+    if (!axes_are_bijective(site, an, AXES_BLOCK, &result) && !axes_are_bijective(site, an, AXES_AROUND, &result))
         return false;
     for (int i = 0; i < result.count; i++)
         for (int k = 0; k < result.sums[i]->count; k++)

@@ -4,7 +4,9 @@
 #include "passes/lower/init.h"
 
 /* --- Composition of iterators and lets --- */
-static const Expr *compose(const InitSite *site, const Expr *expr, int inside, int outer)
+/* EXPR, as seen inside the frame at index INSIDE, over what is visible at OUTER and the loops inside it; PASSED: spatial axes
+   stay, and it gets the axes of all kinds that are come across; or NULL. */
+static const Expr *compose_as(const InitSite *site, const Expr *expr, int inside, int outer, Map *passed)
 {
     for (int i = inside; i > outer; i--) {
         const Stmt *stmt = site->frames[i].stmt;
@@ -12,7 +14,10 @@ static const Expr *compose(const InitSite *site, const Expr *expr, int inside, i
         if (stmt->kind == STMT_BLOCK)
             for (int k = 0; k < stmt->as.block.iter_count; k++) {
                 Var *var = stmt->as.block.iters[k].var;
-                subst_var(site->ctx, &subst, var, op_cast(site->ctx, var->dtype, stmt->as.block.bindings[k]));
+                if (passed && expr_uses_var(expr, var))
+                    map_set(site->ctx->arena, passed, var, var);
+                if (!passed || stmt->as.block.iters[k].kind != ITER_SPATIAL)
+                    subst_var(site->ctx, &subst, var, op_cast(site->ctx, var->dtype, stmt->as.block.bindings[k]));
             }
         else if (stmt->kind == STMT_LET && !expr_reads_memory(stmt->as.let.value))
             subst_var(site->ctx, &subst, stmt->as.let.var, stmt->as.let.value);
@@ -20,6 +25,11 @@ static const Expr *compose(const InitSite *site, const Expr *expr, int inside, i
             expr = subst_expr(site->ctx, &subst, expr);
     }
     return expr;
+}
+
+static const Expr *compose(const InitSite *site, const Expr *expr, int inside, int outer)
+{
+    return compose_as(site, expr, inside, outer, NULL);
 }
 
 const Expr *init_site_compose(const InitSite *site, const Expr *expr, int inside)
@@ -42,6 +52,7 @@ typedef struct {
     const InitSite *site;
     Map *found;
     int first;
+    Map *passed;   /* not NULL: not through spatial axes; see compose_as */
     int outermost; /* the least index of a loop found, or -1 */
 } DependencyFinder;
 
@@ -55,7 +66,7 @@ static bool find_dependency(Visitor *visitor, const Expr *expr)
     const Stmt *stmt = site->frames[frame].stmt;
     map_set(site->ctx->arena, finder->found, expr->value.var, (void *)stmt);
     if (stmt->kind == STMT_LET)
-        visit_expr(visitor, compose(site, stmt->as.let.value, frame - 1, site->outer));
+        visit_expr(visitor, compose_as(site, stmt->as.let.value, frame - 1, finder->passed ? -1 : site->outer, finder->passed));
     else if (finder->outermost < 0 || frame < finder->outermost)
         finder->outermost = frame;
     return true;
@@ -64,9 +75,19 @@ static bool find_dependency(Visitor *visitor, const Expr *expr)
 /* Adds to FOUND what EXPR depends on from frame FIRST on; the least index of a loop among it, or -1. */
 static int find_dependencies(const InitSite *site, const Expr *expr, int first, Map *found)
 {
-    DependencyFinder finder = {site, found, first, -1};
+    DependencyFinder finder = {.site = site, .found = found, .first = first, .outermost = -1};
     Visitor visitor = {.expr = find_dependency, .data = &finder};
     visit_expr(&visitor, expr);
+    return finder.outermost;
+}
+
+/* Adds to FOUND the loops and lets that BINDING, of the block, varies with while the spatial axes of the blocks around stay the same; the
+   least index of a loop among them, or -1. PASSED gets the axes of the blocks around by way of which it does. */
+static int find_varying(const InitSite *site, const Expr *binding, Map *found, Map *passed)
+{
+    DependencyFinder finder = {.site = site, .found = found, .passed = passed, .outermost = -1};
+    Visitor visitor = {.expr = find_dependency, .data = &finder};
+    visit_expr(&visitor, compose_as(site, binding, site->frame_count - 2, -1, passed));
     return finder.outermost;
 }
 
@@ -78,13 +99,12 @@ static bool is_reduction_axis(const Iter *iter)
 
 static void find_reduce_loops(InitSite *site)
 {
-    int last = site->frame_count - 1;
     site->outer = -1;
     for (int i = 0; i < site->block->iter_count; i++) {
         if (!is_reduction_axis(&site->block->iters[i]))
             continue;
         Map found = {0};
-        int outermost = find_dependencies(site, compose(site, site->block->bindings[i], last - 1, -1), 0, &found);
+        int outermost = find_varying(site, site->block->bindings[i], &found, &site->passed_axes);
         if (outermost >= 0 && (site->outer < 0 || outermost < site->outer))
             site->outer = outermost;
         for (int k = 0; k < found.count; k++)
@@ -141,15 +161,20 @@ static bool find_init_dependency(Visitor *visitor, const Expr *expr)
     return true;
 }
 
+static void add_point_dependencies(InitSite *site, const Expr *binding)
+{
+    find_dependencies(site, binding, site->outer, &site->spatial_vars);
+    find_dependencies(site, compose(site, binding, site->outer, -1), 0, &site->spatial_loops);
+}
+
 /* What the init's points and its text depend on. */
 static void find_spatial_vars(InitSite *site)
 {
-    for (int i = 0; i < site->block->iter_count; i++) {
-        if (is_reduction_axis(&site->block->iters[i]))
-            continue;
-        find_dependencies(site, site->bindings[i], site->outer, &site->spatial_vars);
-        find_dependencies(site, compose(site, site->bindings[i], site->outer, -1), 0, &site->spatial_loops);
-    }
+    for (int i = 0; i < site->block->iter_count; i++)
+        if (!is_reduction_axis(&site->block->iters[i]))
+            add_point_dependencies(site, site->bindings[i]);
+    for (int i = 0; i < site->axes_around.count; i++)
+        add_point_dependencies(site, site->axes_around.data[i].binding);
     Visitor visitor = {.expr = find_init_dependency, .data = site};
     visit_stmt(&visitor, site->block->init);
 }
@@ -220,6 +245,23 @@ static void close_over_bounds(InitSite *site)
     }
 }
 
+static void find_axes_around(InitSite *site)
+{
+    for (int i = site->outer; i < site->frame_count - 1; i++) {
+        const BlockStmt *block = site->frames[i].stmt->kind == STMT_BLOCK ? &site->frames[i].stmt->as.block : NULL;
+        for (int k = 0; block && k < block->iter_count; k++) {
+            const Iter *iter = &block->iters[k];
+            bool reduces = iter->kind == ITER_REDUCE || (iter->kind != ITER_SPATIAL && map_has(&site->passed_axes, iter->var));
+            if (reduces)
+                continue;
+            PointAxis axis = {block->iters[k], init_site_compose(site, block->bindings[k], i - 1)};
+            axis.iter.domain.min = init_site_compose(site, axis.iter.domain.min, i - 1);
+            axis.iter.domain.extent = init_site_compose(site, axis.iter.domain.extent, i - 1);
+            vec_push(site->ctx->arena, &site->axes_around, axis);
+        }
+    }
+}
+
 InitSite *init_site_new(Context *ctx, const Map *params, const Frame *frames, int frame_count, const BlockStmt *block)
 {
     InitSite *site = ARENA_NEW(ctx->arena, InitSite);
@@ -230,6 +272,7 @@ InitSite *init_site_new(Context *ctx, const Map *params, const Frame *frames, in
     site->bindings = ARENA_ARRAY(ctx->arena, const Expr *, site->block->iter_count);
     for (int i = 0; i < site->block->iter_count; i++)
         site->bindings[i] = init_site_compose(site, site->block->bindings[i], frame_count - 2);
+    find_axes_around(site);
     find_conditions(site);
     find_spatial_vars(site);
     close_over_bounds(site);
@@ -278,22 +321,58 @@ static Region *spatial_regions(const InitSite *site, const Region *regions, int 
     return result;
 }
 
-/* The block with its spatial axes only and BODY as its body, whose accesses REGIONS names. */
+/* An axis of the block, with its domain over what is visible at outer and the loops inside it. */
+static Iter composed_iter(const InitSite *site, const Iter *iter)
+{
+    Iter result = *iter;
+    result.domain.min = init_site_compose(site, iter->domain.min, site->frame_count - 2);
+    result.domain.extent = init_site_compose(site, iter->domain.extent, site->frame_count - 2);
+    return result;
+}
+
+static void add_axis(BlockStmt *block, Iter iter, const Expr *binding)
+{
+    block->iters[block->iter_count] = iter;
+    block->bindings[block->iter_count++] = binding;
+}
+
+static bool region_mentions(const Region *region, const Var *axis)
+{
+    bool mentions = false;
+    for (int d = 0; d < region->buffer->ndim; d++)
+        mentions |= expr_uses_var(region->ranges[d].min, axis) || expr_uses_var(region->ranges[d].extent, axis);
+    return mentions;
+}
+
+/* AXIS, of a block around, is mentioned by BODY or by REGIONS. */
+static bool mentions_axis(const Stmt *body, BlockRegions regions, const Var *axis)
+{
+    bool mentions = stmt_uses_var(body, axis);
+    for (int i = 0; i < regions.read_count; i++)
+        mentions |= region_mentions(&regions.reads[i], axis);
+    for (int i = 0; i < regions.write_count; i++)
+        mentions |= region_mentions(&regions.writes[i], axis);
+    return mentions;
+}
+
+/* The block with the axes that tell points apart and BODY as its body, whose accesses REGIONS names. */
 static const Stmt *point_block(const InitSite *site, const char *suffix, const Stmt *body, BlockRegions regions)
 {
     Context *ctx = site->ctx;
     const BlockStmt *old = site->block;
     BlockStmt block = *old;
     block.block = block_new(ctx, context_internf(ctx, "%s_%s", old->block->name, suffix), old->block->span);
-    block.iters = ARENA_ARRAY(ctx->arena, Iter, old->iter_count);
-    block.bindings = ARENA_ARRAY(ctx->arena, const Expr *, old->iter_count);
+    block.iters = ARENA_ARRAY(ctx->arena, Iter, old->iter_count + site->axes_around.count);
+    block.bindings = ARENA_ARRAY(ctx->arena, const Expr *, old->iter_count + site->axes_around.count);
     block.iter_count = 0;
-    for (int i = 0; i < old->iter_count; i++) {
-        if (is_reduction_axis(&old->iters[i]))
-            continue;
-        block.iters[block.iter_count] = old->iters[i];
-        block.bindings[block.iter_count++] = site->bindings[i];
+    for (int i = 0; i < site->axes_around.count; i++) {
+        const PointAxis *axis = &site->axes_around.data[i];
+        if (mentions_axis(body, regions, axis->iter.var))
+            add_axis(&block, axis->iter, axis->binding);
     }
+    for (int i = 0; i < old->iter_count; i++)
+        if (!is_reduction_axis(&old->iters[i]))
+            add_axis(&block, composed_iter(site, &old->iters[i]), site->bindings[i]);
     block.predicate = conjunction_join(ctx, &site->nest_conditions);
     block.reads = regions.reads;
     block.read_count = regions.read_count;
@@ -353,20 +432,51 @@ const Stmt *init_site_nest(const InitSite *site)
 }
 
 /* --- Flags --- */
+/* AXIS, of a block around, is the same wherever the axes of the block are: it is one of those, or the same in the whole reduction. */
+static bool is_told_by_block(const InitSite *site, const PointAxis *axis)
+{
+    Map found = {0};
+    find_dependencies(site, axis->binding, site->outer, &found);
+    bool told = !found.count;
+    for (int i = 0; i < site->block->iter_count; i++)
+        told |= !is_reduction_axis(&site->block->iters[i]) && expr_equal(site->bindings[i], axis->binding);
+    return told;
+}
+
+/* Where the flags lie: an element for each point. */
+typedef struct {
+    const Expr **shape, **point;
+    int count;
+} FlagIndices;
+
+static void add_flag_index(const InitSite *site, FlagIndices *flags, const Iter *iter)
+{
+    flags->shape[flags->count] = iter->domain.extent;
+    flags->point[flags->count++] = op_sub(site->ctx, expr_var(site->ctx, iter->var), iter->domain.min);
+}
+
+static FlagIndices flag_indices(const InitSite *site)
+{
+    int most = site->block->iter_count + site->axes_around.count;
+    FlagIndices flags = {ARENA_ARRAY(site->ctx->arena, const Expr *, most + 1), ARENA_ARRAY(site->ctx->arena, const Expr *, most + 1), 0};
+    for (int i = 0; i < site->axes_around.count; i++)
+        if (!is_told_by_block(site, &site->axes_around.data[i]))
+            add_flag_index(site, &flags, &site->axes_around.data[i].iter);
+    for (int i = 0; i < site->block->iter_count; i++) {
+        const Iter iter = composed_iter(site, &site->block->iters[i]);
+        if (!is_reduction_axis(&iter))
+            add_flag_index(site, &flags, &iter);
+    }
+    return flags;
+}
+
 InitFlags init_site_flags(const InitSite *site)
 {
     Context *ctx = site->ctx;
     const BlockStmt *block = site->block;
-    const Expr **shape = ARENA_ARRAY(ctx->arena, const Expr *, block->iter_count + 1);
-    const Expr **point = ARENA_ARRAY(ctx->arena, const Expr *, block->iter_count + 1);
-    int count = 0;
-    for (int i = 0; i < block->iter_count; i++) {
-        const Iter *iter = &block->iters[i];
-        if (is_reduction_axis(iter))
-            continue;
-        shape[count] = init_site_compose(site, iter->domain.extent, site->frame_count - 2);
-        point[count++] = op_sub(ctx, expr_var(ctx, iter->var), init_site_compose(site, iter->domain.min, site->frame_count - 2));
-    }
+    FlagIndices indices = flag_indices(site);
+    const Expr **shape = indices.shape, **point = indices.point;
+    int count = indices.count;
     if (!count) {
         shape[count] = expr_int(ctx, DTYPE_INT32, 1);
         point[count++] = expr_int(ctx, DTYPE_INT32, 0);

@@ -512,6 +512,8 @@ Block *blockize_loop(Schedule *sch, const TreeNode *loop, bool preserve_unit_ite
         return NULL;
     b.block_stmt = block_node->stmt;
     const BlockStmt *block = &b.block_stmt->as.block;
+    if (block->init && !check_reduces_in_scope(sch, block_node)) /* the init of the new block would run in each part */
+        return NULL;
     int outside_count;
     VarRange *outside = loops_ranges_outside(sch, loop, &outside_count);
     if (!blockize_prepare(&b, outside, outside_count)) {

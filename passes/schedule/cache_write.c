@@ -75,6 +75,17 @@ static bool init_sets_what_is_read(Context *ctx, const BlockStmt *block, const B
     return reads.nested || !reads.unset;
 }
 
+/* The same for the inits of blocks inside of the block at NODE. */
+static bool inits_set_what_is_read(Schedule *sch, const TreeNode *node, const Buffer *buffer)
+{
+    for (int i = schedule_node_index(sch, node); i < node->end; i++) {
+        const Stmt *stmt = schedule_node_at(sch, i)->stmt;
+        if (stmt->kind == STMT_BLOCK && stmt->as.block.init && !init_sets_what_is_read(sch->ctx, &stmt->as.block, buffer))
+            return false;
+    }
+    return true;
+}
+
 static bool check_writer(Schedule *sch, const CachePlan *plan)
 {
     const BlockStmt *block = node_block(plan->writer);
@@ -85,11 +96,11 @@ static bool check_writer(Schedule *sch, const CachePlan *plan)
                !dependence_reads_own_writes(sch->ctx, schedule_func(sch), block->block, plan->buffer)) {
         sched_refuse(sch, "block '%s' reads '%s' before it writes it: in the new buffer it would find nothing", block->block->name,
                      plan->buffer->name);
-    } else if (block->init && !init_sets_what_is_read(sch->ctx, block, plan->buffer)) {
+    } else if (!inits_set_what_is_read(sch, plan->writer, plan->buffer)) {
         sched_refuse(sch, "block '%s' reads elements of '%s' that its init does not set: in the new buffer it would find nothing there",
                      block->block->name, plan->buffer->name);
     } else {
-        return check_reduces_in_scope(sch, plan->writer);
+        return check_inner_reduces_in_scope(sch, plan->writer);
     }
     sched_note(sch, plan->writer->stmt->span, "block '%s' is here", block->block->name);
     return false;

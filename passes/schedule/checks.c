@@ -311,20 +311,60 @@ static const char *continues_over(Schedule *sch, const TreeNode *up, const Expr 
     return NULL;
 }
 
-bool check_reduces_in_scope(Schedule *sch, const TreeNode *node)
+/* BINDING in terms of what is around UP, a let or a block: values put in but for spatial axes. */
+static const Expr *unfold_varying(Schedule *sch, const TreeNode *up, const Expr *binding)
 {
-    const BlockStmt *block = node_block(node);
-    const TreeNode *scope = schedule_scope(sch, node);
-    for (const TreeNode *up = scope; up; up = schedule_parent(sch, up))
-        for (int i = 0; i < block->iter_count; i++) {
-            const char *over = block->iters[i].kind == ITER_REDUCE ? continues_over(sch, up, block->bindings[i]) : NULL;
-            if (!over)
-                continue;
+    Subst values = {0};
+    if (up->stmt->kind == STMT_LET)
+        subst_var(sch->ctx, &values, up->stmt->as.let.var, up->stmt->as.let.value);
+    for (int i = 0; up->stmt->kind == STMT_BLOCK && i < node_block(up)->iter_count; i++)
+        if (node_block(up)->iters[i].kind != ITER_SPATIAL)
+            subst_var(sch->ctx, &values, node_block(up)->iters[i].var, node_block(up)->bindings[i]);
+    return values.vars.count ? subst_expr(sch->ctx, &values, binding) : binding;
+}
+
+/* Axis ITER of the block at NODE, bound to BINDING, runs over nothing outside of the block at SCOPE, around it. */
+static bool check_axis_in_scope(Schedule *sch, const TreeNode *node, const TreeNode *scope, const Iter *iter, const Expr *binding)
+{
+    const TreeNode *up = schedule_parent(sch, node);
+    for (; up != scope; up = schedule_parent(sch, up))
+        binding = unfold_varying(sch, up, binding);
+    for (; up; up = schedule_parent(sch, up)) {
+        const char *over = continues_over(sch, up, binding);
+        if (over) {
             sched_refuse(sch, "reduce axis '%s' of block '%s' runs over %s outside of block '%s', which holds just a part of the reduction",
-                         block->iters[i].var->name, block->block->name, over, node_block(scope)->block->name);
+                         iter->var->name, node_block(node)->block->name, over, node_block(scope)->block->name);
             sched_note(sch, up->stmt->span, "%s is here", over);
             return false;
         }
+        if (up->stmt->kind == STMT_LET)
+            binding = unfold_varying(sch, up, binding);
+    }
+    return true;
+}
+
+static bool check_block_in_scope(Schedule *sch, const TreeNode *node, const TreeNode *scope)
+{
+    const BlockStmt *block = node_block(node);
+    for (int i = 0; i < block->iter_count; i++)
+        if (block->iters[i].kind == ITER_REDUCE && !check_axis_in_scope(sch, node, scope, &block->iters[i], block->bindings[i]))
+            return false;
+    return true;
+}
+
+bool check_reduces_in_scope(Schedule *sch, const TreeNode *node)
+{
+    return check_block_in_scope(sch, node, schedule_scope(sch, node));
+}
+
+bool check_inner_reduces_in_scope(Schedule *sch, const TreeNode *node)
+{
+    const TreeNode *scope = schedule_scope(sch, node);
+    for (int i = schedule_node_index(sch, node); i < node->end; i++) {
+        const TreeNode *inner = schedule_node_at(sch, i);
+        if (inner->stmt->kind == STMT_BLOCK && (inner == node || node_block(inner)->init) && !check_block_in_scope(sch, inner, scope))
+            return false;
+    }
     return true;
 }
 

@@ -24,6 +24,8 @@ bool check_reduces_over_loops(Schedule *sch, const TreeNode *block);
 /* The reduce axes of BLOCK run over loops inside of its scope only. A scope without axes lets bindings mention loops outside of it: each of
    its runs holds just a part of a reduction over those. */
 bool check_reduces_in_scope(Schedule *sch, const TreeNode *block);
+/* The same for the blocks with an init inside of BLOCK, too. */
+bool check_inner_reduces_in_scope(Schedule *sch, const TreeNode *block);
 /* All that BLOCK writes is allocated by the block around it: what no update sets has no value there, so no one may read it. */
 bool block_writes_scratch(Schedule *sch, const TreeNode *block);
 /* Reduction: it has an init, affine bindings of spatial and reduce axes whose predicate leaves a box or some update for each spatial point
@@ -43,7 +45,5 @@ bool check_init_runs_once(Schedule *sch, const Block *init, int outer_count);
 bool check_inits_stay_in_order(Schedule *sch, const Module *before);
 /* For the same: no buffer and no let is used outside of the statement that declares it; see definitions.c. */
 bool check_declarations_reach(Schedule *sch, const Module *before);
-/* For the same: no reduction comes to count several points of its result as one; see init_points.c. */
-bool check_init_points_stay_apart(Schedule *sch, const Module *before);
 
 #endif

@@ -180,6 +180,15 @@ static bool refuse_excluding_condition(Schedule *sch, const TreeNode *node)
     return false;
 }
 
+/* The block at NODE, or one around it in the loops, binds axes to the loop over VAR that reduce (or, with SPATIAL, others). */
+static bool binds_axis(Schedule *sch, const Fusion *fusion, const TreeNode *node, bool spatial, const Var *var)
+{
+    bool binds = false;
+    for (; node != fusion->nodes[fusion->count - 1]; node = schedule_parent(sch, node))
+        binds |= node->stmt->kind == STMT_BLOCK && block_binds_axis(node_block(node), spatial, var);
+    return binds;
+}
+
 /* An init runs for each spatial point also where nothing is reduced over. A loop fused from spatial and reduce loops has no iteration for
    such a point when the reduce loop is empty, so that one must be certain to run; and so must some update of each point be where a
    condition on reduce loops comes to speak of the fused loop. */
@@ -190,8 +199,8 @@ static bool check_init_is_kept(Schedule *sch, const Fusion *fusion, const TreeNo
     bool spatial = false, conditional = false;
     for (int i = 0; block->init && i < fusion->count; i++) {
         const ForStmt *loop = fused_loop(fusion, i);
-        spatial |= block_binds_axis(block, true, loop->var);
-        if (block_binds_axis(block, false, loop->var) && may_be_empty(loop))
+        spatial |= binds_axis(sch, fusion, node, true, loop->var);
+        if (binds_axis(sch, fusion, node, false, loop->var) && may_be_empty(loop))
             maybe_empty = loop;
         conditional |= block_binds_axis(block, false, loop->var) && expr_uses_var(block->predicate, loop->var);
     }
