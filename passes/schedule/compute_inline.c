@@ -1,15 +1,15 @@
-/* compute_inline and reverse_compute_inline: a block disappears into those that use what it computes, or into the one that computes what it
-   uses.
+/* compute_inline: a block disappears into those that use what it computes.
 
-   compute_inline(B)                                    reverse_compute_inline(C)
-     B[v] = f(A[v])                                       B[v] = f(A[v])
-     C[v] = g(B[v])        =>   C[v] = g(f(A[v]))         C[v] = g(B[v])        =>   C[v] = g(f(A[v]))
+   Before, compute_inline(B)                After
+     for i in range(8):                       for i in range(8):
+         with T.block("B"):                       with T.block("C"):
+             B[v] = f(A[v])                           C[v] = g(f(A[v]))
+     for i in range(8):
+         with T.block("C"):
+             C[v] = g(B[v])
 
    Legal when the block computes each element of its buffer at once, one to one in its axes, by an expression without effects, nothing else
-   uses the buffer, no element is read that it does not compute, and what the expression reads is not written between the two places.
-   reverse_compute_inline also needs that the consumer runs once for each element; where it uses only a part, a T.where keeps the rest from
-   being written. */
-#include "passes/arith/analyzer.h"
+   uses the buffer, no element is read that it does not compute, and what the expression reads is not written between the two places. */
 #include "passes/schedule/checks.h"
 #include "passes/schedule/concurrency.h"
 #include "passes/schedule/coverage.h"
@@ -21,28 +21,6 @@
 static const char *block_name(const TreeNode *node)
 {
     return node_block(node)->block->name;
-}
-
-/* --- checks that both share --- */
-
-static bool find_effect(Visitor *visitor, const Expr *expr)
-{
-    if (expr_is_opaque_call(expr))
-        visitor->data = (void *)expr;
-    return !visitor->data;
-}
-
-static bool check_no_effects(Schedule *sch, const TreeNode *node, const Expr *value)
-{
-    Visitor visitor = {.expr = find_effect};
-    visit_expr(&visitor, value);
-    const Expr *call = visitor.data;
-    if (!call)
-        return true;
-    sched_refuse(sch, "block '%s' calls a function that may have effects; T.call_pure_extern says that a function has none",
-                 block_name(node));
-    sched_note(sch, call->span, "the call is here");
-    return false;
 }
 
 /* Nothing that FROM reads is written by a member that runs after FROM first runs and before UNTIL: behind FROM in program order, or in a
@@ -70,27 +48,6 @@ static bool check_inputs_unchanged(Schedule *sch, const TreeNode *from, const Tr
         }
     }
     return true;
-}
-
-static int common_loop_count(Schedule *sch, const TreeNode *a, const TreeNode *b);
-
-/* The members of FROM's scope that share more loops with it than the outermost COMMON. */
-typedef struct {
-    Schedule *sch;
-    const TreeNode *from, **members;
-    int count;
-} LoopMembers;
-
-static LoopMembers find_loop_members(Schedule *sch, const TreeNode *from, int common)
-{
-    LoopMembers found = {.sch = sch, .from = from};
-    int count;
-    const TreeNode **members = schedule_child_blocks(sch, schedule_scope(sch, from), &count);
-    found.members = ARENA_ARRAY(sch->ctx->arena, const TreeNode *, count);
-    for (int i = 0; i < count; i++)
-        if (members[i] != from && common_loop_count(sch, members[i], from) > common)
-            found.members[found.count++] = members[i];
-    return found;
 }
 
 /* WRITER reduces over a loop that FROM is in too: it leaves partial results there. */
@@ -122,8 +79,8 @@ static bool writes_the_same(const LoopMembers *loop, const TreeNode *writer, int
 /* The same for the members before FROM in loops around it that UNTIL is not in: they write in later iterations, before UNTIL runs. */
 static bool check_inputs_stay(Schedule *sch, const TreeNode *from, const TreeNode *until)
 {
-    int common = common_loop_count(sch, from, until);
-    const LoopMembers loop = find_loop_members(sch, from, common);
+    int common = inline_common_loops(sch, from, until);
+    const LoopMembers loop = inline_loop_members(sch, from, common);
     Map data = dependence_read_data(sch->ctx, schedule_func(sch), node_block(from)->block);
     for (int i = 0; i < loop.count; i++) {
         Conflict conflict;
@@ -137,59 +94,30 @@ static bool check_inputs_stay(Schedule *sch, const TreeNode *from, const TreeNod
     return true;
 }
 
-/* How many loops are around both A and B. */
-static int common_loop_count(Schedule *sch, const TreeNode *a, const TreeNode *b)
-{
-    int count = 0;
-    for (const TreeNode *up = schedule_parent(sch, a); up; up = schedule_parent(sch, up))
-        count += (up->stmt->kind == STMT_FOR || up->stmt->kind == STMT_WHILE) && schedule_is_under(sch, b, up);
-    return count;
-}
-
-/* READER takes over the reads of a block that stood in COMMON loops around both. WRITER, itself or a member of a loop around it that came
-   behind that block, must not overwrite what is still to be read. */
-typedef struct {
-    const Block *reader, *writer;
-    int common;
-    const Map *data; /* of the memory that the other block read; NULL: any, since the writer writes something else now */
-} TakenReads;
 typedef VEC(TakenReads) TakenReadsList;
 
 /* Adds who may overwrite what FROM reads and UNTIL is to read instead. */
 static void find_taken_reads(Schedule *sch, const TreeNode *from, const TreeNode *until, TakenReadsList *list)
 {
-    int count, common = common_loop_count(sch, from, until);
+    int count, common = inline_common_loops(sch, from, until);
     const TreeNode **members = schedule_child_blocks(sch, schedule_scope(sch, from), &count);
     Conflict conflict;
     Map *data = ARENA_NEW(sch->ctx->arena, Map);
     *data = dependence_read_data(sch->ctx, schedule_func(sch), node_block(from)->block);
     for (int i = 0; i < count; i++) {
         const TreeNode *writer = members[i];
-        bool behind = schedule_node_index(sch, writer) > schedule_node_index(sch, from) && common_loop_count(sch, writer, until) > common;
+        bool behind = schedule_node_index(sch, writer) > schedule_node_index(sch, from) && inline_common_loops(sch, writer, until) > common;
         if (writer == until ||
             (behind && dependence_overwrites(sch->ctx, schedule_func(sch), node_block(from)->block, node_block(writer)->block, &conflict)))
             vec_push(sch->ctx->arena, list, ((TakenReads){node_block(until)->block, node_block(writer)->block, common, data}));
     }
 }
 
-static bool check_reads_in_time(Schedule *sch, const TakenReads *taken)
-{
-    Conflict conflict;
-    if (!dependence_reads_late(sch->ctx, schedule_func(sch), taken->reader, taken->writer, taken->common, taken->data, &conflict))
-        return true;
-    const char *reader =
-        taken->reader == taken->writer ? "it" : arena_printf(sch->ctx->arena, "block '%s'", taken->reader->name);
-    return refuse_conflict(sch, &conflict, "block '%s' would overwrite what %s still has to read for the other block",
-                           taken->writer->name, reader);
-}
-
-/* --- compute_inline --- */
-
 static bool check_producer(Schedule *sch, const TreeNode *node, const Stmt **store)
 {
     if (!check_block_has_scope(sch, node) || !check_complete_block(sch, node) || !(*store = inline_single_store(sch, node)))
         return false;
-    return inline_check_intermediate(sch, node, (*store)->as.store.buffer) && check_no_effects(sch, node, (*store)->as.store.value);
+    return inline_check_intermediate(sch, node, (*store)->as.store.buffer) && inline_check_no_effects(sch, node, (*store)->as.store.value);
 }
 
 /* The innermost of the loops in VARS (innermost first, COUNT of them) that is still there; NULL without one. What it holds uses memory in
@@ -277,324 +205,9 @@ bool primitive_compute_inline(Schedule *sch, const Value *args, Value *result)
     sched_replace(sch, scope->stmt, inline_rebuild_scope(sch, scope, node, buffer, &replace));
     bool ok = check_concurrent_loops_around(sch, remaining_loop(sch, left, around));
     for (int i = 0; i < taken.count && ok; i++)
-        ok = check_reads_in_time(sch, &taken.data[i]);
+        ok = inline_check_reads_in_time(sch, &taken.data[i]);
     for (int i = 0; i < count && ok; i++)
         ok = check_concurrent_loops_around(sch, schedule_find_block(sch, blocks[i]));
     return ok;
 }
 
-/* --- reverse_compute_inline --- */
-
-typedef struct {
-    Schedule *sch;
-    const TreeNode *consumer, *producer;
-    const Stmt *store;          /* of the consumer */
-    const Expr *const *indices; /* under which it reads the buffer; NULL also for those of no dimension */
-    int index_count;
-    bool reads, several; /* it reads the buffer, under more than one list of indices */
-    Buffer *buffer;
-} Reverse;
-
-static bool find_reads(Visitor *visitor, const Expr *expr)
-{
-    Reverse *reverse = visitor->data;
-    if (expr->kind != EXPR_LOAD || expr->value.buffer != reverse->buffer)
-        return true;
-    for (int i = 0; reverse->reads && i < expr->arg_count; i++)
-        reverse->several |= !expr_equal(reverse->indices[i], expr->args[i]);
-    if (reverse->reads)
-        return true;
-    reverse->reads = true;
-    reverse->indices = expr->args;
-    reverse->index_count = expr->arg_count;
-    return true;
-}
-
-static bool find_producer(Reverse *reverse)
-{
-    Schedule *sch = reverse->sch;
-    int count;
-    const TreeNode **producers = scope_producers(sch, reverse->consumer, DEPENDS_RAW, &count);
-    VEC(const TreeNode *) candidates = {0};
-    for (int i = 0; i < count; i++)
-        if (schedule_scope(sch, producers[i]) == schedule_scope(sch, reverse->consumer))
-            vec_push(sch->ctx->arena, &candidates, producers[i]);
-    if (candidates.count == 1) {
-        reverse->producer = candidates.data[0];
-        return true;
-    }
-    sched_refuse(sch, "block '%s' has %d producers; it can go into one only when there is just one", block_name(reverse->consumer),
-                 candidates.count);
-    for (int i = 0; i < candidates.count; i++)
-        sched_note(sch, candidates.data[i]->stmt->span, "block '%s' is here", block_name(candidates.data[i]));
-    if (!candidates.count)
-        sched_note(sch, reverse->consumer->stmt->span, "block '%s' is here", block_name(reverse->consumer));
-    return false;
-}
-
-static bool check_reverse(Reverse *reverse)
-{
-    Schedule *sch = reverse->sch;
-    const TreeNode *consumer = reverse->consumer, *producer;
-    if (!check_block_has_scope(sch, consumer) || !check_complete_block(sch, consumer) ||
-        !(reverse->store = inline_single_store(sch, consumer)) || !find_producer(reverse))
-        return false;
-    producer = reverse->producer;
-    if (!check_complete_block(sch, producer))
-        return false;
-    const Stmt *store = inline_single_store(sch, producer);
-    if (!store)
-        return false;
-    reverse->buffer = store->as.store.buffer;
-    if (!inline_check_intermediate(sch, producer, reverse->buffer) || !check_no_effects(sch, consumer, reverse->store->as.store.value))
-        return false;
-    const TreeNode *allowed[] = {producer, consumer};
-    if (!inline_check_only_used_by(sch, schedule_scope(sch, consumer), reverse->buffer, allowed, 2))
-        return false;
-    Visitor visitor = {.expr = find_reads, .data = reverse};
-    visit_stmt(&visitor, reverse->store);
-    if (reverse->reads && !reverse->several)
-        return true;
-    if (reverse->several)
-        sched_refuse(sch, "block '%s' reads several elements of '%s' in one instance", block_name(consumer), reverse->buffer->name);
-    else
-        sched_refuse(sch, "block '%s' declares that it reads '%s', and does not", block_name(consumer), reverse->buffer->name);
-    sched_note(sch, reverse->store->span, "%s", reverse->several ? "it reads them here" : "this is all that it does");
-    return false;
-}
-
-/* Each instance of the consumer finds an instance of the producer to run in, and each of its axes' values that it will find there is one
-   that it ran for: a T.where may only keep the axes inside of their domains. */
-static bool check_no_instance_is_lost(Reverse *reverse)
-{
-    Schedule *sch = reverse->sch;
-    Conflict conflict;
-    const Block *producer = node_block(reverse->producer)->block, *consumer = node_block(reverse->consumer)->block;
-    if (!dependence_runs_over_domain(sch->ctx, schedule_func(sch), consumer, &conflict))
-        return refuse_conflict(sch, &conflict, "instances of block '%s' would be added", consumer->name);
-    if (!dependence_leaves_instances(sch->ctx, schedule_func(sch), producer, consumer, &conflict))
-        return true;
-    return refuse_conflict(sch, &conflict, "instances of block '%s' would be lost", consumer->name);
-}
-
-/* The producer comes to write what the consumer wrote, before whatever ran between: no block between them touches it, nor writes what the
-   consumer reads besides. */
-static bool check_nothing_between(Reverse *reverse)
-{
-    Schedule *sch = reverse->sch;
-    int count;
-    const TreeNode **members = schedule_child_blocks(sch, schedule_scope(sch, reverse->consumer), &count);
-    const BlockStmt *consumer = node_block(reverse->consumer);
-    for (int i = 0; i < count; i++) {
-        const TreeNode *member = members[i];
-        if (member == reverse->producer || member == reverse->consumer)
-            continue;
-        int index = schedule_node_index(sch, member);
-        bool between = index > schedule_node_index(sch, reverse->producer) && index < schedule_node_index(sch, reverse->consumer);
-        for (const TreeNode *loop = schedule_parent(sch, reverse->producer); loop && loop->stmt->kind != STMT_BLOCK;
-             loop = schedule_parent(sch, loop))
-            between |=
-                loop->stmt->kind == STMT_FOR && schedule_is_under(sch, member, loop) && schedule_is_under(sch, reverse->consumer, loop);
-        if (between &&
-            dependence_shares_memory(sch->ctx, schedule_func(sch), consumer->block, node_block(member)->block, reverse->buffer->data)) {
-            sched_refuse(sch, "block '%s' runs between '%s' and '%s' and touches what '%s' uses", block_name(member),
-                         block_name(reverse->producer), block_name(reverse->consumer), block_name(reverse->consumer));
-            sched_note(sch, member->stmt->span, "block '%s' is here", block_name(member));
-            return false;
-        }
-    }
-    return true;
-}
-
-/* The consumer's instance for each value that the producer stores: where it would not exist, a guard in terms of the producer's loops. NULL
-   after a refusal. */
-static const Expr *coverage_guard(Reverse *reverse, Subst *solved, const BlockStmt *producer)
-{
-    Context *ctx = reverse->sch->ctx;
-    Analyzer *an = analyzer_new(ctx);
-    for (int i = 0; i < producer->iter_count; i++)
-        analyzer_bind_range_opaque(an, producer->iters[i].var, producer->iters[i].domain);
-    Subst bindings = {0};
-    for (int i = 0; i < producer->iter_count; i++)
-        subst_var(ctx, &bindings, producer->iters[i].var, producer->bindings[i]);
-    const BlockStmt *consumer = node_block(reverse->consumer);
-    ConditionList conditions = {0};
-    for (int i = 0; i < consumer->iter_count; i++) {
-        const Expr *value = map_get(&solved->vars, consumer->iters[i].var);
-        Range domain = consumer->iters[i].domain;
-        vec_push(ctx->arena, &conditions, op_compare(ctx, EXPR_GE, value, op_cast(ctx, value->dtype, domain.min)));
-        vec_push(ctx->arena, &conditions,
-                 op_compare(ctx, EXPR_LT, value, op_cast(ctx, value->dtype, op_add(ctx, domain.min, domain.extent))));
-    }
-    for (int d = 0; d < reverse->index_count; d++) /* an index without axes is met by some values only */
-        vec_push(ctx->arena, &conditions,
-                 op_compare(ctx, EXPR_EQ, subst_expr(ctx, solved, reverse->indices[d]), producer->body->as.store.indices[d]));
-    const Expr *guard = expr_bool(ctx, true);
-    for (int i = 0; i < conditions.count; i++)
-        if (!analyzer_prove_symbolic(an, conditions.data[i]))
-            guard = op_and(ctx, guard, subst_expr(ctx, &bindings, conditions.data[i]));
-    return analyzer_simplify(analyzer_new(ctx), guard);
-}
-
-typedef struct {
-    const Buffer *buffer;
-    int reads, certain; /* the reads of it that are always evaluated */
-    bool lazy;          /* the visit is below an operand that need not be evaluated */
-} ReadCount;
-
-static bool count_reads(Visitor *visitor, const Expr *expr)
-{
-    ReadCount *count = visitor->data;
-    bool reads = expr->kind == EXPR_LOAD && expr->value.buffer == count->buffer;
-    count->reads += reads;
-    count->certain += reads && !count->lazy;
-    if (count->lazy || !(expr->kind == EXPR_AND || expr->kind == EXPR_OR || expr_is_call(expr, OP_IF_THEN_ELSE)))
-        return true;
-    count->lazy = true;
-    visit_expr_children(visitor, expr);
-    count->lazy = false;
-    return false;
-}
-
-/* Where the producer calls a function that may have effects, each call still happens once: every value is used, in one place. GUARD: what
-   the producer's instances wait for. */
-static bool check_calls_once(Reverse *reverse, const Expr *guard)
-{
-    ReadCount count = {.buffer = reverse->buffer};
-    Visitor visitor = {.expr = count_reads, .data = &count};
-    visit_stmt(&visitor, reverse->store);
-    return (expr_is_int(guard, 1) && count.reads == 1 && count.certain == 1) ||
-           check_no_effects(reverse->sch, reverse->producer, node_block(reverse->producer)->body->as.store.value);
-}
-
-static const Expr *replace_read(Rewriter *rewriter, const Expr *expr)
-{
-    const Stmt *store = rewriter->data;
-    if (expr->kind == EXPR_LOAD && expr->value.buffer == store->as.store.buffer)
-        return store->as.store.value;
-    return rewrite_expr_children(rewriter, expr);
-}
-
-/* What moves to the producer, the consumer's store and GUARD (from the domains of its axes), mentions only loops and lets that are around the
-   producer too. */
-static bool check_vars_stay(const Reverse *reverse, const Expr *guard)
-{
-    Schedule *sch = reverse->sch;
-    for (const TreeNode *up = schedule_parent(sch, reverse->consumer); up; up = schedule_parent(sch, up)) {
-        const Stmt *stmt = up->stmt;
-        const Var *var = stmt->kind == STMT_FOR ? stmt->as.loop.var : stmt->kind == STMT_LET ? stmt->as.let.var : NULL;
-        if (!var || schedule_is_under(sch, reverse->producer, up))
-            continue;
-        bool guarded = expr_uses_var(guard, var);
-        if (!guarded && !stmt_uses_var(reverse->store, var))
-            continue;
-        sched_refuse(sch, guarded ? "the domains of the axes of block '%s' depend on %s '%s', which is not around block '%s'"
-                                  : "what block '%s' stores depends on %s '%s', which is not around block '%s'",
-                     block_name(reverse->consumer), stmt->kind == STMT_FOR ? "loop" : "let", var->name, block_name(reverse->producer));
-        sched_note(sch, stmt->span, "'%s' is bound here", var->name);
-        return false;
-    }
-    return true;
-}
-
-/* The producer with its store replaced by the consumer's; NULL after a refusal. */
-static const Stmt *merged_producer(Reverse *reverse)
-{
-    Schedule *sch = reverse->sch;
-    Context *ctx = sch->ctx;
-    BlockStmt producer = *node_block(reverse->producer);
-    const Stmt *store = producer.body;
-    Subst solved = {0};
-    if (!inline_solve(sch, node_block(reverse->consumer), reverse->indices, store->as.store.indices, reverse->index_count, &producer,
-                      &solved)) {
-        sched_refuse(sch, "the indices under which block '%s' reads '%s' are not a one-to-one affine map of its axes",
-                     block_name(reverse->consumer), reverse->buffer->name);
-        return NULL;
-    }
-    const Expr *guard = coverage_guard(reverse, &solved, &producer);
-    if (!check_calls_once(reverse, guard) || !check_vars_stay(reverse, guard) ||
-        !inline_check_order(sch, reverse->consumer, reverse->producer, &solved))
-        return NULL;
-    producer.predicate = op_and(ctx, producer.predicate, guard);
-    /* the read goes first: its own indices must not be mistaken for those of the solution */
-    const Stmt *target = reverse->store;
-    Rewriter rewriter = {.ctx = ctx, .expr = replace_read, .data = (void *)store};
-    const Expr **indices = ARENA_ARRAY(ctx->arena, const Expr *, target->as.store.index_count);
-    for (int i = 0; i < target->as.store.index_count; i++)
-        indices[i] = rewrite_expr(&rewriter, subst_expr(ctx, &solved, target->as.store.indices[i]));
-    const Expr *value = rewrite_expr(&rewriter, subst_expr(ctx, &solved, target->as.store.value));
-    producer.body = stmt_store(ctx, target->as.store.buffer, indices, target->as.store.index_count, value, NULL, target->span);
-    return inline_refresh_regions(sch, stmt_block(ctx, producer, reverse->producer->stmt->span), reverse->buffer);
-}
-
-/* The blocks in loops around the producer that the consumer is not in, or the other way round. */
-typedef struct {
-    const Block **blocks;
-    int count;
-    Map data; /* what the consumer used besides what the producer writes */
-} Bystanders;
-
-/* Those in loops around FROM, the producer or the consumer, beyond the COMMON ones around both. */
-static Bystanders find_bystanders(const Reverse *reverse, const TreeNode *from, int common)
-{
-    Schedule *sch = reverse->sch;
-    const LoopMembers loop = find_loop_members(sch, from, common);
-    const Block *consumer = node_block(reverse->consumer)->block;
-    Bystanders found = {.blocks = ARENA_ARRAY(sch->ctx->arena, const Block *, loop.count)};
-    const Map read = dependence_read_data(sch->ctx, schedule_func(sch), consumer);
-    for (int i = 0; i < read.count; i++)
-        if (read.entries[i].key != reverse->buffer->data)
-            map_set(sch->ctx->arena, &found.data, read.entries[i].key, read.entries[i].value);
-    const Var *written = buffer_viewed(schedule_func(sch), reverse->store->as.store.buffer)->data;
-    map_set(sch->ctx->arena, &found.data, written, (void *)written);
-    for (int i = 0; i < loop.count; i++)
-        found.blocks[found.count++] = node_block(loop.members[i])->block;
-    return found;
-}
-
-/* Those around the consumer ran between its instances; now they run after all of them. */
-static bool check_none_between_instances(const Reverse *reverse, int common)
-{
-    Schedule *sch = reverse->sch;
-    Conflict conflict;
-    const Block *consumer = node_block(reverse->consumer)->block;
-    const Bystanders between = find_bystanders(reverse, reverse->consumer, common);
-    for (int i = 0; i < between.count; i++)
-        if (dependence_comes_before(sch->ctx, schedule_func(sch), between.blocks[i], consumer, common, &between.data, &conflict))
-            return refuse_conflict(sch, &conflict, "block '%s' runs between instances of block '%s' and would run after all of them",
-                                   between.blocks[i]->name, consumer->name);
-    return true;
-}
-
-/* Those around the producer had all run when the consumer did; now some run after it. */
-static bool check_bystanders(Schedule *sch, const Bystanders *bystanders, const Block *producer, int common)
-{
-    Conflict conflict;
-    for (int i = 0; i < bystanders->count; i++)
-        if (dependence_comes_before(sch->ctx, schedule_func(sch), producer, bystanders->blocks[i], common, &bystanders->data, &conflict))
-            return refuse_conflict(sch, &conflict, "block '%s' would still run after '%s' does what it takes over", bystanders->blocks[i]->name,
-                                   producer->name);
-    return true;
-}
-
-bool primitive_reverse_compute_inline(Schedule *sch, const Value *args, Value *result)
-{
-    (void)result;
-    Reverse reverse = {.sch = sch, .consumer = schedule_block(sch, args[0].as.block)};
-    if (!reverse.consumer || !check_reverse(&reverse) || !check_nothing_between(&reverse) || !check_no_instance_is_lost(&reverse))
-        return false;
-    const Stmt *merged = merged_producer(&reverse);
-    if (!merged)
-        return false;
-    Map replace = {0};
-    map_set(sch->ctx->arena, &replace, reverse.producer->stmt, (void *)merged);
-    const TreeNode *scope = schedule_scope(sch, reverse.consumer);
-    const Block *producer = node_block(reverse.producer)->block;
-    const TakenReads taken = {producer, producer, common_loop_count(sch, reverse.producer, reverse.consumer), NULL};
-    const Bystanders bystanders = find_bystanders(&reverse, reverse.producer, taken.common);
-    if (!check_none_between_instances(&reverse, taken.common))
-        return false;
-    sched_replace(sch, scope->stmt, inline_rebuild_scope(sch, scope, reverse.consumer, reverse.buffer, &replace));
-    return check_reads_in_time(sch, &taken) && check_bystanders(sch, &bystanders, producer, taken.common) &&
-           check_concurrent_loops_around(sch, schedule_find_block(sch, producer));
-}

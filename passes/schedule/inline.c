@@ -4,6 +4,7 @@
 #include "ir/infer_regions.h"
 #include "passes/analysis/access.h"
 #include "passes/arith/iter_map.h"
+#include "passes/schedule/legality.h"
 #include "passes/schedule/scope.h"
 
 static bool note_block(Schedule *sch, const TreeNode *block)
@@ -314,4 +315,57 @@ const Stmt *inline_rebuild_scope(Schedule *sch, const TreeNode *scope, const Tre
     block.allocs = allocs;
     block.alloc_count = kept;
     return stmt_block(sch->ctx, block, stmt->span);
+}
+
+/* --- what stands around the two blocks --- */
+
+static bool find_effect(Visitor *visitor, const Expr *expr)
+{
+    if (expr_is_opaque_call(expr))
+        visitor->data = (void *)expr;
+    return !visitor->data;
+}
+
+bool inline_check_no_effects(Schedule *sch, const TreeNode *node, const Expr *value)
+{
+    Visitor visitor = {.expr = find_effect};
+    visit_expr(&visitor, value);
+    const Expr *call = visitor.data;
+    if (!call)
+        return true;
+    sched_refuse(sch, "block '%s' calls a function that may have effects; T.call_pure_extern says that a function has none",
+                 node_block(node)->block->name);
+    sched_note(sch, call->span, "the call is here");
+    return false;
+}
+
+int inline_common_loops(Schedule *sch, const TreeNode *a, const TreeNode *b)
+{
+    int count = 0;
+    for (const TreeNode *up = schedule_parent(sch, a); up; up = schedule_parent(sch, up))
+        count += (up->stmt->kind == STMT_FOR || up->stmt->kind == STMT_WHILE) && schedule_is_under(sch, b, up);
+    return count;
+}
+
+LoopMembers inline_loop_members(Schedule *sch, const TreeNode *from, int common)
+{
+    LoopMembers found = {.sch = sch, .from = from};
+    int count;
+    const TreeNode **members = schedule_child_blocks(sch, schedule_scope(sch, from), &count);
+    found.members = ARENA_ARRAY(sch->ctx->arena, const TreeNode *, count);
+    for (int i = 0; i < count; i++)
+        if (members[i] != from && inline_common_loops(sch, members[i], from) > common)
+            found.members[found.count++] = members[i];
+    return found;
+}
+
+bool inline_check_reads_in_time(Schedule *sch, const TakenReads *taken)
+{
+    Conflict conflict;
+    if (!dependence_reads_late(sch->ctx, schedule_func(sch), taken->reader, taken->writer, taken->common, taken->data, &conflict))
+        return true;
+    const char *reader =
+        taken->reader == taken->writer ? "it" : arena_printf(sch->ctx->arena, "block '%s'", taken->reader->name);
+    return refuse_conflict(sch, &conflict, "block '%s' would overwrite what %s still has to read for the other block",
+                           taken->writer->name, reader);
 }

@@ -31,4 +31,27 @@ bool inline_check_order(Schedule *sch, const TreeNode *consumer, const TreeNode 
 /* CONSUMER with what the block at NODE stores, its only statement being STORE, in place of what it reads of it. NULL after a refusal. */
 const Stmt *inline_into_consumer(Schedule *sch, const TreeNode *node, const Stmt *store, const TreeNode *consumer);
 
+/* VALUE, which the block at NODE stores, calls no function that may have effects; false after a refusal. */
+bool inline_check_no_effects(Schedule *sch, const TreeNode *node, const Expr *value);
+
+/* How many loops are around both A and B. */
+int inline_common_loops(Schedule *sch, const TreeNode *a, const TreeNode *b);
+/* The members of FROM's scope that share more loops with it than the outermost COMMON. */
+typedef struct {
+    Schedule *sch;
+    const TreeNode *from, **members;
+    int count;
+} LoopMembers;
+LoopMembers inline_loop_members(Schedule *sch, const TreeNode *from, int common);
+
+/* READER takes over the reads of a block that stood in COMMON loops around both. WRITER, itself or a member of a loop around it that came
+   behind that block, must not overwrite what is still to be read. */
+typedef struct {
+    const Block *reader, *writer;
+    int common;
+    const Map *data; /* of the memory that the other block read; NULL: any, since the writer writes something else now */
+} TakenReads;
+/* False after a refusal. */
+bool inline_check_reads_in_time(Schedule *sch, const TakenReads *taken);
+
 #endif
