@@ -122,6 +122,29 @@ static bool may_lack_updates(Context *ctx, const Func *func, const Block *block)
     return init && access_may_lack_updates(init);
 }
 
+/* The frame of BLOCK around INIT, an access of its init. */
+static const Frame *frame_of_init(const Access *init, const Block *block)
+{
+    const Frame *frame = init->frame;
+    while (frame->kind != FRAME_BLOCK || frame->stmt->as.block.block != block)
+        frame = frame->outer;
+    return frame;
+}
+
+/* In FUNC, what OTHER's block does to the memory of OTHER is done in front of the loops that BLOCK reduces over. */
+static bool ran_in_front(Context *ctx, const Func *func, const Block *block, const Access *other)
+{
+    AccessList accesses = access_collect(ctx, func);
+    const Access *init = init_access(&accesses, block);
+    const Frame *first = init ? outermost_reduction(ctx, frame_of_init(init, block)) : NULL;
+    for (int i = 0; first && i < accesses.count; i++) {
+        const Access *access = &accesses.data[i];
+        if (access->block == other->block && access->data == other->data && !access_loop(access, first->var) && access_precedes(access, init))
+            return true;
+    }
+    return false;
+}
+
 /* READ is made by a condition between the loop of frame FIRST and the block of frame BLOCK: who runs the inits alone asks it too. */
 static bool is_asked_for_init(const Access *read, const Frame *block, const Frame *first)
 {
@@ -143,28 +166,31 @@ static bool updates_cover(const InitMove *move, const AccessList *accesses, cons
     return false;
 }
 
-/* Some point of BLOCK may have no update, and its loops write what an init, or a condition that it waits for, reads before the first update, or,
-   for USES, touch what it writes. */
-static bool is_early(Context *ctx, const Func *func, const Block *block, bool uses, Conflict *conflict)
+/* The inits of BLOCK come earlier than in BEFORE with respect to OTHER, which is in the loop. */
+static bool passes_by(Context *ctx, const Func *before, const Block *block, const Access *other)
+{
+    return !may_lack_updates(ctx, before, block) || ran_in_front(ctx, before, block, other);
+}
+
+/* Some point of BLOCK may have no update, and its loops write what an init, or a condition that it waits for, reads before the first update. With
+   BEFORE (else NULL), the program before the step, also: they touch what the init writes, and it did not run before that. */
+static bool is_early(Context *ctx, const Func *func, const Block *block, const Func *before, Conflict *conflict)
 {
     AccessList accesses = access_collect(ctx, func);
     Map sizes = func_sizes(ctx, func);
     const Access *some = init_access(&accesses, block);
     if (!some || !access_may_lack_updates(some))
         return false;
-    const Frame *frame = some->frame;
-    while (frame->kind != FRAME_BLOCK || frame->stmt->as.block.block != block)
-        frame = frame->outer;
-    const Frame *first = outermost_reduction(ctx, frame);
+    const Frame *frame = frame_of_init(some, block), *first = outermost_reduction(ctx, frame);
     InitMove move = {ctx, &frame->stmt->as.block, &sizes, first ? first->var : NULL, conflict};
     for (int i = 0; first && i < accesses.count; i++) {
         const Access *init = &accesses.data[i];
-        if ((init->write && !uses) || (!is_in_init(init, block) && !is_asked_for_init(init, frame, first)))
+        if ((init->write && !before) || (!is_in_init(init, block) && !is_asked_for_init(init, frame, first)))
             continue;
         for (int j = 0; j < accesses.count; j++) {
             const Access *other = &accesses.data[j];
             if (access_loop(other, first->var) && !access_in_block(other, block) && comes_too_late(&move, init, other, true) &&
-                (other->write || !updates_cover(&move, &accesses, other)))
+                (other->write || !updates_cover(&move, &accesses, other)) && (!init->write || passes_by(ctx, before, block, other)))
                 return true;
         }
     }
@@ -174,7 +200,7 @@ static bool is_early(Context *ctx, const Func *func, const Block *block, bool us
 bool dependence_init_early(Context *ctx, const Func *before, const Func *after, const Block *block, Conflict *conflict)
 {
     Conflict ignored;
-    return is_early(ctx, after, block, !may_lack_updates(ctx, before, block), conflict) && !is_early(ctx, before, block, false, &ignored);
+    return is_early(ctx, after, block, before, conflict) && !is_early(ctx, before, block, NULL, &ignored);
 }
 
 bool dependence_points_share(Context *ctx, const Func *func, const BlockStmt *block)
