@@ -212,6 +212,17 @@ static bool has_no_point(const InitSite *site)
     return false;
 }
 
+/* Loops without an iteration are around all that STMT does. */
+static bool does_nothing(const Stmt *stmt)
+{
+    bool nothing = stmt_is_empty_loop(stmt) || stmt->kind == STMT_SEQ;
+    for (int i = 0; stmt->kind == STMT_SEQ && i < stmt->as.seq.count && nothing; i++)
+        nothing = does_nothing(stmt->as.seq.items[i]);
+    if (stmt->kind == STMT_FOR || (stmt->kind == STMT_BLOCK && !stmt->as.block.init))
+        nothing |= does_nothing(stmt_body(stmt));
+    return nothing;
+}
+
 /* STMT, a block with init, as its update, with the init in it where that is its place. */
 static const Stmt *split_init(Context *ctx, InitPass *pass, const Stmt *stmt)
 {
@@ -221,7 +232,7 @@ static const Stmt *split_init(Context *ctx, InitPass *pass, const Stmt *stmt)
     update.init = NULL;
     if (site->outer >= 0) {
         add_reads_of_update(ctx, &update);
-        if (has_no_point(site))
+        if (has_no_point(site) || does_nothing(init))
             return stmt_block(ctx, update, stmt->span);
         const Stmt *nest = init_site_nest(site);
         if (nest_is_right(site, nest, &pass->roots)) {
