@@ -139,7 +139,8 @@ static bool ran_in_front(Context *ctx, const Func *func, const Block *block, con
     const Frame *first = init ? outermost_reduction(ctx, frame_of_init(init, block)) : NULL;
     for (int i = 0; first && i < accesses.count; i++) {
         const Access *access = &accesses.data[i];
-        if (access->block == other->block && access->data == other->data && !access_loop(access, first->var) && access_precedes(access, init))
+        if (access->block == other->block && access->data == other->data && !access_loop(access, first->var) &&
+            access_precedes(access, init))
             return true;
     }
     return false;

@@ -111,7 +111,8 @@ bool rfactor_first_iterations_run(const Factoring *f, const Expr *remaining)
     int count;
     const TreeNode **combining = combining_loops(f, &count);
     const Expr *first = condition_at_end(f, node_block(f->block)->predicate, false);
-    if (!expr_equal(analyzer_simplify(analyzer_new(ctx), first), analyzer_simplify(analyzer_new(ctx), remaining)) && !loops_imply(f->sch, combining, count, remaining, first))
+    bool same = expr_equal(analyzer_simplify(analyzer_new(ctx), first), analyzer_simplify(analyzer_new(ctx), remaining));
+    if (!same && !loops_imply(f->sch, combining, count, remaining, first))
         return false;
     Analyzer *an = loops_context(f->sch, f->loops[0]);
     for (int i = 0; i < count; i++) {

@@ -20,12 +20,14 @@ const Region *regions_find_only(const Region *regions, int count, const Buffer *
     return regions_repeat(regions, count, buffer) ? NULL : regions_find(regions, count, buffer);
 }
 
+/* REGION is one of REGIONS, as they are written. */
 static bool regions_have(const Region *regions, int count, const Region *region)
 {
     for (int i = 0; i < count; i++) {
         bool same = regions[i].buffer == region->buffer;
         for (int d = 0; same && d < region->buffer->ndim; d++)
-            same = expr_equal(regions[i].ranges[d].min, region->ranges[d].min) && expr_equal(regions[i].ranges[d].extent, region->ranges[d].extent);
+            same = expr_equal(regions[i].ranges[d].min, region->ranges[d].min) &&
+                   expr_equal(regions[i].ranges[d].extent, region->ranges[d].extent);
         if (same)
             return true;
     }
