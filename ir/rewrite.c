@@ -1,17 +1,50 @@
-/* The generic rewriter; see walk.h. Every rewrite_* returns its input when nothing below it changed, so that unchanged subtrees stay
-   shared. */
+/* The generic rewriter; see walk.h. What a statement is made of is said by stmt_fields.def alone. Every rewrite_* returns its input when
+   nothing below it changed, so that unchanged subtrees stay shared. */
 #include <string.h>
 
-#include "ir/walk.h"
-
-static Buffer *rewrite_buffer(Rewriter *rewriter, Buffer *buffer)
-{
-    return rewriter->buffer ? rewriter->buffer(rewriter, buffer) : buffer;
-}
+#include "ir/fields.h"
 
 static Var *rewrite_definition(Rewriter *rewriter, Var *var)
 {
     return rewriter->define_var ? rewriter->define_var(rewriter, var) : var;
+}
+
+/* --- buffers --- */
+
+/* The buffer that stands for BUFFER since the layout in its definition was rewritten; itself where none was. */
+static Buffer *with_new_layout(const Rewriter *rewriter, Buffer *buffer)
+{
+    Buffer *changed = rewriter->layouts.count ? map_get(&rewriter->layouts, buffer) : NULL;
+    return changed ? changed : buffer;
+}
+
+static Buffer *rewrite_buffer_use(Rewriter *rewriter, Buffer *buffer)
+{
+    Buffer *named = rewriter->buffer ? rewriter->buffer(rewriter, buffer) : buffer;
+    return named == buffer ? with_new_layout(rewriter, buffer) : named;
+}
+
+static bool rewrite_fields(Rewriter *rewriter, void *node, const Field *fields);
+
+/* The hook decides alone where it names another buffer: it has rewritten the layout then, or wants it as it is. */
+static Buffer *rewrite_buffer_definition(Rewriter *rewriter, Buffer *buffer)
+{
+    Buffer *named = rewriter->buffer ? rewriter->buffer(rewriter, buffer) : buffer;
+    if (named != buffer)
+        return named;
+    Buffer copy = *buffer;
+    Buffer *result = rewrite_fields(rewriter, &copy, buffer_fields()) ? buffer_clone(rewriter->ctx, &copy) : buffer;
+    if (result != buffer || rewriter->layouts.count)
+        map_set(rewriter->ctx->arena, &rewriter->layouts, buffer, result);
+    return result;
+}
+
+/* --- expressions --- */
+
+/* LOAD of BUFFER instead, with the same arguments. */
+static const Expr *load_of(Rewriter *rewriter, const Expr *load, Buffer *buffer)
+{
+    return expr_load(rewriter->ctx, buffer, load->args, load_index_count(load), load_mask(load), load->span);
 }
 
 const Expr *rewrite_expr_children(Rewriter *rewriter, const Expr *expr)
@@ -23,52 +56,185 @@ const Expr *rewrite_expr_children(Rewriter *rewriter, const Expr *expr)
     for (int i = 0; i < expr->arg_count; i++)
         args[i] = rewrite_expr(rewriter, expr->args[i]);
     if (expr->kind == EXPR_LOAD) {
-        Buffer *buffer = rewrite_buffer(rewriter, expr->value.buffer);
+        Buffer *buffer = rewrite_buffer_use(rewriter, expr->value.buffer);
+        changed.args = args;
         if (buffer != expr->value.buffer)
-            return expr_load(rewriter->ctx, buffer, args, load_index_count(expr), expr->predicated ? args[expr->arg_count - 1] : NULL,
-                             expr->span);
+            return load_of(rewriter, &changed, buffer);
     }
     if (expr->kind == EXPR_LET && changed.value.var != expr->value.var)
         return expr_let(rewriter->ctx, changed.value.var, args[0], args[1]);
     return expr_with_args(rewriter->ctx, expr, args);
 }
 
+/* A hook may have made a load of a buffer as the text defines it. */
 const Expr *rewrite_expr(Rewriter *rewriter, const Expr *expr)
 {
-    return rewriter->expr ? rewriter->expr(rewriter, expr) : rewrite_expr_children(rewriter, expr);
+    const Expr *result = rewriter->expr ? rewriter->expr(rewriter, expr) : rewrite_expr_children(rewriter, expr);
+    if (result->kind != EXPR_LOAD || with_new_layout(rewriter, result->value.buffer) == result->value.buffer)
+        return result;
+    return load_of(rewriter, result, with_new_layout(rewriter, result->value.buffer));
 }
 
-/* Rewrites COUNT expressions; the same array when none changed. */
-static const Expr **rewrite_exprs(Rewriter *rewriter, const Expr **exprs, int count)
+/* --- fields --- */
+
+/* Sets *EXPR, which may be NULL; true when it changed. */
+static bool rewrite_expr_at(Rewriter *rewriter, const Expr **expr)
 {
-    const Expr **result = exprs;
-    for (int i = 0; i < count; i++) {
-        const Expr *changed = rewrite_expr(rewriter, exprs[i]);
-        if (changed != exprs[i] && result == exprs)
-            result = arena_copy(rewriter->ctx->arena, exprs, sizeof *exprs * (size_t)count);
-        if (result != exprs)
-            result[i] = changed;
+    const Expr *old = *expr;
+    if (old)
+        *expr = rewrite_expr(rewriter, old);
+    return *expr != old;
+}
+
+/* Whatever arrays in nodes hold. */
+typedef union {
+    const void *pointer;
+    Range range;
+    Region region;
+    Iter iter;
+    MatchBuffer match;
+    Attr attr;
+} Element;
+
+/* The COUNT elements of SIZE bytes at ARRAY, rewritten one by one in a copy, which is made when the first one changes. */
+typedef bool (*RewriteElement)(Rewriter *rewriter, void *element);
+static bool rewrite_array(Rewriter *rewriter, void *array, int count, size_t size, RewriteElement rewrite)
+{
+    char *result = NULL, *elements = *(char **)array;
+    Element element;
+    for (int i = 0; elements && i < count; i++) {
+        memcpy(&element, elements + size * (size_t)i, size);
+        if (!rewrite(rewriter, &element))
+            continue;
+        if (!result)
+            result = arena_copy(rewriter->ctx->arena, elements, size * (size_t)count);
+        memcpy(result + size * (size_t)i, &element, size);
     }
+    if (result)
+        *(char **)array = result;
     return result;
 }
 
-static Range rewrite_range(Rewriter *rewriter, Range range)
+static bool rewrite_expr_element(Rewriter *rewriter, void *element)
 {
-    return (Range){rewrite_expr(rewriter, range.min), rewrite_expr(rewriter, range.extent)};
+    return rewrite_expr_at(rewriter, element);
+}
+
+static bool rewrite_range_element(Rewriter *rewriter, void *element)
+{
+    Range *range = element;
+    bool min = rewrite_expr_at(rewriter, &range->min), extent = rewrite_expr_at(rewriter, &range->extent);
+    return min || extent;
+}
+
+static bool rewrite_region_element(Rewriter *rewriter, void *element)
+{
+    Region *region = element;
+    Buffer *buffer = rewrite_buffer_use(rewriter, region->buffer);
+    bool ranges = rewrite_array(rewriter, &region->ranges, region->buffer->ndim, sizeof(Range), rewrite_range_element);
+    bool renamed = buffer != region->buffer;
+    region->buffer = buffer;
+    return ranges || renamed;
+}
+
+static bool rewrite_buffer_element(Rewriter *rewriter, void *element)
+{
+    Buffer **buffer = element, *old = *buffer;
+    *buffer = rewrite_buffer_definition(rewriter, old);
+    return *buffer != old;
+}
+
+static bool rewrite_iter_element(Rewriter *rewriter, void *element)
+{
+    return rewrite_fields(rewriter, element, iter_fields());
+}
+
+static bool rewrite_match_element(Rewriter *rewriter, void *element)
+{
+    return rewrite_fields(rewriter, element, match_fields());
+}
+
+static bool rewrite_stmt_element(Rewriter *rewriter, void *element)
+{
+    const Stmt **stmt = element, *old = *stmt;
+    if (old)
+        *stmt = rewrite_stmt(rewriter, old);
+    return *stmt != old;
+}
+
+static bool rewrite_attr_item(Rewriter *rewriter, void *element);
+static bool rewrite_attr_entry(Rewriter *rewriter, void *element)
+{
+    return rewrite_attr_item(rewriter, &((Attr *)element)->value);
+}
+
+static bool rewrite_attr_item(Rewriter *rewriter, void *element)
+{
+    const AttrValue **value = element;
+    AttrValue copy = **value;
+    bool changed = (copy.kind == ATTR_EXPR && rewrite_expr_at(rewriter, &copy.expr)) ||
+                   (copy.kind == ATTR_LIST && rewrite_array(rewriter, &copy.items, copy.count, sizeof *copy.items, rewrite_attr_item)) ||
+                   (copy.kind == ATTR_DICT && rewrite_array(rewriter, &copy.entries, copy.count, sizeof(Attr), rewrite_attr_entry));
+    if (changed)
+        *value = arena_copy(rewriter->ctx->arena, &copy, sizeof copy);
+    return changed;
+}
+
+static bool rewrite_symbol(Rewriter *rewriter, const Field *field, void *at)
+{
+    void *old = *(void **)at;
+    if (field->shape == FIELD_VAR && old)
+        *(Var **)at = rewrite_definition(rewriter, old);
+    if (field->shape == FIELD_BLOCK && rewriter->define_block)
+        *(Block **)at = rewriter->define_block(rewriter, old);
+    if (field->shape == FIELD_BUFFER)
+        *(Buffer **)at = rewrite_buffer_definition(rewriter, old);
+    if (field->shape == FIELD_BUFFER_USE)
+        *(Buffer **)at = rewrite_buffer_use(rewriter, old);
+    return *(void **)at != old;
+}
+
+/* Rewrites FIELD of the copy NODE; true when it changed. */
+static bool rewrite_field(Rewriter *rewriter, const Field *field, void *node)
+{
+    void *at = (char *)node + field->offset;
+    switch (field->shape) {
+    case FIELD_END:
+    case FIELD_PLAIN: return false;
+    case FIELD_EXPR: return rewrite_expr_at(rewriter, at);
+    case FIELD_EXPRS: return rewrite_array(rewriter, at, field_count(field, node), sizeof(const Expr *), rewrite_expr_element);
+    case FIELD_VAR:
+    case FIELD_BLOCK:
+    case FIELD_BUFFER:
+    case FIELD_BUFFER_USE: return rewrite_symbol(rewriter, field, at);
+    case FIELD_BUFFERS: return rewrite_array(rewriter, at, field_count(field, node), sizeof(Buffer *), rewrite_buffer_element);
+    case FIELD_REGION: return rewrite_region_element(rewriter, at);
+    case FIELD_REGIONS: return rewrite_array(rewriter, at, field_count(field, node), sizeof(Region), rewrite_region_element);
+    case FIELD_ITERS: return rewrite_array(rewriter, at, field_count(field, node), sizeof(Iter), rewrite_iter_element);
+    case FIELD_MATCHES: return rewrite_array(rewriter, at, field_count(field, node), sizeof(MatchBuffer), rewrite_match_element);
+    case FIELD_ATTRS: {
+        Attrs *attrs = at;
+        return rewrite_array(rewriter, &attrs->entries, attrs->count, sizeof(Attr), rewrite_attr_entry);
+    }
+    case FIELD_STMT: return rewrite_stmt_element(rewriter, at);
+    case FIELD_STMTS: return rewrite_array(rewriter, at, field_count(field, node), sizeof(const Stmt *), rewrite_stmt_element);
+    }
+    return false;
+}
+
+/* Definitions come before uses, so that hooks may set up renamings at the definition. */
+static bool rewrite_fields(Rewriter *rewriter, void *node, const Field *fields)
+{
+    bool changed = false;
+    for (const Field *field = fields; field->shape; field++)
+        changed |= rewrite_field(rewriter, field, node);
+    return changed;
 }
 
 Region rewrite_region(Rewriter *rewriter, Region region)
 {
-    Region result = {rewrite_buffer(rewriter, region.buffer), region.ranges, region.span};
-    for (int i = 0; i < region.buffer->ndim; i++) {
-        Range range = rewrite_range(rewriter, region.ranges[i]);
-        if (range.min == region.ranges[i].min && range.extent == region.ranges[i].extent)
-            continue;
-        if (result.ranges == region.ranges)
-            result.ranges = arena_copy(rewriter->ctx->arena, region.ranges, sizeof *region.ranges * (size_t)region.buffer->ndim);
-        result.ranges[i] = range;
-    }
-    return result;
+    rewrite_region_element(rewriter, &region);
+    return region;
 }
 
 Region *rewrite_regions(Rewriter *rewriter, const Region *regions, int count)
@@ -79,144 +245,22 @@ Region *rewrite_regions(Rewriter *rewriter, const Region *regions, int count)
     return result;
 }
 
-static bool regions_same(const Region *a, const Region *b, int count)
-{
-    for (int i = 0; i < count; i++)
-        if (a[i].buffer != b[i].buffer || a[i].ranges != b[i].ranges)
-            return false;
-    return true;
-}
-
-/* True when the rewritten block A is B apart from copies of its arrays. */
-static bool blocks_same(const BlockStmt *a, const BlockStmt *b)
-{
-    bool same = a->block == b->block && a->bindings == b->bindings && a->predicate == b->predicate && a->init == b->init &&
-                a->body == b->body && regions_same(a->reads, b->reads, a->read_count) && regions_same(a->writes, b->writes, a->write_count);
-    for (int i = 0; i < a->iter_count; i++)
-        same &= a->iters[i].var == b->iters[i].var && a->iters[i].domain.min == b->iters[i].domain.min &&
-                a->iters[i].domain.extent == b->iters[i].domain.extent;
-    for (int i = 0; i < a->alloc_count; i++)
-        same &= a->allocs[i] == b->allocs[i];
-    for (int i = 0; i < a->match_count; i++)
-        same &= a->matches[i].target == b->matches[i].target && regions_same(&a->matches[i].source, &b->matches[i].source, 1);
-    return same;
-}
-
-/* Definitions come before uses, so that hooks may set up renamings at the definition. */
-static const Stmt *rewrite_block(Rewriter *rewriter, const Stmt *stmt)
-{
-    BlockStmt block = stmt->as.block;
-    Arena *arena = rewriter->ctx->arena;
-    block.bindings = rewrite_exprs(rewriter, block.bindings, block.iter_count);
-    block.predicate = rewrite_expr(rewriter, block.predicate);
-    block.iters = arena_copy(arena, block.iters, sizeof *block.iters * (size_t)block.iter_count);
-    for (int i = 0; i < block.iter_count; i++) {
-        block.iters[i].domain = rewrite_range(rewriter, block.iters[i].domain);
-        block.iters[i].var = rewrite_definition(rewriter, block.iters[i].var);
-    }
-    if (rewriter->define_block)
-        block.block = rewriter->define_block(rewriter, block.block);
-    block.allocs = arena_copy(arena, block.allocs, sizeof *block.allocs * (size_t)block.alloc_count);
-    for (int i = 0; i < block.alloc_count; i++)
-        block.allocs[i] = rewrite_buffer(rewriter, block.allocs[i]);
-    block.matches = arena_copy(arena, block.matches, sizeof *block.matches * (size_t)block.match_count);
-    for (int i = 0; i < block.match_count; i++) {
-        block.matches[i].source = rewrite_region(rewriter, block.matches[i].source);
-        block.matches[i].target = rewrite_buffer(rewriter, block.matches[i].target);
-    }
-    block.reads = rewrite_regions(rewriter, block.reads, block.read_count);
-    block.writes = rewrite_regions(rewriter, block.writes, block.write_count);
-    if (block.init)
-        block.init = rewrite_stmt(rewriter, block.init);
-    block.body = rewrite_stmt(rewriter, block.body);
-
-    return blocks_same(&block, &stmt->as.block) ? stmt : stmt_block(rewriter->ctx, block, stmt->span);
-}
-
-static const Stmt *rewrite_seq(Rewriter *rewriter, const Stmt *stmt)
-{
-    int count = stmt->as.seq.count;
-    const Stmt **items = ARENA_ARRAY(rewriter->ctx->arena, const Stmt *, count);
-    bool same = true;
-    for (int i = 0; i < count; i++) {
-        items[i] = rewrite_stmt(rewriter, stmt->as.seq.items[i]);
-        same &= items[i] == stmt->as.seq.items[i];
-    }
-    return same ? stmt : stmt_seq(rewriter->ctx, items, count);
-}
+/* --- statements --- */
 
 const Stmt *rewrite_stmt_children(Rewriter *rewriter, const Stmt *stmt)
 {
     Stmt copy = *stmt;
-    switch (stmt->kind) {
-    case STMT_SEQ: return rewrite_seq(rewriter, stmt);
-    case STMT_BLOCK: return rewrite_block(rewriter, stmt);
-    case STMT_FOR:
-        copy.as.loop.min = rewrite_expr(rewriter, copy.as.loop.min);
-        copy.as.loop.extent = rewrite_expr(rewriter, copy.as.loop.extent);
-        copy.as.loop.var = rewrite_definition(rewriter, copy.as.loop.var);
-        copy.as.loop.body = rewrite_stmt(rewriter, copy.as.loop.body);
-        break;
-    case STMT_WHILE:
-        copy.as.while_loop.condition = rewrite_expr(rewriter, copy.as.while_loop.condition);
-        copy.as.while_loop.body = rewrite_stmt(rewriter, copy.as.while_loop.body);
-        break;
-    case STMT_IF:
-        copy.as.branch.condition = rewrite_expr(rewriter, copy.as.branch.condition);
-        copy.as.branch.then_body = rewrite_stmt(rewriter, copy.as.branch.then_body);
-        if (copy.as.branch.else_body)
-            copy.as.branch.else_body = rewrite_stmt(rewriter, copy.as.branch.else_body);
-        break;
-    case STMT_LET:
-        copy.as.let.value = rewrite_expr(rewriter, copy.as.let.value);
-        copy.as.let.var = rewrite_definition(rewriter, copy.as.let.var);
-        copy.as.let.body = rewrite_stmt(rewriter, copy.as.let.body);
-        break;
-    case STMT_STORE:
-        copy.as.store.indices = rewrite_exprs(rewriter, copy.as.store.indices, copy.as.store.index_count);
-        copy.as.store.value = rewrite_expr(rewriter, copy.as.store.value);
-        if (copy.as.store.mask)
-            copy.as.store.mask = rewrite_expr(rewriter, copy.as.store.mask);
-        copy.as.store.buffer = rewrite_buffer(rewriter, copy.as.store.buffer);
-        break;
-    case STMT_EVALUATE: copy.as.evaluate = rewrite_expr(rewriter, copy.as.evaluate); break;
-    case STMT_ALLOCATE:
-        copy.as.allocate.extents = rewrite_exprs(rewriter, copy.as.allocate.extents, copy.as.allocate.extent_count);
-        copy.as.allocate.condition = rewrite_expr(rewriter, copy.as.allocate.condition);
-        copy.as.allocate.var = rewrite_definition(rewriter, copy.as.allocate.var);
-        copy.as.allocate.body = rewrite_stmt(rewriter, copy.as.allocate.body);
-        break;
-    case STMT_ALLOCATE_CONST:
-        copy.as.allocate_const.var = rewrite_definition(rewriter, copy.as.allocate_const.var);
-        copy.as.allocate_const.body = rewrite_stmt(rewriter, copy.as.allocate_const.body);
-        break;
-    case STMT_DECL_BUFFER:
-        copy.as.declare.buffer = rewrite_buffer(rewriter, copy.as.declare.buffer);
-        copy.as.declare.body = rewrite_stmt(rewriter, copy.as.declare.body);
-        break;
-    case STMT_ATTR:
-        if (copy.as.attr.node)
-            copy.as.attr.node = rewrite_expr(rewriter, copy.as.attr.node);
-        copy.as.attr.value = rewrite_expr(rewriter, copy.as.attr.value);
-        if (copy.as.attr.var)
-            copy.as.attr.var = rewrite_definition(rewriter, copy.as.attr.var);
-        copy.as.attr.body = rewrite_stmt(rewriter, copy.as.attr.body);
-        break;
-    case STMT_ASSERT:
-        copy.as.assertion.condition = rewrite_expr(rewriter, copy.as.assertion.condition);
-        copy.as.assertion.message = rewrite_expr(rewriter, copy.as.assertion.message);
-        copy.as.assertion.body = rewrite_stmt(rewriter, copy.as.assertion.body);
-        break;
-    case STMT_REALIZE:
-        copy.as.realize.region = rewrite_region(rewriter, copy.as.realize.region);
-        copy.as.realize.condition = rewrite_expr(rewriter, copy.as.realize.condition);
-        copy.as.realize.body = rewrite_stmt(rewriter, copy.as.realize.body);
-        break;
-    }
-    return memcmp(&copy, stmt, sizeof copy) ? stmt_new(rewriter->ctx, &copy) : stmt;
+    if (!rewrite_fields(rewriter, &copy, stmt_fields(stmt->kind)))
+        return stmt;
+    return copy.kind == STMT_SEQ ? stmt_seq(rewriter->ctx, copy.as.seq.items, copy.as.seq.count) : stmt_new(rewriter->ctx, &copy);
 }
 
 const Stmt *rewrite_stmt(Rewriter *rewriter, const Stmt *stmt)
 {
-    return rewriter->stmt ? rewriter->stmt(rewriter, stmt) : rewrite_stmt_children(rewriter, stmt);
+    const Stmt *result = rewriter->stmt ? rewriter->stmt(rewriter, stmt) : rewrite_stmt_children(rewriter, stmt);
+    if (result->kind != STMT_STORE || with_new_layout(rewriter, result->as.store.buffer) == result->as.store.buffer)
+        return result;
+    Stmt copy = *result;
+    copy.as.store.buffer = with_new_layout(rewriter, result->as.store.buffer);
+    return stmt_new(rewriter->ctx, &copy);
 }

@@ -1,5 +1,5 @@
-/* The generic visitor; see walk.h. */
-#include "ir/walk.h"
+/* The generic visitor; see walk.h. Where an expression can stand is said by stmt_fields.def alone. */
+#include "ir/fields.h"
 
 void visit_expr_children(Visitor *visitor, const Expr *expr)
 {
@@ -14,108 +14,101 @@ void visit_expr(Visitor *visitor, const Expr *expr)
         visit_expr_children(visitor, expr);
 }
 
-static void visit_range(Visitor *visitor, Range range)
-{
-    visit_expr(visitor, range.min);
-    visit_expr(visitor, range.extent);
-}
-
-static void visit_region(Visitor *visitor, const Region *region)
-{
-    for (int i = 0; i < region->buffer->ndim; i++)
-        visit_range(visitor, region->ranges[i]);
-}
-
 static void visit_exprs(Visitor *visitor, const Expr *const *exprs, int count)
 {
-    for (int i = 0; i < count; i++)
+    for (int i = 0; exprs && i < count; i++)
         visit_expr(visitor, exprs[i]);
 }
 
-static void visit_buffer_definition(Visitor *visitor, const Buffer *buffer)
+void visit_region(Visitor *visitor, const Region *region)
 {
-    visit_exprs(visitor, buffer->shape, buffer->ndim);
-    if (buffer->strides)
-        visit_exprs(visitor, buffer->strides, buffer->ndim);
-    visit_expr(visitor, buffer->elem_offset);
-}
-
-static void visit_block_exprs(Visitor *visitor, const BlockStmt *block)
-{
-    for (int i = 0; i < block->iter_count; i++) {
-        visit_range(visitor, block->iters[i].domain);
-        visit_expr(visitor, block->bindings[i]);
-    }
-    visit_expr(visitor, block->predicate);
-    for (int i = 0; i < block->read_count; i++)
-        visit_region(visitor, &block->reads[i]);
-    for (int i = 0; i < block->write_count; i++)
-        visit_region(visitor, &block->writes[i]);
-    for (int i = 0; i < block->alloc_count; i++)
-        visit_buffer_definition(visitor, block->allocs[i]);
-    for (int i = 0; i < block->match_count; i++) {
-        visit_buffer_definition(visitor, block->matches[i].target);
-        visit_region(visitor, &block->matches[i].source);
+    for (int i = 0; i < region->buffer->ndim; i++) {
+        visit_expr(visitor, region->ranges[i].min);
+        visit_expr(visitor, region->ranges[i].extent);
     }
 }
 
-static void visit_block(Visitor *visitor, const BlockStmt *block)
+static void visit_attr(Visitor *visitor, const AttrValue *value)
 {
-    if (visitor->expr)
-        visit_block_exprs(visitor, block);
-    if (block->init)
-        visit_stmt(visitor, block->init);
-    visit_stmt(visitor, block->body);
+    if (value->kind == ATTR_EXPR)
+        visit_expr(visitor, value->expr);
+    for (int i = 0; i < value->count; i++)
+        visit_attr(visitor, value->kind == ATTR_LIST ? value->items[i] : value->entries[i].value);
+}
+
+static void visit_attrs(Visitor *visitor, const Attrs *attrs)
+{
+    for (int i = 0; i < attrs->count; i++)
+        visit_attr(visitor, attrs->entries[i].value);
+}
+
+static void visit_expr_field(Visitor *visitor, const Field *field, const void *node);
+
+static void visit_node_exprs(Visitor *visitor, const void *node, const Field *fields)
+{
+    for (const Field *field = fields; field->shape; field++)
+        visit_expr_field(visitor, field, node);
+}
+
+void visit_buffer_layout(Visitor *visitor, const Buffer *buffer)
+{
+    visit_node_exprs(visitor, buffer, buffer_fields());
+}
+
+/* The expressions in FIELD of NODE, but for those in statements. */
+static void visit_expr_field(Visitor *visitor, const Field *field, const void *node)
+{
+    const void *at = field_in(field, node);
+    switch (field->shape) {
+    case FIELD_EXPR:
+        if (*(const Expr *const *)at)
+            visit_expr(visitor, *(const Expr *const *)at);
+        break;
+    case FIELD_EXPRS: visit_exprs(visitor, *(const Expr *const *const *)at, field_count(field, node)); break;
+    case FIELD_REGION: visit_region(visitor, at); break;
+    case FIELD_REGIONS:
+        for (int i = 0; i < field_count(field, node); i++)
+            visit_region(visitor, &(*(const Region *const *)at)[i]);
+        break;
+    case FIELD_BUFFER: visit_buffer_layout(visitor, *(const Buffer *const *)at); break;
+    case FIELD_BUFFERS:
+        for (int i = 0; i < field_count(field, node); i++)
+            visit_buffer_layout(visitor, (*(const Buffer *const *const *)at)[i]);
+        break;
+    case FIELD_ITERS:
+        for (int i = 0; i < field_count(field, node); i++)
+            visit_node_exprs(visitor, &(*(const Iter *const *)at)[i], iter_fields());
+        break;
+    case FIELD_MATCHES:
+        for (int i = 0; i < field_count(field, node); i++)
+            visit_node_exprs(visitor, &(*(const MatchBuffer *const *)at)[i], match_fields());
+        break;
+    case FIELD_ATTRS: visit_attrs(visitor, at); break;
+    default: break;
+    }
+}
+
+void visit_stmt_exprs(Visitor *visitor, const Stmt *stmt, Moment moment)
+{
+    for (const Field *field = stmt_fields(stmt->kind); field->shape; field++)
+        if (field->moment == moment)
+            visit_expr_field(visitor, field, stmt);
 }
 
 void visit_stmt_children(Visitor *visitor, const Stmt *stmt)
 {
-    switch (stmt->kind) {
-    case STMT_SEQ:
-        for (int i = 0; i < stmt->as.seq.count; i++)
-            visit_stmt(visitor, stmt->as.seq.items[i]);
-        return;
-    case STMT_FOR:
-        visit_expr(visitor, stmt->as.loop.min);
-        visit_expr(visitor, stmt->as.loop.extent);
-        break;
-    case STMT_WHILE: visit_expr(visitor, stmt->as.while_loop.condition); break;
-    case STMT_BLOCK: visit_block(visitor, &stmt->as.block); return;
-    case STMT_IF:
-        visit_expr(visitor, stmt->as.branch.condition);
-        visit_stmt(visitor, stmt->as.branch.then_body);
-        if (stmt->as.branch.else_body)
-            visit_stmt(visitor, stmt->as.branch.else_body);
-        return;
-    case STMT_LET: visit_expr(visitor, stmt->as.let.value); break;
-    case STMT_STORE:
-        visit_exprs(visitor, stmt->as.store.indices, stmt->as.store.index_count);
-        visit_expr(visitor, stmt->as.store.value);
-        if (stmt->as.store.mask)
-            visit_expr(visitor, stmt->as.store.mask);
-        return;
-    case STMT_EVALUATE: visit_expr(visitor, stmt->as.evaluate); return;
-    case STMT_ALLOCATE:
-        visit_exprs(visitor, stmt->as.allocate.extents, stmt->as.allocate.extent_count);
-        visit_expr(visitor, stmt->as.allocate.condition);
-        break;
-    case STMT_ALLOCATE_CONST: visit_exprs(visitor, stmt->as.allocate_const.extents, stmt->as.allocate_const.extent_count); break;
-    case STMT_DECL_BUFFER: visit_buffer_definition(visitor, stmt->as.declare.buffer); break;
-    case STMT_ATTR:
-        if (stmt->as.attr.node)
-            visit_expr(visitor, stmt->as.attr.node);
-        visit_expr(visitor, stmt->as.attr.value);
-        break;
-    case STMT_ASSERT:
-        visit_expr(visitor, stmt->as.assertion.condition);
-        visit_expr(visitor, stmt->as.assertion.message);
-        break;
-    case STMT_REALIZE:
-        visit_region(visitor, &stmt->as.realize.region);
-        visit_expr(visitor, stmt->as.realize.condition);
-        break;
+    for (const Field *field = stmt_fields(stmt->kind); field->shape; field++) {
+        const void *at = field_in(field, stmt);
+        if (field->shape == FIELD_STMTS) {
+            for (int i = 0; i < field_count(field, stmt); i++)
+                visit_stmt(visitor, (*(const Stmt *const *const *)at)[i]);
+        } else if (field->shape == FIELD_STMT) {
+            if (*(const Stmt *const *)at)
+                visit_stmt(visitor, *(const Stmt *const *)at);
+        } else if (visitor->expr) {
+            visit_expr_field(visitor, field, stmt);
+        }
     }
-    visit_stmt(visitor, stmt_body(stmt));
 }
 
 void visit_stmt(Visitor *visitor, const Stmt *stmt)

@@ -12,12 +12,26 @@ struct Visitor {
     void (*leave_stmt)(Visitor *visitor, const Stmt *stmt); /* after the children, also when they were skipped */
     void *data;
 };
-/* Visits all expressions of a statement too: extents, bindings, predicates, regions, shapes of buffers defined in it, annotations not. */
+/* Visits all expressions of a statement too, as stmt_fields.def lists them: extents, bindings, domains, predicates, regions, layouts of
+   buffers defined in it, annotations. */
 void visit_expr(Visitor *visitor, const Expr *expr);
 void visit_stmt(Visitor *visitor, const Stmt *stmt);
 /* The children only; for hooks that return false and descend by themselves. */
 void visit_expr_children(Visitor *visitor, const Expr *expr);
 void visit_stmt_children(Visitor *visitor, const Stmt *stmt);
+
+/* When an expression of a statement is evaluated. */
+typedef enum {
+    MOMENT_ENTRY,  /* once, outside of what the statement defines and guards */
+    MOMENT_INSIDE, /* where that is known: the axes of a block have values, its predicate holds; a while loop's condition, each time */
+    MOMENT_STATED, /* never: declared regions, annotations */
+    MOMENT_BODY,   /* no expression: statements and symbols */
+} Moment;
+/* The expressions of STMT itself that are evaluated at MOMENT, without those of the statements in it. */
+void visit_stmt_exprs(Visitor *visitor, const Stmt *stmt, Moment moment);
+/* The ranges of a region; the shape, strides and offset of a buffer. */
+void visit_region(Visitor *visitor, const Region *region);
+void visit_buffer_layout(Visitor *visitor, const Buffer *buffer);
 
 /* --- Rewriting. rewrite_* call the hook where there is one, else rewrite the children; a node whose children did not change is returned as
    it is. A hook that wants its children rewritten calls rewrite_*_children itself. --- */
@@ -27,11 +41,13 @@ struct Rewriter {
     const Expr *(*expr)(Rewriter *rewriter, const Expr *expr);
     const Stmt *(*stmt)(Rewriter *rewriter, const Stmt *stmt); /* may return the empty statement, never NULL */
     /* Uses and definitions of a buffer, and definitions of a variable (loop, iterator, let, allocate, launch_thread). Without a hook they
-       stay. */
+       stay. A buffer whose layout (shape, strides, offset) changes where it is defined becomes a fresh one over the same memory; a hook for
+       buffers that names another one decides alone. */
     Buffer *(*buffer)(Rewriter *rewriter, Buffer *buffer);
     Var *(*define_var)(Rewriter *rewriter, Var *var);
     Block *(*define_block)(Rewriter *rewriter, Block *block);
     void *data;
+    Map layouts; /* of rewrite.c: buffers as they were defined -> with the new layout */
 };
 const Expr *rewrite_expr(Rewriter *rewriter, const Expr *expr);
 const Expr *rewrite_expr_children(Rewriter *rewriter, const Expr *expr);

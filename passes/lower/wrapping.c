@@ -4,8 +4,6 @@
      if vi * 1073741824 == 0:      ->      if T.Cast("int32", T.Cast("uint32", vi) * T.uint32(1073741824)) == 0:
 
    T.where, bindings and indices stay as they are: those must not overflow. */
-#include <string.h>
-
 #include "ir/wrap.h"
 #include "passes/lower/state.h"
 
@@ -74,10 +72,20 @@ static const Expr *wrap_condition(Rewriter *rewriter, const Expr *condition)
     return wrapping(rewriter, wrap_conditions(rewriter, condition));
 }
 
+/* Puts VALUE into SLOT, which is in COPY, a copy of STMT; STMT where it is there already. */
+static const Stmt *with_value(Rewriter *rewriter, const Stmt *stmt, const Stmt *copy, const Expr **slot, const Expr *value)
+{
+    if (*slot == value)
+        return stmt;
+    *slot = value;
+    return stmt_new(rewriter->ctx, copy);
+}
+
 /* STMT without its children's changes; what it binds is in scope. */
 static const Stmt *wrap_here(Rewriter *rewriter, const Stmt *stmt)
 {
     Stmt copy = *stmt;
+    const Expr *value;
     switch (stmt->kind) {
     case STMT_FOR: enter_range(rewriter, stmt->as.loop.var, (Range){stmt->as.loop.min, stmt->as.loop.extent}); return stmt;
     case STMT_BLOCK:
@@ -85,17 +93,19 @@ static const Stmt *wrap_here(Rewriter *rewriter, const Stmt *stmt)
             enter_range(rewriter, stmt->as.block.iters[i].var, stmt->as.block.iters[i].domain);
         return stmt;
     case STMT_LET:
-        copy.as.let.value = wrap_condition(rewriter, stmt->as.let.value);
+        value = wrap_condition(rewriter, stmt->as.let.value);
         enter_value(rewriter, stmt->as.let.var, stmt->as.let.value);
-        break;
-    case STMT_IF: copy.as.branch.condition = wrap_condition(rewriter, stmt->as.branch.condition); break;
-    case STMT_WHILE: copy.as.while_loop.condition = wrap_condition(rewriter, stmt->as.while_loop.condition); break;
-    case STMT_ASSERT: copy.as.assertion.condition = wrap_condition(rewriter, stmt->as.assertion.condition); break;
-    case STMT_STORE: copy.as.store.value = wrap_conditions(rewriter, stmt->as.store.value); break;
-    case STMT_EVALUATE: copy.as.evaluate = wrap_conditions(rewriter, stmt->as.evaluate); break;
+        return with_value(rewriter, stmt, &copy, &copy.as.let.value, value);
+    case STMT_IF:
+        return with_value(rewriter, stmt, &copy, &copy.as.branch.condition, wrap_condition(rewriter, copy.as.branch.condition));
+    case STMT_WHILE:
+        return with_value(rewriter, stmt, &copy, &copy.as.while_loop.condition, wrap_condition(rewriter, copy.as.while_loop.condition));
+    case STMT_ASSERT:
+        return with_value(rewriter, stmt, &copy, &copy.as.assertion.condition, wrap_condition(rewriter, copy.as.assertion.condition));
+    case STMT_STORE: return with_value(rewriter, stmt, &copy, &copy.as.store.value, wrap_conditions(rewriter, copy.as.store.value));
+    case STMT_EVALUATE: return with_value(rewriter, stmt, &copy, &copy.as.evaluate, wrap_conditions(rewriter, copy.as.evaluate));
     default: return stmt;
     }
-    return memcmp(&copy, stmt, sizeof copy) ? stmt_new(rewriter->ctx, &copy) : stmt;
 }
 
 static const Stmt *wrap_in_stmt(Rewriter *rewriter, const Stmt *stmt)
