@@ -127,7 +127,7 @@ static const MarkSplits *splits_of(const Divider *d, const IterMark *mark)
 
 static void divide_input(Divider *d, const MarkSplits *splits)
 {
-    bool inner = is_inner_var(d, splits->mark->input->value.var);
+    bool inner = is_inner_var(d, iter_input_var(splits->mark->input));
     for (int i = 0; i < splits->splits.count; i++) {
         IterSplit split = splits->splits.data[i];
         note(d, split, inner ? only_inner(d, split_value(split), split.extent) : only_outer(d, split_value(split), split.extent));
@@ -194,8 +194,6 @@ static Divided divide_split(Divider *d, const IterSplit *split)
         return *known;
     const MarkSplits *splits = splits_of(d, split->source);
     if (split->source->input) {
-        if (split->source->input->kind != EXPR_VAR)
-            return fail(d, split->scale->dtype);
         divide_input(d, splits);
     } else {
         Divided mark = divide_sum(d, split->source->sum, split->source->extent);

@@ -73,6 +73,11 @@ bool iter_prove_equal(Analyzer *an, const Expr *a, const Expr *b);
 bool iter_prove_divisible(Analyzer *an, const Expr *dividend, const Expr *divisor);
 bool iter_split_equal(const IterSplit *a, const IterSplit *b, bool compare_scale);
 const IterMark *iter_mark_new(Context *ctx, const Expr *input, const IterSum *sum, const Expr *extent);
+/* The variable of INPUT, the input of a mark: that is the variable, or variable - start where its range does not start at 0. */
+static inline const Var *iter_input_var(const Expr *input)
+{
+    return (input->kind == EXPR_SUB ? input->args[0] : input)->value.var;
+}
 /* The whole of MARK, scaled. */
 IterSplit iter_split_whole(Context *ctx, const IterMark *mark, const Expr *scale);
 IterSum iter_sum_of_split(Context *ctx, IterSplit split, const Expr *base);

@@ -26,11 +26,11 @@ static MarkValue *mark_value(Inverter *inv, const IterMark *mark)
 
 static void carry_sum(Inverter *inv, const IterSum *sum, const Expr *value);
 
-/* The variable of an input mark: the mark is the variable, or variable - min. */
+/* Sets the variable of an input mark, which is the variable, or variable - min. */
 static void set_input(Inverter *inv, const Expr *input, const Expr *value)
 {
     bool shifted = input->kind == EXPR_SUB;
-    const Var *var = shifted ? input->args[0]->value.var : input->value.var;
+    const Var *var = iter_input_var(input);
     if (shifted)
         value = op_add(inv->ctx, value, input->args[1]);
     map_set(inv->ctx->arena, &inv->inverse, var, (void *)value);

@@ -183,7 +183,11 @@ const Expr *iter_sum_to_expr(Analyzer *an, const IterSum *sum)
 {
     Context *ctx = analyzer_context(an);
     const Expr *result = expr_int(ctx, sum->dtype, 0);
-    for (int i = 0; i < sum->count; i++)
+    bool shifted = false; /* an iterator that starts at s stands as var - s, which the base often undoes */
+    for (int i = 0; i < sum->count; i++) {
         result = op_add(ctx, result, iter_split_to_expr(an, &sum->args[i]));
-    return op_add(ctx, result, sum->base);
+        shifted |= sum->args[i].source->input && sum->args[i].source->input->kind == EXPR_SUB;
+    }
+    result = op_add(ctx, result, sum->base);
+    return shifted ? analyzer_simplify(an, result) : result;
 }

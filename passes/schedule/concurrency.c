@@ -260,7 +260,7 @@ bool primitive_bind(Schedule *sch, const Value *args, Value *result)
     (void)result;
     const TreeNode *node = schedule_loop(sch, args[0].as.loop);
     Str thread = args[1].as.text;
-    if (!node || !check_thread_name(sch, &args[1]) || !check_loop_starts_at_zero(sch, node) || !check_loop_has_no_jump(sch, node) ||
+    if (!node || !check_thread_name(sch, &args[1]) || !check_loop_has_no_jump(sch, node) || !(node = loops_count_from_zero(sch, node)) ||
         !check_threads_around_and_below(sch, node, thread) || !check_init_has_thread(sch, node))
         return false;
     sched_note_bound(sch, node_loop(node)->var);

@@ -7,7 +7,8 @@
                                                       vj = T.axis.spatial(16, i_j_fused % 16)
 
    The iterations keep their order. What must hold: each loop is the whole body of the one before, no extent depends on another of the
-   loops, and the product of the extents fits in the type. The new loop is serial, whatever kind the old ones were. */
+   loops, and the product of the extents fits in the type. A loop may start anywhere, also where an outer one says: its start is added to
+   its index. The new loop is serial, whatever kind the old ones were. */
 #include "ir/print.h"
 #include "ir/walk.h"
 #include "passes/arith/iter_map.h"
@@ -74,7 +75,7 @@ static bool check_fusion(Schedule *sch, const Fusion *fusion)
 {
     for (int i = 0; i < fusion->count; i++) {
         if (!check_loop_is_plain(sch, fusion->nodes[i]) || (i > 0 && !check_nested(sch, fusion->nodes[i - 1], fusion->nodes[i])) ||
-            !check_loop_starts_at_zero(sch, fusion->nodes[i]) || !check_rectangular(sch, fusion, i))
+            !check_rectangular(sch, fusion, i))
             return false;
     }
     /* a jump in the one-loop case stays where it is */
@@ -248,12 +249,25 @@ static bool gather_loops(Schedule *sch, const ValueList *loops, Fusion *fusion)
     return true;
 }
 
+/* The loops of FUSION, each of which may be evaluated anywhere in the outermost, with their starts taken into their bodies. */
+static bool count_from_zero(Schedule *sch, const ValueList *loops, Fusion *fusion)
+{
+    const Stmt *top = fusion->nodes[0]->stmt;
+    if (fusion->count > 1 && !check_bounds_of_nest_are_kept(sch, fusion->nodes, fusion->count, top))
+        return false;
+    for (int i = 0; i < loops->count; i++)
+        if (!loops_count_from_zero(sch, schedule_loop(sch, loops->items[i].as.loop)))
+            return false;
+    return gather_loops(sch, loops, fusion);
+}
+
 bool primitive_fuse(Schedule *sch, const Value *args, Value *result)
 {
     Context *ctx = sch->ctx;
     bool preserve_unit_iters = args[1].as.boolean;
     Fusion fusion = {0};
-    if (!gather_loops(sch, args[0].as.list, &fusion) || !check_fusion(sch, &fusion) || !check_inits_are_kept(sch, &fusion) ||
+    if (!gather_loops(sch, args[0].as.list, &fusion) || !check_fusion(sch, &fusion) ||
+        !count_from_zero(sch, args[0].as.list, &fusion) || !check_inits_are_kept(sch, &fusion) ||
         (fusion.count > 1 && !check_reductions_run_once(sch, fusion.nodes[fusion.count - 1], fused_loop(&fusion, 0)->var)))
         return false;
 

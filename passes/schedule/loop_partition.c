@@ -8,9 +8,17 @@
                                                         with T.block("B_i1_partition"):
                                                             for i1 in range(10, 100):
                                                                 with T.block("B_i1"): ...
-   The order of instances stays. The blocks around the parts declare what the parts touch. Refused for a loop that a block with an init
-   reduces over, also by way of the axes of blocks around it, or that reaches a point of it in several iterations of the reduction: each part
-   would start the reduction anew. Refused also where parallel iterations share scratch that the only such loop had for each of them alone. */
+   The order of instances stays. The domain of an axis that is bound to the loop itself becomes that of the part. The blocks around the
+   parts declare what the parts touch. A part may start anywhere; all loop steps take it. A None for which no iteration is left gives no part,
+   and a warning.
+
+   The new blocks are scopes: get_loops("B_i1") gives [i1] and the loops inside of it, and get_loops("B_i_common") the loops outside of the
+   partition. Go on with the loops that the step returns, with the blocks of the parts by their names ("B_i0", "B_i1"), and with
+   "B_i_common" where the partition as a whole is meant. fuse, reorder and merge do not cross the new blocks.
+
+   Refused for a loop that a block with an init reduces over, also by way of the axes of blocks around it, or that reaches a point of it in
+   several iterations of the reduction: each part would start the reduction anew. Refused also where parallel iterations share scratch that
+   the only such loop had for each of them alone. */
 #include <string.h>
 
 #include "ir/infer_regions.h"
@@ -31,39 +39,62 @@ typedef struct {
     Map buffers; /* data variable -> Buffer */
 } Partition;
 
-/* The constant sizes of the parts; one None takes what the others leave, and what they leave without one is a part of its own. */
+/* FACTOR, number INDEX of the list, adds its size; *INFERRED is the number of the one None so far, or -1. False after a refusal. */
+static bool take_factor(Partition *p, const Value *factor, int index, int *inferred)
+{
+    Schedule *sch = p->sch;
+    int64_t size = 0;
+    if (factor->kind == VALUE_NONE) {
+        if (*inferred >= 0)
+            return sched_refuse_argument(sch, factor, "one factor at most may be None, and factors %d and %d are", *inferred, index);
+        *inferred = index;
+    } else if (!expr_const_int(factor->as.expr, &size)) {
+        return sched_refuse_argument(sch, factor, "factor %d, %s, is not a constant", index, print_expr(sch->ctx, factor->as.expr));
+    } else if (size <= 0) {
+        return sched_refuse_argument(sch, factor, "factors must be positive, and factor %d is %lld", index, (long long)size);
+    }
+    p->sizes[index] = size;
+    return true;
+}
+
+/* The one None of the factors, number INFERRED, has no iteration left: it is no part. */
+static void drop_empty_part(Partition *p, int inferred)
+{
+    const ForStmt *loop = node_loop(p->loop);
+    diag_warning(p->sch->ctx, p->sch->call_span,
+                 "loop_partition: the other factors take all %s iterations of loop '%s'; factor %d, which is None, gives no loop",
+                 print_expr(p->sch->ctx, loop->extent), loop->var->name, inferred);
+    p->count--;
+    for (int i = inferred; i < p->count; i++)
+        p->sizes[i] = p->sizes[i + 1];
+}
+
+/* The constant sizes of the parts. One None takes the iterations that the other factors leave; without a None they are a last part. */
 static bool find_sizes(Partition *p, const Value *argument)
 {
     const ValueList *factors = argument->as.list;
     Schedule *sch = p->sch;
     const ForStmt *loop = node_loop(p->loop);
-    int64_t extent, sum = 0, inferred = -1;
-    if (!expr_const_int(loop->extent, &extent) || !expr_is_int(loop->min, 0))
-        return sched_refuse(sch, "loop '%s' runs from %s over %s iterations, and must run from 0 over a constant number of them",
-                            loop->var->name, print_expr(sch->ctx, loop->min), print_expr(sch->ctx, loop->extent));
+    int64_t extent, sum = 0;
+    int inferred = -1;
+    if (!expr_const_int(loop->extent, &extent))
+        return sched_refuse(sch, "loop '%s' runs over %s iterations, and the number must be a constant", loop->var->name,
+                            print_expr(sch->ctx, loop->extent));
+    p->count = factors->count;
     p->sizes = ARENA_ARRAY(sch->ctx->arena, int64_t, factors->count + 1);
     for (int i = 0; i < factors->count; i++) {
-        Value factor = factors->items[i];
-        int64_t size = 0;
-        if (factor.kind == VALUE_NONE) {
-            if (inferred >= 0)
-                return sched_refuse_argument(sch, &factors->items[i], "one factor at most may be None, and factors %d and %d are",
-                                             (int)inferred, i);
-            inferred = i;
-        } else if (!expr_const_int(factor.as.expr, &size)) {
-            return sched_refuse_argument(sch, &factors->items[i], "factor %d, %s, is not a constant", i,
-                                         print_expr(sch->ctx, factor.as.expr));
-        } else if (size <= 0) {
-            return sched_refuse_argument(sch, &factors->items[i], "factors must be positive, and factor %d is %lld", i, (long long)size);
-        }
-        p->sizes[i] = size;
-        if (__builtin_add_overflow(sum, size, &sum) || sum >= extent)
-            return sched_refuse_argument(
-                sch, argument, "the factors add up to the %lld iterations of loop '%s' or more: nothing would be left to partition off",
-                (long long)extent, loop->var->name);
+        if (!take_factor(p, &factors->items[i], i, &inferred))
+            return false;
+        if (__builtin_add_overflow(sum, p->sizes[i], &sum) || sum > extent)
+            return sched_refuse_argument(sch, argument, "the factors add up to more than the %lld iterations of loop '%s'",
+                                         (long long)extent, loop->var->name);
     }
-    p->count = factors->count;
+    if (sum == extent && (inferred < 0 || factors->count == 1))
+        return sched_refuse_argument(sch, argument, "the factors add up to the %lld iterations of loop '%s': nothing would be left to "
+                                     "partition off", (long long)extent, loop->var->name);
     p->sizes[inferred >= 0 ? inferred : p->count++] = extent - sum;
+    if (sum == extent)
+        drop_empty_part(p, inferred);
     return true;
 }
 
@@ -199,14 +230,48 @@ static bool check_no_reduction(Partition *p)
     return true;
 }
 
+/* A part of the loop: its variable and range. */
 typedef struct {
-    const char *suffix;
-} Renaming;
+    Var *var;
+    Range range;
+} Part;
 
 static Block *rename_block(Rewriter *rewriter, Block *block)
 {
-    const Renaming *renaming = rewriter->data;
-    return block_new(rewriter->ctx, context_internf(rewriter->ctx, "%s_%s", block->name, renaming->suffix), block->span);
+    const Part *part = rewriter->data;
+    return block_new(rewriter->ctx, context_internf(rewriter->ctx, "%s_%s", block->name, part->var->name), block->span);
+}
+
+/* DOMAIN, of an axis that is bound to the loop itself, without the values that only other parts reach. */
+static Range narrowed_domain(Context *ctx, const Part *part, Range domain)
+{
+    Analyzer *an = analyzer_new(ctx);
+    DType dtype = domain.min->dtype;
+    const Expr *min = op_cast(ctx, dtype, part->range.min), *end = op_add(ctx, min, op_cast(ctx, dtype, part->range.extent)),
+               *domain_end = op_add(ctx, domain.min, domain.extent);
+    if (!analyzer_prove_less_equal(an, domain.min, min))
+        return domain;
+    if (analyzer_prove_less_equal(an, end, domain_end))
+        return (Range){min, op_cast(ctx, dtype, part->range.extent)};
+    if (analyzer_prove_less_equal(an, domain_end, end) && analyzer_prove_less_equal(an, min, domain_end))
+        return (Range){min, analyzer_simplify(an, op_sub(ctx, domain_end, min))};
+    return domain;
+}
+
+static const Stmt *narrow_axes(Rewriter *rewriter, const Stmt *stmt)
+{
+    const Part *part = rewriter->data;
+    stmt = rewrite_stmt_children(rewriter, stmt);
+    if (stmt->kind != STMT_BLOCK)
+        return stmt;
+    BlockStmt block = stmt->as.block;
+    block.iters = ARENA_ARRAY(rewriter->ctx->arena, Iter, block.iter_count);
+    for (int i = 0; i < block.iter_count; i++) {
+        block.iters[i] = stmt->as.block.iters[i];
+        if (expr_is_var(block.bindings[i], part->var))
+            block.iters[i].domain = narrowed_domain(rewriter->ctx, part, block.iters[i].domain);
+    }
+    return stmt_block(rewriter->ctx, block, stmt->span);
 }
 
 static bool find_load(Visitor *visitor, const Expr *expr)
@@ -282,7 +347,7 @@ static const Stmt *block_around(Partition *p, const char *name, const Stmt *body
     return stmt_block(ctx, block, span);
 }
 
-/* The part number INDEX, from BEGIN on; *VAR gets its loop variable. */
+/* The part number INDEX, BEGIN iterations after the first; *VAR gets its loop variable. */
 static const Stmt *make_part(Partition *p, int index, int64_t begin, Var **var)
 {
     Context *ctx = p->sch->ctx;
@@ -290,11 +355,11 @@ static const Stmt *make_part(Partition *p, int index, int64_t begin, Var **var)
     *var = var_clone(ctx, loop.var, context_internf(ctx, "%s%d", loop.var->name, index));
     Subst values = {0};
     subst_var(ctx, &values, loop.var, expr_var(ctx, *var));
-    Renaming renaming = {(*var)->name};
-    Rewriter rewriter = {.ctx = ctx, .define_block = rename_block, .data = &renaming};
     loop.var = *var;
-    loop.min = expr_int(ctx, (*var)->dtype, begin);
+    loop.min = analyzer_simplify(analyzer_new(ctx), op_add(ctx, loop.min, expr_int(ctx, (*var)->dtype, begin)));
     loop.extent = expr_int(ctx, (*var)->dtype, p->sizes[index]);
+    Part part = {*var, {loop.min, loop.extent}};
+    Rewriter rewriter = {.ctx = ctx, .define_block = rename_block, .stmt = narrow_axes, .data = &part};
     loop.body = rewrite_stmt(&rewriter, clone_fresh(ctx, subst_stmt(ctx, &values, loop.body)));
     return block_around(p, arena_printf(ctx->arena, "%s_%s_partition", p->name, (*var)->name), stmt_for(ctx, loop, p->loop->stmt->span));
 }
@@ -319,7 +384,7 @@ bool primitive_loop_partition(Schedule *sch, const Value *args, Value *result)
     Partition p = {.sch = sch, .loop = schedule_loop(sch, args[0].as.loop)};
     int blocks;
     if (!p.loop || !check_loop_is_plain(sch, p.loop) || !check_loop_has_no_jump(sch, p.loop) || !find_sizes(&p, &args[1]) ||
-        !check_no_reduction(&p))
+        !check_bounds_are_kept(sch, p.loop, &p.loop->stmt, 1) || !check_no_reduction(&p))
         return false;
     const TreeNode **below = schedule_child_blocks(sch, p.loop, &blocks);
     p.name = blocks ? node_block(below[0])->block->name : "loop";

@@ -138,16 +138,6 @@ bool check_loop_is_plain(Schedule *sch, const TreeNode *node)
     return true;
 }
 
-bool check_loop_starts_at_zero(Schedule *sch, const TreeNode *node)
-{
-    const ForStmt *loop = node_loop(node);
-    if (analyzer_prove_equal(analyzer_new(sch->ctx), loop->min, expr_int(sch->ctx, loop->min->dtype, 0)))
-        return true;
-    sched_refuse_node(sch, node, "loop '%s' starts at %s; only loops that start at 0 are supported", loop->var->name, print_expr(sch->ctx, loop->min));
-    sched_note(sch, node->stmt->span, "loop '%s' is here", loop->var->name);
-    return false;
-}
-
 static bool find_jump(Visitor *visitor, const Expr *expr)
 {
     if (expr_is_call(expr, OP_BREAK_LOOP) || expr_is_call(expr, OP_CONTINUE_LOOP))

@@ -24,14 +24,22 @@ const Expr *loops_guard_divisors(Schedule *sch, const TreeNode *node, Analyzer *
    cannot be shown. */
 bool loops_imply(Schedule *sch, const TreeNode *const *loops, int count, const Expr *given, const Expr *conclusion);
 
+/* LOOP counts from 0. */
+bool loop_starts_at_zero(Schedule *sch, const TreeNode *loop);
+/* LOOP with its start taken into its body, so that it counts from 0 under the same variable; NULL after a refusal. Nodes that were found
+   before are invalid where the loop did not count from 0. */
+const TreeNode *loops_count_from_zero(Schedule *sch, const TreeNode *loop);
+
 /* A break or continue that leaves or continues the loop at NODE; NULL: there is none. */
 const Expr *loop_jump(const TreeNode *node);
 
 /* --- What split, fuse and their like require of a loop; false after a refusal --- */
 /* LOOP has no annotation and is not bound to a thread. */
 bool check_loop_is_plain(Schedule *sch, const TreeNode *loop);
-/* LOOP counts from 0. */
-bool check_loop_starts_at_zero(Schedule *sch, const TreeNode *loop);
+/* The bounds of LOOP read no memory that statements of PARTS (COUNT) write, and have no effect: a step may evaluate them anywhere in these. */
+bool check_bounds_are_kept(Schedule *sch, const TreeNode *loop, const Stmt *const *parts, int count);
+/* The same for each of the COUNT loops and for all that TOP, a statement around them, holds. */
+bool check_bounds_of_nest_are_kept(Schedule *sch, const TreeNode *const *loops, int count, const Stmt *top);
 /* No break or continue below LOOP leaves or continues it: such a statement would act on another loop afterwards. */
 bool check_loop_has_no_jump(Schedule *sch, const TreeNode *loop);
 /* Its threads run the iterations of a bound loop together, statement by statement: it cannot take on another way to run. False after a

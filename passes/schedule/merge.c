@@ -7,9 +7,9 @@
          with T.block("C"): ...
 
    The loops from the given ones up to the statement list that holds all of them merge too. What must hold: each of these loops is the whole
-   body of the one around it, none has an annotation or is bound, all start at 0; the nests are equally deep with equal extents; accesses
-   that depend on one another keep their order. The merged nest stands where the last of the nests stood, with the bodies in the order in
-   which the loops are given. */
+   body of the one around it, none has an annotation or is bound; the nests are equally deep with equal extents; accesses that depend on one
+   another keep their order. Where the loops start at different places, the merged loop runs over the range of the first given one. The
+   merged nest stands where the last of the nests stood, with the bodies in the order in which the loops are given. */
 #include "ir/print.h"
 #include "ir/walk.h"
 #include "passes/schedule/legality.h"
@@ -70,6 +70,20 @@ static bool check_one_list(Schedule *sch, Merge *merge)
     return false;
 }
 
+/* The bounds of the loop at NODE are the same wherever the merged nest may come to stand, and in each of its bodies. */
+static bool check_loop_bounds(Schedule *sch, const Merge *merge, const TreeNode *node)
+{
+    const Stmt *list = merge->list->stmt;
+    int first = list->as.seq.count, last = -1;
+    for (int i = 0; i < list->as.seq.count; i++)
+        for (int g = 0; g < merge->count; g++)
+            if (schedule_is_under(sch, merge->given[g], schedule_find_stmt(sch, list->as.seq.items[i]))) {
+                first = i < first ? i : first;
+                last = i;
+            }
+    return check_bounds_are_kept(sch, node, list->as.seq.items + first, last - first + 1);
+}
+
 /* Collects the loops from below the list to GIVEN, each the whole body of the one around it. */
 static bool find_nest(Schedule *sch, const Merge *merge, const TreeNode *given, Nest *nest)
 {
@@ -80,7 +94,7 @@ static bool find_nest(Schedule *sch, const Merge *merge, const TreeNode *given, 
             note_no_loop(sch, node);
             return false;
         }
-        if (!check_loop_is_plain(sch, node) || !check_loop_starts_at_zero(sch, node) || !check_loop_has_no_jump(sch, node))
+        if (!check_loop_is_plain(sch, node) || !check_loop_has_no_jump(sch, node) || !check_loop_bounds(sch, merge, node))
             return false;
         vec_push(sch->ctx->arena, &inwards, node);
     }
@@ -90,12 +104,21 @@ static bool find_nest(Schedule *sch, const Merge *merge, const TreeNode *given, 
     return true;
 }
 
-/* The loops of NEST as uses of those of FIRST, so that extents that depend on outer loops can be compared. */
-static Subst nest_renaming(Context *ctx, const Nest *nest, Var *const *vars)
+/* The loops of NEST as uses of VARS, which run over the same ranges as the loops of FIRST: a loop that starts elsewhere is as far from its
+   own start. */
+static Subst nest_renaming(Context *ctx, const Nest *first, const Nest *nest, Var *const *vars)
 {
-    Subst subst = {0};
-    for (int d = 0; d < nest->depth; d++)
-        subst_var(ctx, &subst, node_loop(nest->loops[d])->var, op_cast(ctx, node_loop(nest->loops[d])->var->dtype, expr_var(ctx, vars[d])));
+    Subst subst = {0}, first_names = {0};
+    for (int d = 0; d < nest->depth; d++) {
+        const ForStmt *loop = node_loop(nest->loops[d]), *model = node_loop(first->loops[d]);
+        DType dtype = loop->var->dtype;
+        const Expr *value = op_cast(ctx, dtype, expr_var(ctx, vars[d])), *start = op_cast(ctx, dtype, subst_expr(ctx, &subst, loop->min)),
+                   *model_start = op_cast(ctx, dtype, subst_expr(ctx, &first_names, model->min));
+        if (!analyzer_prove_equal(analyzer_new(ctx), start, model_start))
+            value = op_add(ctx, value, analyzer_simplify(analyzer_new(ctx), op_sub(ctx, start, model_start)));
+        subst_var(ctx, &first_names, model->var, op_cast(ctx, model->var->dtype, expr_var(ctx, vars[d])));
+        subst_var(ctx, &subst, loop->var, value);
+    }
     return subst;
 }
 
@@ -110,7 +133,7 @@ static bool check_same_shape(Schedule *sch, const Nest *first, const Nest *nest,
         note_loop(sch, b);
         return false;
     }
-    Subst first_names = nest_renaming(ctx, first, vars), names = nest_renaming(ctx, nest, vars);
+    Subst first_names = nest_renaming(ctx, first, first, vars), names = nest_renaming(ctx, first, nest, vars);
     for (int d = 0; d < nest->depth; d++) {
         const Expr *extent = subst_expr(ctx, &first_names, node_loop(first->loops[d])->extent),
                    *other = subst_expr(ctx, &names, node_loop(nest->loops[d])->extent);
@@ -140,14 +163,17 @@ static const Stmt *merged_nest(Schedule *sch, const Merge *merge, Var *const *va
     Context *ctx = sch->ctx;
     const Stmt **bodies = ARENA_ARRAY(ctx->arena, const Stmt *, merge->count);
     for (int i = 0; i < merge->count; i++) {
-        Subst names = nest_renaming(ctx, &merge->nests[i], vars);
+        Subst names = nest_renaming(ctx, &merge->nests[0], &merge->nests[i], vars);
         bodies[i] = subst_stmt(ctx, &names, node_loop(merge->given[i])->body);
     }
     const Nest *first = &merge->nests[0];
-    Subst names = nest_renaming(ctx, first, vars);
+    Subst names = nest_renaming(ctx, first, first, vars);
     const Stmt *stmt = stmt_seq(ctx, bodies, merge->count);
-    for (int d = first->depth - 1; d >= 0; d--)
-        stmt = loops_serial(ctx, vars[d], subst_expr(ctx, &names, node_loop(first->loops[d])->extent), stmt, first->loops[d]->stmt->span);
+    for (int d = first->depth - 1; d >= 0; d--) {
+        const ForStmt *loop = node_loop(first->loops[d]);
+        stmt = stmt_for_serial(ctx, vars[d], subst_expr(ctx, &names, loop->min), subst_expr(ctx, &names, loop->extent), stmt,
+                               first->loops[d]->stmt->span);
+    }
     return stmt;
 }
 

@@ -154,7 +154,8 @@ static bool check_blocks(Schedule *sch, const Reordering *reordering)
     for (int i = 0; i < count; i++)
         if (!check_block(sch, blocks[i], top))
             return false;
-    return check_loop_has_no_jump(sch, reordering->chain[0]);
+    return check_loop_has_no_jump(sch, reordering->chain[0]) &&
+           check_bounds_of_nest_are_kept(sch, reordering->chain, reordering->chain_count, top->stmt);
 }
 
 bool primitive_reorder(Schedule *sch, const Value *args, Value *result)

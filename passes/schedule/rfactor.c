@@ -98,7 +98,7 @@ static bool check_loop(Factoring *f)
             return refuse_at(f, f->loops[i]);
         }
     }
-    return check_loop_starts_at_zero(f->sch, f->loop);
+    return check_bounds_of_nest_are_kept(f->sch, f->loops, f->loop_count, f->loops[0]->stmt);
 }
 
 /* The stores of the init, one for each target in the order of the targets; false when it is something else. */
@@ -547,7 +547,7 @@ static bool check_combined_once(Schedule *sch, const Block *block)
 bool primitive_rfactor(Schedule *sch, const Value *args, Value *result)
 {
     Factoring f = {.sch = sch, .loop = schedule_loop(sch, args[0].as.loop)};
-    if (!f.loop || !find_block(&f) || !check_block_has_scope(sch, f.block) ||
+    if (!f.loop || !(f.loop = loops_count_from_zero(sch, f.loop)) || !find_block(&f) || !check_block_has_scope(sch, f.block) ||
         !check_reduction_block(sch, f.block, NULL) || !check_loop(&f) ||
         !check_reduction(&f) || !check_axis(&f, &args[1]))
         return false;

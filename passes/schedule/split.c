@@ -6,6 +6,8 @@
              vi = T.axis.spatial(100, i)              vi = T.axis.spatial(100, i_0 * 16 + i_1)
                                                       T.where(i_0 * 16 + i_1 < 100)
 
+   A loop that starts elsewhere than at 0 has its start added to the value: range(4, 104) gives vi = i_0 * 16 + i_1 + 4 under the same guard.
+
    The iterations keep their order, so the step needs no dependence analysis: what must hold is that the iterations beyond the old extent
    are guarded, that the guard leaves no init out, and that no index of the new loops overflows. The new loops are serial, whatever kind the
    old one was. */
@@ -51,20 +53,26 @@ static bool check_factors(Schedule *sch, const ValueList *factors, Split *split)
     return true;
 }
 
-/* All values i_0 * f_1 * f_2 + ... of the new loops must have a place in the loop's type. */
+/* All values min + i_0 * f_1 * f_2 + ... of the new loops must have a place in the loop's type. */
 static bool check_range_fits(Schedule *sch, const Split *split)
 {
-    int64_t limit = dtype_max_int(split->loop->var->dtype), product = 1, factor, extent;
+    int64_t limit = dtype_max_int(split->loop->var->dtype), product = 1, factor, extent, start;
     for (int i = 0; i < split->count; i++)
         if (i != split->inferred && expr_const_int(split->factors[i], &factor) &&
             (__builtin_mul_overflow(product, factor, &product) || product > limit))
             return sched_refuse_argument(sch, split->argument, "the product of the factors exceeds %s, the type of loop '%s': make the loop T.int64",
                                 dtype_name(sch->ctx, split->loop->var->dtype), split->loop->var->name);
-    bool rounds_up = split->inferred >= 0 && expr_const_int(split->loop->extent, &extent);
-    if (rounds_up && (extent > limit - product + 1))
+    if (split->inferred < 0 || !expr_const_int(split->loop->extent, &extent))
+        return true;
+    int64_t beyond = extent % product ? product - extent % product : 0; /* iterations of the last tile that a guard leaves out */
+    if (!expr_const_int(split->loop->min, &start) || start < 0)
+        start = 0;
+    if (extent > limit - start - beyond)
         return sched_refuse(sch,
-                            "the extent %lld rounded up to a multiple of %lld exceeds %s, the type of loop '%s': make the loop T.int64",
-                            (long long)extent, (long long)product, dtype_name(sch->ctx, split->loop->var->dtype), split->loop->var->name);
+                            "the extent %lld of loop '%s', rounded up to a multiple of %lld, reaches beyond %s, its type: make the loop "
+                            "T.int64",
+                            (long long)extent, split->loop->var->name, (long long)product,
+                            dtype_name(sch->ctx, split->loop->var->dtype));
     return true;
 }
 
@@ -215,8 +223,10 @@ bool primitive_split(Schedule *sch, const Value *args, Value *result)
         return false;
     split.loop = node_loop(split.node);
     if (!check_factors(sch, args[1].as.list, &split) || !check_range_fits(sch, &split) || !complete_factors(sch, &split) ||
-        !check_loop_is_plain(sch, split.node) || !check_loop_starts_at_zero(sch, split.node) || !check_loop_has_no_jump(sch, split.node))
+        !check_loop_is_plain(sch, split.node) || !check_loop_has_no_jump(sch, split.node) ||
+        !check_bounds_are_kept(sch, split.node, &split.node->stmt, 1) || !(split.node = loops_count_from_zero(sch, split.node)))
         return false;
+    split.loop = node_loop(split.node);
     Var **vars = split_vars(sch->ctx, &split);
     const Expr *value = split_value(sch->ctx, &split, vars);
     const Expr *guard = op_compare(sch->ctx, EXPR_LT, value, split.loop->extent);
