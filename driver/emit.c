@@ -27,14 +27,14 @@ static const char *default_output(Driver *driver, const char *ending)
 }
 
 /* An output must not take the place of a file that was read, or of another output. */
-static bool is_free(Driver *driver, const OutputList *outputs, const char *path)
+static bool is_free(Driver *driver, const OutputList *outputs, const OutputFile *file)
 {
     for (int i = 0; i < driver->files.count; i++)
-        if (file_same(path, driver->files.data[i]))
-            return driver_error(driver, "the output '%s' would overwrite an input", path);
+        if (file_same(file->path, driver->files.data[i]))
+            return driver_error(driver, "the output '%s' would overwrite an input", file->path);
     for (int i = 0; i < outputs->count; i++)
-        if (file_same(path, outputs->data[i].path))
-            return driver_error(driver, "two outputs are to be written to '%s'", path);
+        if (output_same(file, &outputs->data[i]))
+            return driver_error(driver, "two outputs are to be written to '%s'", file->path);
     return true;
 }
 
@@ -42,10 +42,10 @@ static bool add_output(Driver *driver, OutputList *outputs, const char *path, co
 {
     OutputFile file;
     const char *reason;
-    if (!is_free(driver, outputs, path))
-        return false;
-    if (!output_prepare(driver->ctx->arena, path, data, length, &file, &reason))
+    if (!output_open(driver->ctx->arena, path, data, length, &file, &reason))
         return driver_error(driver, "cannot write '%s': %s", path, reason);
+    if (!is_free(driver, outputs, &file))
+        return false;
     vec_push(driver->ctx->arena, outputs, file);
     return true;
 }
@@ -155,15 +155,15 @@ static bool prepare_outputs(Driver *driver, OutputList *outputs)
 bool driver_emit(Driver *driver)
 {
     OutputList outputs = {0};
-    bool ok = prepare_outputs(driver, &outputs);
+    const OutputFile *failed;
+    const char *reason;
+    if (!prepare_outputs(driver, &outputs))
+        return false;
+    if (!outputs_write(driver->ctx->arena, outputs.data, outputs.count, &failed, &reason))
+        return driver_error(driver, "cannot write '%s': %s", failed->path, reason);
     for (int i = 0; i < outputs.count; i++) {
-        const char *reason, *path = outputs.data[i].path;
-        if (!ok)
-            output_discard(&outputs.data[i]);
-        else if (!output_commit(&outputs.data[i], &reason))
-            ok = driver_error(driver, "cannot write '%s': %s", path, reason);
-        else
-            driver_say(driver, "wrote %s (%zu bytes)", strcmp(path, "-") ? path : "to standard output", outputs.data[i].length);
+        const char *path = outputs.data[i].path;
+        driver_say(driver, "wrote %s (%zu bytes)", strcmp(path, "-") ? path : "to standard output", outputs.data[i].length);
     }
-    return ok;
+    return true;
 }

@@ -1,5 +1,7 @@
 /* --interpret, --check and --time: running programs on random inputs, in the reference interpreter and compiled in this process. */
 #include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -114,8 +116,25 @@ static bool uses_threads(const Stmt *stmt)
     return stmt_body(stmt) && uses_threads(stmt_body(stmt));
 }
 
+static int do_nothing(int64_t begin, int64_t end, void *closure)
+{
+    (void)begin, (void)end, (void)closure;
+    return 0;
+}
+
+/* Starts the threads of parallel loops with all signals blocked, so that signals come to this thread alone, which decides when. */
+static void start_threads(void)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    tirc_parallel_for(0, INT64_MAX, do_nothing, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 Jit *driver_open_jit(Driver *driver)
 {
+    start_threads();
     Jit *jit = jit_open(driver->ctx);
     for (int i = 0; jit && i < driver->options.load.count; i++)
         if (!jit_load(jit, driver->options.load.data[i])) {

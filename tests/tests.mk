@@ -8,7 +8,7 @@ $(BUILD)/tests/%: tests/%.c $(BUILD)/libtirc.a $(BUILD)/libtirc_rt.a
 	@mkdir -p $(@D)
 	$(TEST_LINK)
 
-SCRIPT_TESTS := tests/fuzz-cases tests/docs-check tests/command-line tests/install
+SCRIPT_TESTS := tests/fuzz-cases tests/docs-check tests/command-line tests/outputs tests/install
 
 check: all $(UNIT_TESTS) $(TEST_TOOLS) $(RUNTIME_TESTS) $(BUILD)/tests/fuzz/fuzz
 	@SANITIZE="$(SANITIZE)" tests/run $(BUILD) $(UNIT_TESTS) $(RUNTIME_TESTS) $(BUILD)/tests/roundtrip $(BUILD)/tests/fuzz/fuzz $(SCRIPT_TESTS)
