@@ -36,7 +36,7 @@ static void report_diagnostic(LLVMDiagnosticInfoRef info, void *data)
     if (severity == LLVMDSError)
         diag_error(ctx, span_none(), "LLVM: %s", text);
     else if (severity == LLVMDSWarning)
-        diag_warning(ctx, span_none(), "LLVM: %s", text);
+        diag_warning(ctx, WARNING_BACKEND, span_none(), "LLVM: %s", text);
     LLVMDisposeMessage(text);
 }
 

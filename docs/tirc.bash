@@ -6,6 +6,7 @@ _tirc() {
     [ "$before" = = ] && before=${COMP_WORDS[COMP_CWORD - 2]}
     case $before in
     --emit) COMPREPLY=($(compgen -W "obj asm llvm-ir bc tir header" -- "$word")); return ;;
+    --diagnostics) COMPREPLY=($(compgen -W "text json" -- "$word")); return ;;
     --show) COMPREPLY=($(compgen -W "steps diff" -- "$word")); return ;;
     --print-after) COMPREPLY=($(compgen -W "target pragmas wrapping init bindings place compact match blocks bounds lanes flatten simplify copies vectorize unroll cleanup widen entry all" -- "$word")); return ;;
     --start-after) COMPREPLY=($(compgen -W "target pragmas wrapping init bindings place compact match blocks bounds lanes flatten simplify copies vectorize unroll cleanup widen entry" -- "$word")); return ;;
@@ -13,7 +14,8 @@ _tirc() {
     --output | -o | --schedule | -s | --header | -H | -MF | --load) COMPREPLY=($(compgen -f -- "$word")); return ;;
     esac
     case $word in
-    -*) COMPREPLY=($(compgen -W "--output= -o --schedule= -s -D -O -g -S -c --emit= --header= -H --target= --mcpu= --mattr= -MD -MF -MT -MP -Werror -w --verbose -v --show --print-after= --start-after= --time-report --interpret --check --time --load= --extern= --dim= --seed= --func= --fp-contract= --fast-math --no-heap --bounds-check --no-pic -fno-pic --version --help -h" -- "$word")) ;;
+    -W*) COMPREPLY=($(compgen -W "-Wunused-value -Wno-unused-value -Wfloat-conversion -Wno-float-conversion -Waxis-claims -Wno-axis-claims -Wfaults -Wno-faults -Wserial-loop -Wno-serial-loop -Wkept-annotation -Wno-kept-annotation -Wempty-partition -Wno-empty-partition -Wbackend -Wno-backend -Wunknown-warning-option -Wno-unknown-warning-option -Wall -Wextra -Weverything -Werror" -- "$word")) ;;
+    -*) COMPREPLY=($(compgen -W "--output= -o --schedule= -s -D -O -g -S -c --emit= --header= -H --target= --mcpu= --mattr= -MD -MF -MT -MP -W -Werror -w -fsyntax-only -ferror-limit= -fcolor-diagnostics -fno-color-diagnostics --diagnostics= --verbose -v --show --print-after= --start-after= --time-report --interpret --check --time --load= --extern= --dim= --seed= --func= --fp-contract= --fast-math --no-heap --bounds-check --no-pic -fno-pic --version --help -h" -- "$word")) ;;
     *) COMPREPLY=($(compgen -f -X '!*.tir' -- "$word") $(compgen -d -- "$word")) ;;
     esac
     case ${COMPREPLY[0]-} in *=) compopt -o nospace 2>/dev/null ;; esac

@@ -18,10 +18,10 @@ static bool check_block(Visitor *visitor, const Stmt *stmt)
     Context *ctx = walk->driver->ctx;
     Conflict conflict;
     if (stmt->kind == STMT_BLOCK && stmt->as.block.iter_count && dependence_check_claims(&walk->claims, stmt, &conflict) == CLAIM_REFUTED)
-        (walk->compiles ? diag_error : diag_warning)(ctx, stmt->span,
-                                                     "the axes of block '%s' claim more than holds: instances that differ in them depend "
-                                                     "on each other, since %s; T.axis.scan and T.axis.opaque claim nothing",
-                                                     stmt->as.block.block->name, conflict.text);
+        diag_error_or_warning(ctx, walk->compiles, WARNING_AXIS_CLAIMS, stmt->span,
+                              "the axes of block '%s' claim more than holds: instances that differ in them depend "
+                              "on each other, since %s; T.axis.scan and T.axis.opaque claim nothing",
+                              stmt->as.block.block->name, conflict.text);
     return true;
 }
 
@@ -29,7 +29,7 @@ static void check_faults(Driver *driver, const Func *func, bool are_errors)
 {
     FaultList faults = faults_collect(driver->ctx, func);
     for (int i = 0; i < faults.count; i++)
-        (are_errors ? diag_error : diag_warning)(driver->ctx, faults.data[i].span, "%s", faults.data[i].text);
+        diag_error_or_warning(driver->ctx, are_errors, WARNING_FAULTS, faults.data[i].span, "%s", faults.data[i].text);
 }
 
 bool driver_check_claims(Driver *driver, const Module *module, bool compiles)

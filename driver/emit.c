@@ -138,6 +138,8 @@ static bool prepare_outputs(Driver *driver, OutputList *outputs)
     const Options *options = &driver->options;
     unsigned emit = options->emit ? options->emit : options->output || !options_view(options) ? EMIT_BIT_OBJECT : 0;
     unsigned compiled = emit & (EMIT_BIT_OBJECT | EMIT_BIT_ASSEMBLY | EMIT_BIT_LLVM_IR | EMIT_BIT_BITCODE);
+    if (options->syntax_only)
+        return !options->depfile || add_depfile(driver, outputs, options->output);
     const char *first_path = NULL, *only = emit & (emit - 1) ? NULL : options->output;
     if (compiled && !emit_compiled(driver, compiled, outputs, &first_path))
         return false;

@@ -47,8 +47,11 @@ int tirc_set_options(tirc_context *context, const char *const *words, int count)
 
 void driver_use_options(Driver *driver)
 {
-    driver->ctx->warnings_are_errors = driver->options.warnings_are_errors;
-    driver->ctx->no_warnings = driver->options.no_warnings;
+    Options *options = &driver->options;
+    driver->ctx->diag_options = (DiagOptions){options->warnings, (int)options->error_limit, options->json};
+    for (int i = 0; i < options->unknown_warnings.count; i++)
+        diag_warning(driver->ctx, WARNING_UNKNOWN_WARNING_OPTION, span_none(), "%s", options->unknown_warnings.data[i]);
+    options->unknown_warnings.count = 0;
 }
 
 void tirc_set_output(tirc_context *context, FILE *output)
@@ -194,7 +197,7 @@ const char *tirc_diagnostics(tirc_context *context)
     FILE *stream = open_memstream(&text, &length);
     if (!stream)
         return "";
-    diag_flush(context->ctx, stream, false);
+    diag_flush(context->ctx, stream, context->options.color == COLOR_ALWAYS);
     diag_clear(context->ctx);
     fclose(stream);
     const char *copy = arena_strndup(context->ctx->base_arena, text, length);
@@ -250,8 +253,6 @@ void driver_say(const Driver *driver, const char *format, ...)
         return;
     va_list args;
     va_start(args, format);
-    fputs("tirc: ", driver->err);
-    vfprintf(driver->err, format, args);
-    fputs("\n", driver->err);
+    diag_say(driver->ctx, driver->err, arena_vprintf(driver->ctx->arena, format, args));
     va_end(args);
 }

@@ -2,6 +2,7 @@
 #include "driver/options.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +62,42 @@ static bool read_INT(OptionReader *reader, long *field, const char *text)
     errno = 0;
     *field = strtol(text, &end, 0);
     return (*text && !*end && !errno) || usage(reader->ctx, "%s takes a whole number, not '%s'", reader->name, text);
+}
+static bool read_LIMIT(OptionReader *reader, long *field, const char *text)
+{
+    return read_INT(reader, field, text) &&
+           ((*field >= 0 && *field <= INT_MAX) || usage(reader->ctx, "%s takes a number from 0 on, not '%s'", reader->name, text));
+}
+/* An unknown name is a warning as clang's is, so that the flags of a newer version go on to work. */
+static bool read_WARNING(OptionReader *reader, WarningSettings *field, const char *text)
+{
+    const char *wrong, *near;
+    if (!warning_apply(field, text, &wrong, &near))
+        vec_push(reader->arena, &reader->options->unknown_warnings,
+                 (const char *)arena_printf(reader->arena, "unknown warning option '-W%s'%s%s%s", text, near ? "; did you mean '" : "",
+                                            near ? near : "", near ? "'?" : ""));
+    return true;
+}
+static bool read_ERRORS(OptionReader *reader, WarningSettings *field, const char *text)
+{
+    (void)text;
+    return read_WARNING(reader, field, "error");
+}
+static bool read_QUIET(OptionReader *reader, WarningSettings *field, const char *text)
+{
+    (void)reader, (void)text;
+    return field->none = true;
+}
+static bool read_COLOR(OptionReader *reader, ColorMode *field, const char *text)
+{
+    (void)text;
+    *field = !strncmp(reader->name, "-fno-", 5) ? COLOR_NEVER : COLOR_ALWAYS;
+    return true;
+}
+static bool read_DIAGNOSTICS(OptionReader *reader, bool *field, const char *text)
+{
+    *field = !strcmp(text, "json");
+    return *field || !strcmp(text, "text") || usage(reader->ctx, "--diagnostics is text or json, not '%s'", text);
 }
 static bool read_LEVEL(OptionReader *reader, int *field, const char *text)
 {
@@ -137,6 +174,12 @@ static bool optional_argument(const OptionInfo *info)
     return info->argument && info->argument[0] == '[';
 }
 
+/* The value stands in the word itself, also where it is empty. */
+static bool takes_joined(const OptionInfo *info)
+{
+    return info->short_name && info->short_name[strlen(info->short_name) - 1] == '=';
+}
+
 /* The value of option WORD given in the same word, e.g. "3" of -O3 or "x" of --emit=x; NULL when there is none. False when WORD is not this
    option. */
 static bool option_matches(const OptionInfo *info, const char *word, const char **value)
@@ -153,10 +196,10 @@ static bool option_matches(const OptionInfo *info, const char *word, const char 
     if (!info->short_name || strncmp(word, info->short_name, strlen(info->short_name)))
         return false;
     const char *rest = word + strlen(info->short_name);
-    bool glued = info->argument && strlen(info->short_name) == 2 && word[1] != 'h';
-    if (*rest && glued)
+    bool joined = takes_joined(info);
+    if (joined || (*rest && info->argument && strlen(info->short_name) == 2 && word[1] != 'h'))
         *value = rest;
-    return !*rest || glued;
+    return !*rest || *value;
 }
 
 static bool unknown_option(OptionReader *reader, const char *word)
@@ -290,7 +333,8 @@ bool options_consistent(Context *ctx, const Options *options)
 
 Options options_default(void)
 {
-    return (Options){.opt_level = 2, .seed = 1, .fp_contract = true, .pic = true};
+    return (Options){.opt_level = 2, .seed = 1, .error_limit = diag_options_default().error_limit, .warnings = warning_settings_default(),
+                     .fp_contract = true, .pic = true};
 }
 
 bool options_parse(Context *ctx, const char *const *words, int count, Options *options)
@@ -321,7 +365,7 @@ void options_help(FILE *out)
         char name[80];
         int length = 0;
         if (info->short_name)
-            length = snprintf(name, sizeof name, "%s%s%s", info->short_name, info->argument && strcmp(info->short_name, "-O") ? " " : "",
+            length = snprintf(name, sizeof name, "%s%s%s", info->short_name, info->argument && strcmp(info->short_name, "-O") && strcmp(info->short_name, "-W") && !takes_joined(info) ? " " : "",
                               info->argument ? info->argument : "");
         if (info->long_name)
             snprintf(name + length, sizeof name - (size_t)length, "%s--%s%s%s", length ? ", " : "", info->long_name,

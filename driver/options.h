@@ -7,18 +7,22 @@
 #include "support/context.h"
 
 typedef VEC(const char *) TextList;
+typedef enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } ColorMode;
 typedef enum { SHOW_NONE, SHOW_RESULT, SHOW_STEPS, SHOW_DIFF } ShowMode;
 enum { EMIT_BIT_OBJECT = 1, EMIT_BIT_ASSEMBLY = 2, EMIT_BIT_LLVM_IR = 4, EMIT_BIT_BITCODE = 8, EMIT_BIT_TIR = 16, EMIT_BIT_HEADER = 32 };
 
 typedef struct {
     TextList inputs, schedules;
     const char *output, *header, *target, *cpu, *features, *depfile_name, *depfile_target, *start_after, *func;
+    TextList unknown_warnings; /* what -W could not make sense of, as messages */
     TextList definitions, print_after, load, externs, dims;
     int opt_level;
     unsigned emit; /* EMIT_BIT_* as asked for; 0: not said */
     ShowMode show;
-    long seed;
-    bool debug_info, depfile, depfile_phony, warnings_are_errors, no_warnings, verbose, time_report, interpret, check, time, fp_contract,
+    long seed, error_limit;
+    WarningSettings warnings;
+    ColorMode color;
+    bool debug_info, depfile, depfile_phony, syntax_only, json, verbose, time_report, interpret, check, time, fp_contract,
         fast_math, no_heap, bounds_check, pic, version, help;
 } Options;
 

@@ -6,6 +6,7 @@
 #include "ir/print.h"
 #include "passes/lower/lower.h"
 #include "support/bug.h"
+#include "support/strbuf.h"
 
 /* The inputs or scripts that the command line names. */
 static const tirc_text *named_texts(Driver *driver, const TextList *paths)
@@ -41,10 +42,12 @@ static int driver_run(Driver *driver)
 {
     const Options *options = &driver->options;
     bool writes = options->emit || options->output || options->header || !options_view(options);
-    bool compiles = options->check || options->time || options->emit || options->output || !options_view(options);
+    bool compiles = options->syntax_only || options->check || options->time || options->emit || options->output || !options_view(options);
     if (!read_program(driver) || !driver_check_claims(driver, driver->program->source, compiles))
         return EXIT_DIAGNOSED;
     driver_note_time(driver, "check axis claims");
+    if (options->syntax_only)
+        return !options->depfile || driver_emit(driver) ? EXIT_OK : EXIT_DIAGNOSED;
     if (options->show == SHOW_RESULT)
         fputs(print_module(driver->ctx, driver->program->module), driver->out);
     int code = run_program(driver);
@@ -115,22 +118,34 @@ const Module *driver_lower(Driver *driver, const Module *module, bool report)
 
 static void print_times(Driver *driver)
 {
+    StrBuf table = {.arena = driver->ctx->arena};
     double total = 0;
     for (int i = 0; i < driver->times.count; i++)
         total += driver->times.data[i].seconds;
-    fprintf(driver->err, "%10s  %6s  phase\n", "ms", "share");
+    strbuf_printf(&table, "%10s  %6s  phase\n", "ms", "share");
     for (int i = 0; i < driver->times.count; i++)
-        fprintf(driver->err, "%10.3f  %5.1f%%  %s\n", driver->times.data[i].seconds * 1e3,
-                100 * driver->times.data[i].seconds / (total > 0 ? total : 1), driver->times.data[i].name);
-    fprintf(driver->err, "%10.3f  100.0%%  total\n", total * 1e3);
+        strbuf_printf(&table, "%10.3f  %5.1f%%  %s\n", driver->times.data[i].seconds * 1e3,
+                      100 * driver->times.data[i].seconds / (total > 0 ? total : 1), driver->times.data[i].name);
+    strbuf_printf(&table, "%10.3f  100.0%%  total\n", total * 1e3);
+    if (driver->options.json)
+        diag_say(driver->ctx, driver->err, strbuf_text(&table));
+    else
+        fputs(strbuf_text(&table), driver->err);
+}
+
+static void flush_diagnostics(Driver *driver)
+{
+    ColorMode color = driver->options.color;
+    diag_flush(driver->ctx, driver->err, color == COLOR_ALWAYS || (color == COLOR_AUTO && driver_uses_color(driver->err)));
 }
 
 /* Closing standard output tells of a full disk that buffered writes did not. */
 static int finish(Driver *driver, int code)
 {
-    diag_flush(driver->ctx, driver->err, driver_uses_color(driver->err));
+    flush_diagnostics(driver);
     if ((fflush(driver->out) || ferror(driver->out)) && code == EXIT_OK) {
-        fputs("tirc: error: cannot write to standard output\n", driver->err);
+        driver_error(driver, "cannot write to standard output");
+        flush_diagnostics(driver);
         code = EXIT_DIAGNOSED;
     }
     return code;
@@ -143,16 +158,16 @@ int driver_main(int argc, char **argv, FILE *out, FILE *err)
     driver->out = out;
     driver->err = err;
     int code = EXIT_OK;
-    if (!options_parse(driver->ctx, (const char *const *)argv + 1, argc - 1, &driver->options) || !options_consistent(driver->ctx, options))
+    bool good = options_parse(driver->ctx, (const char *const *)argv + 1, argc - 1, &driver->options);
+    driver_use_options(driver);
+    if (!good || !options_consistent(driver->ctx, options))
         code = EXIT_USAGE;
     else if (options->help)
         options_help(out);
     else if (options->version)
         fprintf(out, "tirc %s\n", TIRC_VERSION);
-    else {
-        driver_use_options(driver);
+    else
         code = driver_run(driver);
-    }
     code = finish(driver, code);
     if (options->time_report && code != EXIT_USAGE)
         print_times(driver);

@@ -21,7 +21,7 @@ void elab_store(Elab *elab, Buffer *buffer, const Expr *const *indices, int coun
         return;
     }
     if (dtype_is_float(expr->dtype) && !dtype_is_float(wanted))
-        diag_warning(ctx, span, "storing %s in '%s' of %s drops the fraction", dtype_name(ctx, expr->dtype), buffer->name,
+        diag_warning(ctx, WARNING_FLOAT_CONVERSION, span, "storing %s in '%s' of %s drops the fraction", dtype_name(ctx, expr->dtype), buffer->name,
                      dtype_name(ctx, buffer->dtype));
     frame_add(elab, stmt_store(ctx, buffer, indices, count, op_cast(ctx, wanted, expr), mask, span));
 }

@@ -9,7 +9,7 @@
 Context *context_new(void)
 {
     Context *ctx = xmalloc(sizeof *ctx);
-    *ctx = (Context){.base_arena = arena_new()};
+    *ctx = (Context){.base_arena = arena_new(), .diag_options = diag_options_default()};
     ctx->arena = ctx->base_arena;
     ctx->strings = interner_new(ctx->base_arena);
     ctx->sources = source_map_new(ctx->base_arena);

@@ -9,12 +9,6 @@
 #include "support/source.h"
 #include "support/vec.h"
 
-typedef struct {
-    Severity severity;
-    Span span;
-    const char *text;
-} Diagnostic;
-
 /* What a layer above keeps with the context, made at first use and released with it: an isl or LLVM context, the accesses collected
    last. */
 typedef struct {
@@ -30,8 +24,9 @@ struct Context {
     SourceMap *sources;
     VEC(Diagnostic) diagnostics;
     int flushed_diagnostics, error_count;
+    bool notes_dropped; /* the last error or warning was not kept, so that its notes are not either */
+    DiagOptions diag_options;
     uint32_t next_symbol; /* the last number given to a Var, Buffer or Block */
-    bool warnings_are_errors, no_warnings;
     Resource isl, llvm, accesses, rules;
 };
 

@@ -6,22 +6,57 @@
 #include <stdio.h>
 
 #include "support/source.h"
+#include "support/vec.h"
+#include "support/warning.h"
 
 typedef struct Context Context;
 typedef enum { DIAG_ERROR, DIAG_WARNING, DIAG_NOTE } Severity;
 
+/* TEXT in the place of SPAN. An empty SPAN inserts, an empty TEXT removes. */
+typedef struct {
+    Span span;
+    const char *text;
+} DiagEdit;
+
+typedef struct {
+    Severity severity;
+    Span span;
+    const char *text;
+    Warning warning; /* by whose name it can be turned off; WARNING_COUNT: of an error or note without one */
+    VEC(DiagEdit) edits; /* all of them together repair it */
+} Diagnostic;
+
+/* How diagnostics are chosen and printed. */
+typedef struct {
+    WarningSettings warnings;
+    int error_limit; /* beyond these the rest is only counted; 0: none */
+    bool json;
+} DiagOptions;
+DiagOptions diag_options_default(void);
+
 /* Each adds one diagnostic to the context. Errors and warnings stand alone; a note belongs to the error or warning before it. Text starts
-   in lower case, has no final period and names things in 'quotes'. Beyond 20 errors in a run the rest is only counted. */
+   in lower case, has no final period and names things in 'quotes'. A warning that is turned off is not added, nor are its notes. */
 void diag_error(Context *ctx, Span span, const char *format, ...) __attribute__((format(printf, 3, 4)));
-void diag_warning(Context *ctx, Span span, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void diag_warning(Context *ctx, Warning warning, Span span, const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* An error where ERROR is true, else the warning. */
+void diag_error_or_warning(Context *ctx, bool error, Warning warning, Span span, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
 void diag_note(Context *ctx, Span span, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* TEXT in the place of SPAN repairs what the last error or warning is about. */
+void diag_edit(Context *ctx, Span span, const char *text);
+
+/* WARNING would be added: for those that are work to find. */
+bool diag_warns(const Context *ctx, Warning warning);
 
 /* Errors so far (warnings too under -Werror). */
 int diag_error_count(const Context *ctx);
 
 /* Prints the diagnostics not yet printed: "file:line:col: error: text", the source line, a caret under the span. COLOR: with ANSI
-   colours. */
+   colours. With the option json: an object on a line of its own for each error and warning (docs/diagnostics.md). */
 void diag_flush(Context *ctx, FILE *out, bool color);
+
+/* Prints at once, what is no diagnostic: "tirc: text", with the option json an object as that of a note without a place. */
+void diag_say(const Context *ctx, FILE *out, const char *text);
 
 /* Forgets all diagnostics, printed or not, and with them that there were errors. */
 void diag_clear(Context *ctx);

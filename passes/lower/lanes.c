@@ -313,7 +313,7 @@ static const Stmt *check_loop(Context *ctx, const LanesPass *pass, const Stmt *s
     if (!conflict)
         return stmt;
     const Expr *element = expr_load(ctx, (Buffer *)conflict->buffer, conflict->indices, conflict->buffer->ndim, NULL, span_none());
-    diag_warning(ctx, stmt->span,
+    diag_warning(ctx, WARNING_SERIAL_LOOP, stmt->span,
                  "the vectorized loop '%s' runs serially: its iterations are not shown to be independent, as they may meet at %s",
                  stmt->as.loop.var->name, print_expr(ctx, element));
     ForStmt loop = stmt->as.loop;

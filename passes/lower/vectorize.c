@@ -204,7 +204,7 @@ static const Stmt *vectorize_loop(Context *ctx, const Stmt *stmt)
     if (lane_count <= 1)
         return serial(ctx, stmt);
     if (why) {
-        diag_warning(ctx, stmt->span, "the vectorized loop '%s' runs serially: %s", loop->var->name, why);
+        diag_warning(ctx, WARNING_SERIAL_LOOP, stmt->span, "the vectorized loop '%s' runs serially: %s", loop->var->name, why);
         return serial(ctx, stmt);
     }
     Lanes lanes = {.ctx = ctx, .var = loop->var, .min = loop->min, .lanes = lane_count};

@@ -85,8 +85,8 @@ bool primitive_annotate(Schedule *sch, const Value *args, Value *result)
     if (!value)
         return false;
     if (attrs_get(node_annotations(node), args[1].as.text)) {
-        diag_warning(sch->ctx, sch->call_span, "annotate: %s keeps the value that \"%s\" has already; unannotate it first to change it",
-                     node_words(sch, node), args[1].as.text);
+        diag_warning(sch->ctx, WARNING_KEPT_ANNOTATION, sch->call_span,
+                     "annotate: %s keeps the value that \"%s\" has already; unannotate it first to change it", node_words(sch, node), args[1].as.text);
         return true;
     }
     replace_annotations(sch, node, attrs_set(sch->ctx, node_annotations(node), args[1].as.text, value));

@@ -61,7 +61,7 @@ static bool take_factor(Partition *p, const Value *factor, int index, int *infer
 static void drop_empty_part(Partition *p, int inferred)
 {
     const ForStmt *loop = node_loop(p->loop);
-    diag_warning(p->sch->ctx, p->sch->call_span,
+    diag_warning(p->sch->ctx, WARNING_EMPTY_PARTITION, p->sch->call_span,
                  "loop_partition: the other factors take all %s iterations of loop '%s'; factor %d, which is None, gives no loop",
                  print_expr(p->sch->ctx, loop->extent), loop->var->name, inferred);
     p->count--;
