@@ -379,9 +379,11 @@ static bool same_attr(Comparison *comparison, const Stmt *a, const Stmt *b)
         !same_text(comparison, "thread", a->as.attr.thread, b->as.attr.thread) ||
         !same_expr(comparison, "value of an attribute", a->as.attr.value, b->as.attr.value))
         return false;
-    if (!x)
-        return same_expr(comparison, "node of an attribute", a->as.attr.node, b->as.attr.node);
-    return same_symbol(comparison, x, y) || define_vars(comparison, x, y);
+    const Expr *const nodes[] = {a->as.attr.node, b->as.attr.node};
+    if (!nodes[0] != !nodes[1])
+        return differ(comparison, "only one side names the node of an attribute");
+    return (!nodes[0] || same_expr(comparison, "node of an attribute", nodes[0], nodes[1])) &&
+           (!x || same_symbol(comparison, x, y) || define_vars(comparison, x, y));
 }
 
 static bool same_seq(Comparison *comparison, const Stmt *a, const Stmt *b)

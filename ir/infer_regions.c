@@ -308,7 +308,6 @@ static int expr_size(const Expr *expr, int budget)
 static bool visit_let(Inference *inference, const Stmt *stmt)
 {
     const Var *var = stmt->as.let.var;
-    visit_expr(&inference->visitor, stmt->as.let.value);
     Interval value = interval_everything();
     if (dtype_is_integer(var->dtype) && var->dtype.lanes == 1)
         value = interval_of_expr(inference->ctx, &inference->scope, stmt->as.let.value);
@@ -328,8 +327,6 @@ static bool visit_for(Inference *inference, const ForStmt *loop)
     Interval relaxed = {low.min, high.max};
     if (!interval_is_known(low) || !interval_is_known(high))
         relaxed = interval_everything();
-    visit_expr(&inference->visitor, loop->min);
-    visit_expr(&inference->visitor, loop->extent);
     interval_set(inference->ctx, &inference->scope, loop->var, &relaxed);
     visit_stmt(&inference->visitor, loop->body);
     interval_set(inference->ctx, &inference->scope, loop->var, NULL);
@@ -339,7 +336,6 @@ static bool visit_for(Inference *inference, const ForStmt *loop)
 static bool visit_if(Inference *inference, const Stmt *stmt)
 {
     const Expr *test = stmt->as.branch.condition;
-    visit_expr(&inference->visitor, test);
     Condition condition = enter_condition(inference, test, true);
     visit_stmt(&inference->visitor, stmt->as.branch.then_body);
     widen(inference, &condition);
@@ -372,13 +368,29 @@ static void add_inner_regions(Inference *inference, AccessList *list, const Bloc
     }
 }
 
+/* What a block inside reads to find its axes, where its predicate holds, and its buffers. */
+static void visit_entry(Inference *inference, const BlockStmt *block)
+{
+    const Stmt stmt = {.kind = STMT_BLOCK, .as.block = *block};
+    Condition condition = enter_condition(inference, block->predicate, true);
+    visit_stmt_exprs(&inference->visitor, &stmt, MOMENT_BOUND);
+    for (int i = 0; i < block->iter_count; i++) {
+        Interval value = interval_of_expr(inference->ctx, &inference->scope, block->bindings[i]);
+        interval_set(inference->ctx, &inference->scope, block->iters[i].var, &value);
+    }
+    for (int i = 0; i < block->match_count; i++)
+        map_set(inference->ctx->arena, &inference->views, block->matches[i].target->data, &block->matches[i]);
+    visit_stmt_exprs(&inference->visitor, &stmt, MOMENT_INSIDE);
+    for (int i = 0; i < block->iter_count; i++)
+        interval_set(inference->ctx, &inference->scope, block->iters[i].var, NULL);
+    widen(inference, &condition);
+}
+
 static bool visit_block(Inference *inference, const BlockStmt *block)
 {
     for (int i = 0; i < block->alloc_count; i++)
         map_set(inference->ctx->arena, &inference->locals, block->allocs[i]->data, block->allocs[i]);
-    for (int i = 0; i < block->iter_count; i++)
-        visit_expr(&inference->visitor, block->bindings[i]);
-    visit_expr(&inference->visitor, block->predicate);
+    visit_entry(inference, block);
     add_inner_regions(inference, &inference->reads, block, block->reads, block->read_count);
     add_inner_regions(inference, &inference->writes, block, block->writes, block->write_count);
     return false;
@@ -387,19 +399,27 @@ static bool visit_block(Inference *inference, const BlockStmt *block)
 static bool infer_stmt(Visitor *visitor, const Stmt *stmt)
 {
     Inference *inference = visitor->data;
+    visit_stmt_exprs(visitor, stmt, MOMENT_ENTRY);
     switch (stmt->kind) {
     case STMT_FOR: return visit_for(inference, &stmt->as.loop);
     case STMT_IF: return visit_if(inference, stmt);
     case STMT_LET: return visit_let(inference, stmt);
     case STMT_BLOCK: return visit_block(inference, &stmt->as.block);
-    case STMT_STORE: add_element(inference, &inference->writes, stmt->as.store.buffer, stmt->as.store.indices); return true;
-    case STMT_ALLOCATE: map_set(inference->ctx->arena, &inference->locals, stmt->as.allocate.var, stmt->as.allocate.var); return true;
+    case STMT_STORE: add_element(inference, &inference->writes, stmt->as.store.buffer, stmt->as.store.indices); return false;
+    case STMT_ALLOCATE: map_set(inference->ctx->arena, &inference->locals, stmt->as.allocate.var, stmt->as.allocate.var); break;
     case STMT_ALLOCATE_CONST:
         map_set(inference->ctx->arena, &inference->locals, stmt->as.allocate_const.var, stmt->as.allocate_const.var);
-        return true;
-    case STMT_DECL_BUFFER: visit_stmt(visitor, stmt->as.declare.body); return false;
-    default: return true;
+        break;
+    case STMT_SEQ:
+        for (int i = 0; i < stmt->as.seq.count; i++)
+            visit_stmt(visitor, stmt->as.seq.items[i]);
+        return false;
+    case STMT_WHILE: visit_stmt_exprs(visitor, stmt, MOMENT_INSIDE); break;
+    case STMT_EVALUATE: return false;
+    default: break;
     }
+    visit_stmt(visitor, stmt_body(stmt));
+    return false;
 }
 
 /* --- results --- */
@@ -437,6 +457,7 @@ BlockRegions infer_block_regions(Context *ctx, const BlockStmt *block, const Map
         map_set(ctx->arena, &inference.locals, block->allocs[i]->data, block->allocs[i]);
     for (int i = 0; i < block->match_count; i++)
         map_set(ctx->arena, &inference.views, block->matches[i].target->data, &block->matches[i]);
+    visit_stmt_exprs(&inference.visitor, &(Stmt){.kind = STMT_BLOCK, .as.block = *block}, MOMENT_INSIDE);
     if (block->init)
         visit_stmt(&inference.visitor, block->init);
     visit_stmt(&inference.visitor, block->body);

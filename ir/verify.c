@@ -144,6 +144,24 @@ static bool verify_regions(Verifier *verifier, const Region *regions, int count)
 
 static bool verify_stmt(Verifier *verifier, const Stmt *stmt);
 
+static bool verify_attr_value(Verifier *verifier, const AttrValue *value)
+{
+    if (value->kind == ATTR_EXPR && !verify_expr(verifier, value->expr))
+        return false;
+    for (int i = 0; i < value->count; i++)
+        if (!verify_attr_value(verifier, value->kind == ATTR_LIST ? value->items[i] : value->entries[i].value))
+            return false;
+    return true;
+}
+
+static bool verify_annotations(Verifier *verifier, Attrs annotations)
+{
+    for (int i = 0; i < annotations.count; i++)
+        if (!verify_attr_value(verifier, annotations.entries[i].value))
+            return false;
+    return true;
+}
+
 static bool verify_loop(Verifier *verifier, const ForStmt *loop)
 {
     DType type = loop->var->dtype;
@@ -156,7 +174,8 @@ static bool verify_loop(Verifier *verifier, const ForStmt *loop)
         return verify_fail(verifier, "loop '%s' is still to be vectorized", loop->var->name);
     if (verifier->stage == STAGE_DEVICE_SPLIT && loop->kind == FOR_THREAD)
         return verify_fail(verifier, "loop '%s' is still bound to a thread", loop->var->name);
-    return verifier_bind(verifier, loop->var, "loop variable", loop->var->name) && verify_stmt(verifier, loop->body);
+    return verify_annotations(verifier, loop->annotations) && verifier_bind(verifier, loop->var, "loop variable", loop->var->name) &&
+           verify_stmt(verifier, loop->body);
 }
 
 static bool verify_iters(Verifier *verifier, const BlockStmt *block)
@@ -201,7 +220,8 @@ static bool verify_block(Verifier *verifier, const BlockStmt *block)
     if (verifier->stage >= STAGE_LOWERED)
         return verify_fail(verifier, "block '%s' is left", block->block->name);
     return verifier_bind(verifier, block->block, "block", block->block->name) && verify_iters(verifier, block) &&
-           verify_block_buffers(verifier, block) && verify_regions(verifier, block->reads, block->read_count) &&
+           verify_block_buffers(verifier, block) && verify_annotations(verifier, block->annotations) &&
+           verify_regions(verifier, block->reads, block->read_count) &&
            verify_regions(verifier, block->writes, block->write_count) && (!block->init || verify_stmt(verifier, block->init)) &&
            verify_stmt(verifier, block->body);
 }
@@ -245,11 +265,12 @@ static bool verify_extents(Verifier *verifier, const Expr *const *extents, int c
     return true;
 }
 
-static bool verify_allocation(Verifier *verifier, const Var *var, const Expr *const *extents, int count, const Stmt *body)
+static bool verify_allocation(Verifier *verifier, const Var *var, const Expr *const *extents, int count, Attrs annotations, const Stmt *body)
 {
     if (var->dtype.code != DT_HANDLE)
         return verify_fail(verifier, "allocation '%s' is no handle", var->name);
-    return verify_extents(verifier, extents, count) && verifier_bind(verifier, var, "allocation", var->name) && verify_stmt(verifier, body);
+    return verify_extents(verifier, extents, count) && verify_annotations(verifier, annotations) &&
+           verifier_bind(verifier, var, "allocation", var->name) && verify_stmt(verifier, body);
 }
 
 static bool verify_allocate_const(Verifier *verifier, const Stmt *stmt)
@@ -258,20 +279,19 @@ static bool verify_allocate_const(Verifier *verifier, const Stmt *stmt)
         if (!verify_scalar(verifier, stmt->as.allocate_const.data[i], stmt->as.allocate_const.dtype, "constant"))
             return false;
     return verify_allocation(verifier, stmt->as.allocate_const.var, stmt->as.allocate_const.extents, stmt->as.allocate_const.extent_count,
-                             stmt->as.allocate_const.body);
+                             stmt->as.allocate_const.annotations, stmt->as.allocate_const.body);
 }
 
 static bool verify_attr(Verifier *verifier, const Stmt *stmt)
 {
     const Var *var = stmt->as.attr.var;
-    if (!verify_expr(verifier, stmt->as.attr.value))
+    if (!verify_expr(verifier, stmt->as.attr.value) || (stmt->as.attr.node && !verify_expr(verifier, stmt->as.attr.node)))
         return false;
     if (!var && !stmt->as.attr.node)
         return verify_fail(verifier, "attribute '%s' is of nothing", stmt->as.attr.key);
     if (var && !stmt->as.attr.thread)
         return verify_fail(verifier, "the launch of '%s' names no thread", var->name);
-    bool good = var ? verifier_bind(verifier, var, "thread variable", var->name) : verify_expr(verifier, stmt->as.attr.node);
-    return good && verify_stmt(verifier, stmt->as.attr.body);
+    return (!var || verifier_bind(verifier, var, "thread variable", var->name)) && verify_stmt(verifier, stmt->as.attr.body);
 }
 
 static bool verify_realize(Verifier *verifier, const Stmt *stmt)
@@ -299,7 +319,7 @@ static bool verify_stmt_parts(Verifier *verifier, const Stmt *stmt)
     case STMT_ALLOCATE:
         return verify_condition(verifier, stmt->as.allocate.condition, "condition") &&
                verify_allocation(verifier, stmt->as.allocate.var, stmt->as.allocate.extents, stmt->as.allocate.extent_count,
-                                 stmt->as.allocate.body);
+                                 stmt->as.allocate.annotations, stmt->as.allocate.body);
     case STMT_ALLOCATE_CONST: return verify_allocate_const(verifier, stmt);
     case STMT_DECL_BUFFER: return verify_new_buffer(verifier, stmt->as.declare.buffer) && verify_stmt(verifier, stmt->as.declare.body);
     case STMT_ATTR: return verify_attr(verifier, stmt);

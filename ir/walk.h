@@ -23,7 +23,8 @@ void visit_stmt_children(Visitor *visitor, const Stmt *stmt);
 /* When an expression of a statement is evaluated. */
 typedef enum {
     MOMENT_ENTRY,  /* once, outside of what the statement defines and guards */
-    MOMENT_INSIDE, /* where that is known: the axes of a block have values, its predicate holds; a while loop's condition, each time */
+    MOMENT_BOUND,  /* of a block: its predicate holds, its axes have no values yet */
+    MOMENT_INSIDE, /* of a block: its axes have values. Of a while loop: in each iteration */
     MOMENT_STATED, /* never: declared regions, annotations */
     MOMENT_BODY,   /* no expression: statements and symbols */
 } Moment;

@@ -1,26 +1,14 @@
 /* Collecting accesses; see access.h. */
-#include "passes/analysis/access.h"
-
 #include <string.h>
 
 #include "ir/walk.h"
 #include "ir/wrap.h"
+#include "passes/analysis/access_collect.h"
 #include "passes/analysis/access_flat.h"
 #include "passes/analysis/access_frame.h"
 #include "passes/analysis/access_rows.h"
 #include "passes/analysis/access_version.h"
 #include "passes/analysis/reduction.h"
-
-/* One statement of a function's outermost block, and its accesses in the list. */
-typedef struct {
-    const Stmt *stmt;
-    const Frame *outside; /* which the frames of its accesses lie in */
-    int first, end;
-    /* These are points of buffers, and all expressions in them and in their frames are those of the program: nothing was made for the
-       list. */
-    bool plain;
-} Part;
-typedef VEC(Part) PartList;
 
 /* The frames of a known part around the access that was copied last, and their copies, from the part's outside inwards. */
 typedef struct {
@@ -41,6 +29,7 @@ typedef struct {
     const Reduction *reduction; /* the recognized reduction that the walk is in, and its block */
     const BlockStmt *group;
     const Stmt *stmt;
+    bool entering; /* what is read belongs to the entry of the block */
     Map views;     /* data Var -> View */
     Map canonical; /* data Var -> Buffer whose layout indices are compared in */
     Versions versions; /* of the memory that the function writes */
@@ -121,6 +110,11 @@ static Region versioned_region(Collector *collector, Region region)
     return result;
 }
 
+static Range versioned_range(Collector *collector, Range range)
+{
+    return (Range){versioned(collector, range.min), versioned(collector, range.extent)};
+}
+
 static void add_access(Collector *collector, Region region, bool whole, bool write, Span span)
 {
     Context *ctx = collector->ctx;
@@ -146,6 +140,7 @@ static void add_access(Collector *collector, Region region, bool whole, bool wri
                      .viewed = region.buffer != buffer,
                      .never = frame_never_runs(collector->frame),
                      .order = write,
+                     .entry = collector->entering,
                      .item = collector->item,
                      .span = span};
     access.whole = whole || !buffer_same_layout(canonical, region.buffer);
@@ -196,6 +191,13 @@ static void collect_reads(Collector *collector, const Expr *expr)
 {
     Visitor visitor = {.expr = visit_read, .data = collector};
     visit_expr(&visitor, expr);
+}
+
+/* The expressions of STMT itself, wherever they stand in it, that are evaluated at MOMENT. */
+static void collect_own_reads(Collector *collector, const Stmt *stmt, Moment moment)
+{
+    Visitor visitor = {.expr = visit_read, .data = collector};
+    visit_stmt_exprs(&visitor, stmt, moment);
 }
 
 /* --- values --- */
@@ -297,7 +299,7 @@ static void collect_at(Collector *collector, const Stmt *stmt, int position)
 static Range loop_range(Collector *collector, const ForStmt *loop)
 {
     if (!expr_is_int(loop->extent, 0) || !loop_holds_lasting_init(loop))
-        return (Range){versioned(collector, loop->min), versioned(collector, loop->extent)};
+        return versioned_range(collector, (Range){loop->min, loop->extent});
     collector->plain = false;
     return (Range){loop->min, expr_int(collector->ctx, loop->extent->dtype, 1)};
 }
@@ -305,10 +307,65 @@ static Range loop_range(Collector *collector, const ForStmt *loop)
 static void collect_loop(Collector *collector, const Stmt *stmt)
 {
     const ForStmt *loop = &stmt->as.loop;
-    collect_reads(collector, loop->min);
-    collect_reads(collector, loop->extent);
     push(collector, (Frame){.kind = FRAME_LOOP, .var = loop->var, .range = loop_range(collector, loop), .stmt = stmt});
     collect_stmt(collector, loop->body);
+}
+
+/* A view lies where its region did when the block was entered, whatever is written since. */
+static void add_view(Collector *collector, const MatchBuffer *match)
+{
+    Arena *arena = collector->ctx->arena;
+    Region source = versioned_region(collector, match->source);
+    View view = {arena_copy(arena, &source, sizeof source)};
+    map_set(arena, &collector->views, match->target->data, arena_copy(arena, &view, sizeof view));
+}
+
+/* What a block evaluates before its init and body. */
+static void collect_layouts(Collector *collector, const Stmt *stmt)
+{
+    const Frame *outside = collector->frame;
+    push(collector, (Frame){.kind = FRAME_POSITION, .position = -1});
+    for (int i = 0; i < stmt->as.block.match_count; i++)
+        add_view(collector, &stmt->as.block.matches[i]);
+    collect_own_reads(collector, stmt, MOMENT_INSIDE);
+    collector->frame = outside;
+}
+
+static void push_axes(Collector *collector, const BlockStmt *block)
+{
+    for (int i = 0; i < block->iter_count; i++)
+        push(collector, (Frame){.kind = FRAME_BIND,
+                                .var = block->iters[i].var,
+                                .range = versioned_range(collector, block->iters[i].domain),
+                                .value = versioned(collector, block->bindings[i]),
+                                .axis = block->iters[i].kind,
+                                .identity = true});
+}
+
+/* The predicate is read whether it holds or not; the axes tell for which instance. */
+static void collect_predicate(Collector *collector, const Stmt *stmt)
+{
+    const Frame *outside = collector->frame;
+    if (expr_is_pure(stmt->as.block.predicate))
+        return;
+    push_axes(collector, &stmt->as.block);
+    collect_own_reads(collector, stmt, MOMENT_ENTRY);
+    collector->frame = outside;
+}
+
+/* What a block reads before its init and body, and the frames around these. It belongs to the block, but no region declares it. */
+static void enter_block(Collector *collector, const Stmt *stmt)
+{
+    const BlockStmt *block = &stmt->as.block;
+    collector->block = block;
+    collector->entering = true;
+    push(collector, (Frame){.kind = FRAME_BLOCK, .stmt = stmt});
+    collect_predicate(collector, stmt);
+    push(collector, (Frame){.kind = FRAME_CONDITION, .value = versioned(collector, block->predicate)});
+    push_axes(collector, block);
+    collect_own_reads(collector, stmt, MOMENT_BOUND);
+    collect_layouts(collector, stmt);
+    collector->entering = false;
 }
 
 static void collect_block(Collector *collector, const Stmt *stmt)
@@ -316,23 +373,7 @@ static void collect_block(Collector *collector, const Stmt *stmt)
     const BlockStmt *block = &stmt->as.block, *outer_block = collector->block;
     const Reduction *outer_reduction = collector->reduction;
     const BlockStmt *outer_group = collector->group;
-    for (int i = 0; i < block->iter_count; i++)
-        collect_reads(collector, block->bindings[i]);
-    collect_reads(collector, block->predicate);
-    push(collector, (Frame){.kind = FRAME_BLOCK, .stmt = stmt});
-    push(collector, (Frame){.kind = FRAME_CONDITION, .value = versioned(collector, block->predicate)});
-    for (int i = 0; i < block->iter_count; i++)
-        push(collector, (Frame){.kind = FRAME_BIND,
-                                .var = block->iters[i].var,
-                                .range = block->iters[i].domain,
-                                .value = versioned(collector, block->bindings[i]),
-                                .axis = block->iters[i].kind, .identity = true});
-    for (int i = 0; i < block->match_count; i++) {
-        View view = {&block->matches[i].source};
-        map_set(collector->ctx->arena, &collector->views, block->matches[i].target->data,
-                arena_copy(collector->ctx->arena, &view, sizeof view));
-    }
-    collector->block = block;
+    enter_block(collector, stmt);
     if (!outer_reduction && !reduction_is_inside(block) && frame_reduces(collector->frame)) {
         const Reduction *reduction = reduction_recognize(collector->ctx, block);
         collector->reduction = reduction && reduction_starts_targets(reduction, block) ? reduction : NULL;
@@ -349,7 +390,6 @@ static void collect_block(Collector *collector, const Stmt *stmt)
 static void collect_branch(Collector *collector, const Stmt *stmt)
 {
     const Frame *outside = collector->frame;
-    collect_reads(collector, stmt->as.branch.condition);
     push_condition(collector, stmt->as.branch.condition, false, stmt);
     collect_at(collector, stmt->as.branch.then_body, 0);
     collector->frame = outside;
@@ -366,7 +406,7 @@ static void collect_while(Collector *collector, const Stmt *stmt)
     Range range = {expr_int(collector->ctx, DTYPE_INT64, 0), expr_int(collector->ctx, DTYPE_INT64, INT64_MAX / 4)};
     collector->plain = false;
     push(collector, (Frame){.kind = FRAME_LOOP, .var = var, .range = range, .stmt = stmt, .unsure = true});
-    collect_reads(collector, stmt->as.while_loop.condition);
+    collect_own_reads(collector, stmt, MOMENT_INSIDE);
     collect_stmt(collector, stmt->as.while_loop.body);
 }
 
@@ -472,6 +512,8 @@ static void collect_stmt(Collector *collector, const Stmt *stmt)
     const Frame *outside = collector->frame;
     const Stmt *outer_stmt = collector->stmt;
     collector->stmt = stmt;
+    if (stmt->kind != STMT_BLOCK)
+        collect_own_reads(collector, stmt, MOMENT_ENTRY);
     switch (stmt->kind) {
     case STMT_SEQ:
         for (int i = 0; i < stmt->as.seq.count; i++)
@@ -482,56 +524,20 @@ static void collect_stmt(Collector *collector, const Stmt *stmt)
     case STMT_BLOCK: collect_block(collector, stmt); break;
     case STMT_IF: collect_branch(collector, stmt); break;
     case STMT_LET:
-        collect_reads(collector, stmt->as.let.value);
         push(collector, (Frame){.kind = FRAME_BIND, .var = stmt->as.let.var, .value = wrapping(collector, stmt->as.let.value)});
         collect_stmt(collector, stmt->as.let.body);
         break;
     case STMT_STORE:
-        for (int i = 0; i < stmt->as.store.index_count; i++)
-            collect_reads(collector, stmt->as.store.indices[i]);
-        collect_reads(collector, stmt->as.store.value);
         add_indexed(collector, stmt->as.store.buffer, stmt->as.store.indices, true, stmt->span);
         break;
-    case STMT_EVALUATE: collect_reads(collector, stmt->as.evaluate); break;
-    case STMT_ASSERT:
-        collect_reads(collector, stmt->as.assertion.condition);
-        collect_stmt(collector, stmt->as.assertion.body);
-        break;
+    case STMT_EVALUATE: break;
     default: collect_stmt(collector, stmt_body(stmt)); break;
     }
     collector->frame = outside;
     collector->stmt = outer_stmt;
 }
 
-/* --- the cache --- */
-
-/* A schedule step asks several times for the accesses of the program before it and of the one after it, which is the one before the next
-   step. Each list has an arena, which the list that takes its place uses again: the memory stays small and near. */
-typedef struct {
-    const Func *func;
-    AccessList list;
-    PartList parts;
-    Arena *arena;
-    uint64_t last_use; /* 0: never */
-} KeptList;
-typedef struct {
-    KeptList kept[ACCESS_LISTS_KEPT];
-    uint64_t uses;
-} AccessCache;
-
-static void release_cache(void *handle)
-{
-    AccessCache *cache = handle;
-    for (int i = 0; i < ACCESS_LISTS_KEPT; i++)
-        arena_free(cache->kept[i].arena);
-}
-
-static AccessCache *access_cache(Context *ctx)
-{
-    if (!ctx->accesses.handle)
-        ctx->accesses = (Resource){ARENA_NEW(ctx->base_arena, AccessCache), release_cache};
-    return ctx->accesses.handle;
-}
+/* --- a whole function --- */
 
 /* A part with accesses whose elements have other names is to be walked again: what the names are is a matter of the whole function. */
 static void mark_split_parts(Collector *collector)
@@ -543,8 +549,7 @@ static void mark_split_parts(Collector *collector)
     }
 }
 
-/* The accesses of FUNC into LIST; its parts may be in KNOWN, which may be NULL. */
-static void collect_func(Context *ctx, const Func *func, const KeptList *known, KeptList *list)
+void access_collect_into(Context *ctx, const Func *func, const KeptList *known, KeptList *list)
 {
     Collector collector = {.ctx = ctx, .func = func, .versions = {.func = func}, .flats = flat_buffers_collect(ctx, func), .item = -1};
     collector.outermost = parts_of(func, &collector.flats);
@@ -560,41 +565,4 @@ static void collect_func(Context *ctx, const Func *func, const KeptList *known, 
     list->func = func;
     list->list = collector.accesses;
     list->parts = collector.parts;
-}
-
-/* In place of the list in KEPT. */
-static void collect_into(Context *ctx, const Func *func, const KeptList *known, KeptList *kept)
-{
-    Arena *outside = ctx->arena;
-    if (kept->arena)
-        arena_reset(kept->arena);
-    else
-        kept->arena = arena_new();
-    ctx->arena = kept->arena;
-    collect_func(ctx, func, known, kept);
-    ctx->arena = outside;
-}
-
-AccessList access_collect(Context *ctx, const Func *func)
-{
-    if (ctx->arena != ctx->base_arena) { /* FUNC may be released before the context */
-        KeptList list;
-        collect_func(ctx, func, NULL, &list);
-        return list.list;
-    }
-    AccessCache *cache = access_cache(ctx);
-    KeptList *oldest = &cache->kept[0], *latest = &cache->kept[0];
-    cache->uses++;
-    for (int i = 0; i < ACCESS_LISTS_KEPT; i++) {
-        KeptList *kept = &cache->kept[i];
-        if (kept->func == func) {
-            kept->last_use = cache->uses;
-            return kept->list;
-        }
-        oldest = kept->last_use < oldest->last_use ? kept : oldest;
-        latest = kept->last_use > latest->last_use ? kept : latest;
-    }
-    collect_into(ctx, func, latest == oldest ? NULL : latest, oldest);
-    oldest->last_use = cache->uses;
-    return oldest->list;
 }

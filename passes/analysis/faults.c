@@ -127,7 +127,7 @@ static bool is_plainly_in_bounds(FaultSearch *search, const Access *access, cons
    that a block sees: those of views say nothing of an access to the root. */
 static const BlockStmt *declaring_block(const Frame *frame, const Access *access)
 {
-    if (frame->kind != FRAME_BLOCK || access->viewed)
+    if (frame->kind != FRAME_BLOCK || access->viewed || (access->entry && access->block == frame->stmt->as.block.block))
         return NULL;
     const BlockStmt *block = &frame->stmt->as.block;
     for (int i = 0; i < block->alloc_count; i++)
@@ -295,7 +295,7 @@ FaultList faults_collect(Context *ctx, const Func *func)
     for (int i = 0; i < accesses.count; i++) {
         const Access *access = &accesses.data[i];
         for (const Frame *frame = access->frame; frame; frame = frame->outer)
-            if (frame->kind == FRAME_BIND && frame->identity)
+            if (frame->kind == FRAME_BIND && frame->identity && !access->entry) /* no predicate need hold there */
                 find_misbound(&search, frame);
         if (can_be_judged(access))
             find_misplaced(&search, access);

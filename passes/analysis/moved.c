@@ -86,7 +86,9 @@ bool dependence_moved_producer(Context *ctx, const Func *before, const Func *aft
 static const Frame *block_frame(const AccessList *accesses, const Block *block, const BlockStmt **stmt)
 {
     const Frame *last = NULL; /* that of the access before, which is not in the block */
-    for (int i = 0; i < accesses->count; last = accesses->data[i++].frame)
+    for (int i = 0; i < accesses->count; i++) {
+        if (accesses->data[i].entry && access_in_block(&accesses->data[i], block))
+            continue; /* in front of the body */
         for (const Frame *frame = accesses->data[i].frame, *inner = NULL; frame && frame != last; frame = frame->outer) {
             if (frame->kind == FRAME_POSITION)
                 inner = frame->outer;
@@ -95,6 +97,8 @@ static const Frame *block_frame(const AccessList *accesses, const Block *block, 
                 return inner;
             }
         }
+        last = accesses->data[i].frame;
+    }
     return NULL;
 }
 
