@@ -1,107 +1,126 @@
 # tirc: build, test and install. Everything that is built goes below BUILD, so builds of several kinds can live side by side:
-#   make                        the compiler build/tirc and the runtime build/libtirc_rt.a
-#   make deps                   installs what the build needs (Debian packages)
+#   make                        the compiler build/tirc, the runtime build/libtirc_rt.a and the library of the compiler
+#   make deps                   installs what the build and the tests need (./install-deps does so where there is no make yet)
 #   make demo                   the 1024x1024 matrix multiplication, checked and timed
 #   make check                  all tests; ends with "N passed, N failed"
 #   make SAN=1 BUILD=build-san check
+# All cores are used; -jN takes N of them. V=1 prints whole commands. Flags (CC, CFLAGS, SAN, ...) that differ from those of the last build make
+# what they are about anew.
 BUILD ?= build
-PREFIX ?= /usr/local
-CC := gcc
 FLEX ?= flex
 BISON ?= bison
 SAN ?=
+V ?=
 
-PACKAGES := gcc libc6-dev make flex bison llvm-19-dev libisl-dev libcmocka-dev libzstd-dev zlib1g-dev libstdc++-12-dev
+ifneq ($(words $(BUILD)),1)
+$(error BUILD must be one word without spaces, not '$(BUILD)')
+endif
+ifeq ($(MAKELEVEL)$(filter -j% --jobserver%,$(MAKEFLAGS)),0)
+MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 1)
+endif
+MAKEFLAGS += --no-print-directory
 
-OPTIMIZE := -O2
+.PHONY: all deps demo check bench fuzz layers wc clean FORCE
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+# What deps installs is not there yet while this Makefile is read, so goals beside it are for a make of their own.
+OTHER_GOALS := $(if $(filter deps,$(MAKECMDGOALS)),$(filter-out deps,$(MAKECMDGOALS)))
+ifneq ($(OTHER_GOALS),)
+.PHONY: $(OTHER_GOALS) after-deps
+$(OTHER_GOALS): after-deps
+	@:
+after-deps: deps
+	+@$(MAKE) $(OTHER_GOALS)
+deps:
+	./install-deps
+else
+
+all: $(BUILD)/tirc $(BUILD)/libtirc_rt.a $(BUILD)/libtirc.a $(BUILD)/libtirc.so.0
+deps:
+	./install-deps
+
+# --- flags
+include support/flags.mk
+include codegen/codegen.mk
+
+OPTIMIZE ?= -O2
+# CFLAGS are those of the whole build where they are given; else the runtime has its own.
+ifeq ($(origin CFLAGS),undefined)
+RUNTIME_OPTIMIZE ?= -O3 -g
+else
+RUNTIME_OPTIMIZE ?= $(CFLAGS)
+endif
+CFLAGS ?= $(OPTIMIZE) -g
 comma := ,
 SANITIZE := $(if $(filter-out 0,$(SAN)),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
-CFLAGS ?= $(OPTIMIZE) -g
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes
-ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(CFLAGS) $(WARNINGS) $(SANITIZE) -I. -I$(BUILD) -MMD -MP
+# No object names a folder of the machine that made it, and every part of the compiler may become part of a shared library that exports what
+# driver/tirc.h declares.
+PART_CFLAGS := -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections
+PLACE_FLAGS := '-ffile-prefix-map=$(CURDIR)=.' $(if $(filter /%,$(BUILD)),-ffile-prefix-map=$(BUILD)=build)
+COMMON_CFLAGS = -std=c11 -D_GNU_SOURCE $(CPPFLAGS) $(CFLAGS) $(SANITIZE) $(PLACE_FLAGS) -I. -I$(BUILD) -MMD -MP
+ALL_CFLAGS = $(WARNINGS) $(COMMON_CFLAGS)
+ALL_LDFLAGS = $(PROGRAM_LDFLAGS) $(LLVM_LDFLAGS) $(LDFLAGS)
+LDLIBS := -lisl $(LLVM_LIBS) -lm -ldl -lpthread
 
+# --- the compiler
 SRC_DIRS := support lexer parser ir passes/arith passes/analysis passes/schedule passes/lower codegen script driver
 SOURCES := $(foreach dir,$(SRC_DIRS),$(sort $(wildcard $(dir)/*.c)))
 GENERATED := $(BUILD)/parser/tir.tab.c $(BUILD)/lexer/lexer.c
 MAIN_OBJECT := $(BUILD)/driver/main.o
 LIB_OBJECTS := $(filter-out $(MAIN_OBJECT),$(SOURCES:%.c=$(BUILD)/%.o)) $(GENERATED:.c=.o)
 
-.PHONY: all deps demo check bench fuzz install layers wc clean
-.DELETE_ON_ERROR:
-.SECONDARY:
-all: $(BUILD)/tirc $(BUILD)/libtirc_rt.a
-
-include codegen/codegen.mk
 include runtime/runtime.mk
 
-LDLIBS := -lisl $(LLVM_LIBS) -lm -ldl -lpthread
+# What the command and the tests link with: all of the compiler, and all of the runtime for the code that runs in the process.
+PARTS := $(BUILD)/parts.a
+LINK_PARTS = $(PARTS) -Wl,--whole-archive $(BUILD)/libtirc_rt.a -Wl,--no-whole-archive
 
-$(BUILD)/tirc: $(MAIN_OBJECT) $(BUILD)/libtirc.a $(BUILD)/libtirc_rt.a
-	$(CC) $(CFLAGS) $(SANITIZE) -fopenmp $(LLVM_LDFLAGS) -o $@ $(MAIN_OBJECT) $(BUILD)/libtirc.a -Wl,--whole-archive $(BUILD)/libtirc_rt.a -Wl,--no-whole-archive $(LDLIBS)
+$(BUILD)/tirc: $(MAIN_OBJECT) $(PARTS) $(BUILD)/libtirc_rt.a $(BUILD)/link-flags
+	$(call say,LD $@)$(CC) $(CFLAGS) $(SANITIZE) -fopenmp $(ALL_LDFLAGS) -o $@ $(MAIN_OBJECT) $(LINK_PARTS) $(LDLIBS)
 
-$(BUILD)/libtirc.a: $(LIB_OBJECTS)
-	rm -f $@
-	@ar crs $@ $^
+$(PARTS): $(LIB_OBJECTS)
+	$(call say,AR $@)rm -f $@; $(AR) crsD $@ $^
 
-$(SOURCES:%.c=$(BUILD)/%.o): $(BUILD)/%.o: %.c | check-tools
+$(SOURCES:%.c=$(BUILD)/%.o): $(BUILD)/%.o: %.c $(BUILD)/compile-flags | $(BUILD)/tools
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(if $(filter codegen/% driver/%,$<),$(LLVM_CFLAGS)) -c -o $@ $<
+	$(call say,CC $<)$(CC) $(ALL_CFLAGS) $(PART_CFLAGS) $(if $(filter codegen/% driver/%,$<),$(LLVM_CFLAGS)) $(OWN_CFLAGS) -c -o $@ $<
 
-$(BUILD)/parser/tir.tab.c: parser/tir.y | check-tools
+$(BUILD)/parser/tir.tab.c: parser/tir.y $(BUILD)/compile-flags | $(BUILD)/tools
 	@mkdir -p $(@D)
-	$(BISON) -Wall -Wno-yacc -Werror --defines=$(BUILD)/parser/tir.tab.h -o $@ $<
+	$(call say,BISON $<)$(BISON) -Wall -Wno-yacc -Werror --defines=$(BUILD)/parser/tir.tab.h -o $@ $<
 $(BUILD)/parser/tir.tab.h: $(BUILD)/parser/tir.tab.c
 
-$(BUILD)/lexer/lexer.c: lexer/lexer.l | check-tools
+$(BUILD)/lexer/lexer.c: lexer/lexer.l $(BUILD)/compile-flags | $(BUILD)/tools
 	@mkdir -p $(@D)
-	$(FLEX) --header-file=$(BUILD)/lexer/lexer.h -o $@ $<
+	$(call say,FLEX $<)$(FLEX) --header-file=$(BUILD)/lexer/lexer.h -o $@ $<
 $(BUILD)/lexer/lexer.h: $(BUILD)/lexer/lexer.c
 
 # Generated code is compiled without the warnings that its generators do not keep.
 $(GENERATED:.c=.o): $(BUILD)/%.o: $(BUILD)/%.c $(BUILD)/parser/tir.tab.h $(BUILD)/lexer/lexer.h
-	$(CC) -std=c11 -D_GNU_SOURCE $(CFLAGS) -Wall -Wno-unused-function $(SANITIZE) -I. -I$(BUILD) -MMD -MP -c -o $@ $<
+	$(call say,CC $<)$(CC) -Wall -Wno-unused-function -Wno-unused-but-set-variable $(COMMON_CFLAGS) $(PART_CFLAGS) -c -o $@ $<
 
 $(filter $(BUILD)/parser/%.o $(BUILD)/lexer/%.o,$(LIB_OBJECTS)): | $(BUILD)/parser/tir.tab.h $(BUILD)/lexer/lexer.h
 
-# --- tools the build needs, named before anything fails for the want of them
-.PHONY: check-tools
-check-tools:
-	@missing=; \
-	command -v $(CC) >/dev/null || missing="$$missing gcc"; \
-	command -v $(FLEX) >/dev/null || missing="$$missing flex"; \
-	command -v $(BISON) >/dev/null || missing="$$missing bison"; \
-	command -v $(LLVM_CONFIG) >/dev/null || missing="$$missing llvm-19-dev"; \
-	[ -e /usr/include/isl/ctx.h ] || missing="$$missing libisl-dev"; \
-	for library in libstdc++.a:libstdc++-12-dev libzstd.a:libzstd-dev libz.a:zlib1g-dev; do \
-	  case $$($(CC) -print-file-name=$${library%:*} 2>/dev/null) in */*) ;; *) missing="$$missing $${library#*:}" ;; esac; done; \
-	if [ -n "$$missing" ]; then echo "missing packages:$$missing (install them with: make deps)" >&2; exit 1; fi
+# The tools that the build needs are looked for once for each set of flags, so that a missing one is named before anything fails for the want of it.
+$(BUILD)/tools: $(BUILD)/compile-flags $(BUILD)/link-flags install-deps
+	@CC='$(CC)' FLEX='$(FLEX)' BISON='$(BISON)' LLVM_CONFIG='$(LLVM_CONFIG)' LLVM_SHARED='$(LLVM_SHARED)' SANITIZE='$(SANITIZE)' ./install-deps --check
+	@touch $@
 
-deps:
-	@missing=; for p in $(PACKAGES); do dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$p"; done; \
-	if [ -n "$$missing" ]; then sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; \
-	  $$sudo apt-get update && DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y --no-install-recommends $$missing; fi
+include driver/install.mk
 
 # --- tests
 include tests/tests.mk
 
+# The example has its own Makefile, as the projects of users have; names of files are given as they are seen from its folder.
+from_example = $(if $(filter /%,$(1)),$(1),../../$(1))
 demo: all
-	$(MAKE) -C examples/matmul BUILD=$(abspath $(BUILD))/examples TIRC=$(abspath $(BUILD))/tirc RUNTIME=$(abspath $(BUILD))/libtirc_rt.a INCLUDE=$(abspath runtime) run
+	@$(MAKE) -s -C examples/matmul CC='$(CC) $(SANITIZE)' BUILD=$(call from_example,$(BUILD)/examples) TIRC=$(call from_example,$(BUILD)/tirc) \
+	  RUNTIME=$(call from_example,$(BUILD)/libtirc_rt.a) INCLUDE=../../runtime run
 
 bench: all
-	bench/run $(BUILD)
-
-# What a client of libtirc.a links with beside it, for tirc.pc.
-CLIENT_LIBS = -ltirc -ltirc_rt $(strip $(LDLIBS)) -fopenmp
-
-install: all
-	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin lib/pkgconfig include share/man/man1 share/bash-completion/completions)
-	install $(BUILD)/tirc $(DESTDIR)$(PREFIX)/bin/
-	install -m 644 $(BUILD)/libtirc.a $(BUILD)/libtirc_rt.a $(DESTDIR)$(PREFIX)/lib/
-	install -m 644 driver/tirc.h runtime/tirc_rt.h $(DESTDIR)$(PREFIX)/include/
-	install -m 644 docs/tirc.1 $(DESTDIR)$(PREFIX)/share/man/man1/
-	install -m 644 docs/tirc.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/tirc
-	printf 'prefix=%s\n\nName: tirc\nDescription: compiler for tensor programs with schedules\nVersion: %s\nCflags: -I$${prefix}/include\nLibs: -L$${prefix}/lib %s\n' \
-	  '$(PREFIX)' "$$(sed -n 's/^.define TIRC_VERSION "\(.*\)"/\1/p' driver/tirc.h)" '$(CLIENT_LIBS)' >$(DESTDIR)$(PREFIX)/lib/pkgconfig/tirc.pc
+	CC='$(CC)' bench/run $(BUILD)
 
 # --- house rules
 layers:
@@ -114,3 +133,4 @@ clean:
 	rm -rf $(BUILD)
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+endif

@@ -7,38 +7,37 @@
 
 #include "codegen/llvm_trial.h"
 
-static void initialize_x86(void)
-{
-    LLVMInitializeX86TargetInfo();
-    LLVMInitializeX86Target();
-    LLVMInitializeX86TargetMC();
-    LLVMInitializeX86AsmParser();
-    LLVMInitializeX86AsmPrinter();
-}
-
-static void initialize_aarch64(void)
-{
-    LLVMInitializeAArch64TargetInfo();
-    LLVMInitializeAArch64Target();
-    LLVMInitializeAArch64TargetMC();
-    LLVMInitializeAArch64AsmParser();
-    LLVMInitializeAArch64AsmPrinter();
-}
-
-static void initialize_riscv(void)
-{
-    LLVMInitializeRISCVTargetInfo();
-    LLVMInitializeRISCVTarget();
-    LLVMInitializeRISCVTargetMC();
-    LLVMInitializeRISCVAsmParser();
-    LLVMInitializeRISCVAsmPrinter();
-}
+/* The build says which back ends LLVM is linked with. */
+#define BACK_END(name, llvm_name)                \
+    static void initialize_##name(void)          \
+    {                                            \
+        LLVMInitialize##llvm_name##TargetInfo(); \
+        LLVMInitialize##llvm_name##Target();     \
+        LLVMInitialize##llvm_name##TargetMC();   \
+        LLVMInitialize##llvm_name##AsmParser();  \
+        LLVMInitialize##llvm_name##AsmPrinter(); \
+    }
+#ifdef TIRC_TARGET_x86
+BACK_END(x86, X86)
+#else
+#define initialize_x86 NULL
+#endif
+#ifdef TIRC_TARGET_aarch64
+BACK_END(aarch64, AArch64)
+#else
+#define initialize_aarch64 NULL
+#endif
+#ifdef TIRC_TARGET_riscv
+BACK_END(riscv, RISCV)
+#else
+#define initialize_riscv NULL
+#endif
 
 /* BASE_FEATURES: what every Linux system of the architecture has although LLVM's generic processor lacks it. */
 typedef struct {
     const char *alias, *arch, *base_features;
     bool extends_int32;
-    void (*initialize)(void);
+    void (*initialize)(void); /* NULL: this build has no such back end */
 } ArchInfo;
 
 static const ArchInfo architectures[] = {
@@ -143,6 +142,11 @@ static bool check_triple(Context *ctx, const char *triple, const ArchInfo **arch
         diag_error(ctx, span_none(), "target '%s' is not supported: tirc compiles for x86_64, aarch64 and riscv64", triple);
         return false;
     }
+    if (!(*arch)->initialize) {
+        diag_error(ctx, span_none(), "target '%s': this tirc was built without the back end of %s (see TARGETS in its Makefile)", triple,
+                   (*arch)->arch);
+        return false;
+    }
     (*arch)->initialize();
     char *message;
     if (LLVMGetTargetFromTriple(triple, llvm_target, &message)) {
@@ -150,6 +154,13 @@ static bool check_triple(Context *ctx, const char *triple, const ArchInfo **arch
         return false;
     }
     return true;
+}
+
+bool llvm_target_initialize_host(Context *ctx)
+{
+    const ArchInfo *arch;
+    LLVMTargetRef llvm_target;
+    return check_triple(ctx, take_string(ctx, LLVMGetDefaultTargetTriple()), &arch, &llvm_target);
 }
 
 bool llvm_target_open(Context *ctx, const CodegenOptions *options, LlvmTarget *target)

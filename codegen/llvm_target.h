@@ -19,6 +19,8 @@ typedef struct {
    LLVM does not. On true the caller closes it. */
 bool llvm_target_open(Context *ctx, const CodegenOptions *options, LlvmTarget *target);
 void llvm_target_close(LlvmTarget *target);
+/* Makes LLVM ready to compile for the machine that this process runs on. False after a diagnostic. */
+bool llvm_target_initialize_host(Context *ctx);
 /* Gives MODULE the target's triple and data layout. */
 void llvm_target_set_module(const LlvmTarget *target, LLVMModuleRef module);
 /* Gives FUNCTION the target's processor and features. Inlining and instruction selection look at the function, not at the machine. */

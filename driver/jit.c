@@ -7,11 +7,10 @@
 #include <llvm-c/IRReader.h>
 #include <llvm-c/LLJIT.h>
 #include <llvm-c/Orc.h>
-#include <llvm-c/Target.h>
-#include <llvm-c/TargetMachine.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "codegen/llvm_target.h"
 #include "ir/interp.h"
 #include "runtime/tirc_rt.h"
 #include "support/bug.h"
@@ -116,17 +115,9 @@ static bool fail(Jit *jit, LLVMErrorRef error, const char *what)
 
 /* --- Opening and closing --- */
 
-static bool initialize_host(Context *ctx)
-{
-    if (!LLVMInitializeNativeTarget() && !LLVMInitializeNativeAsmPrinter() && !LLVMInitializeNativeAsmParser())
-        return true;
-    diag_error(ctx, span_none(), "LLVM was built without this machine's architecture: programs cannot be run here");
-    return false;
-}
-
 Jit *jit_open(Context *ctx)
 {
-    if (!initialize_host(ctx))
+    if (!llvm_target_initialize_host(ctx))
         return NULL;
     Jit *jit = xmalloc(sizeof *jit);
     *jit = (Jit){.ctx = ctx};

@@ -27,6 +27,9 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#ifdef __GNUC__
+#pragma GCC visibility push(default) /* the library exports what is declared here and nothing else */
+#endif
 
 #define TIRC_VERSION "0.1.0"
 
@@ -67,6 +70,9 @@ const char *tirc_diagnostics(tirc_context *context);
    one. */
 const char *tirc_file(const tirc_context *context, int index);
 
+#ifdef __GNUC__
+#pragma GCC visibility pop
+#endif
 #ifdef __cplusplus
 }
 #endif
