@@ -24,8 +24,10 @@ typedef struct {
 /* The state of a tirc_context. */
 typedef struct tirc_context {
     Context *ctx;
+    Arena *options_arena; /* of what the options point to: they outlive tirc_context_release */
     Options options;
     FILE *out, *err;
+    VEC(const tirc_program *) programs; /* all that the context made */
     const tirc_program *program; /* the one that the command line is about */
     VEC(ScheduleStep) steps; /* of all schedules that were run */
     TextList files; /* every file that was read, each once */

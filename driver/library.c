@@ -10,14 +10,31 @@
 #include "script/script.h"
 #include "support/bug.h"
 
+enum { LARGEST_TEXT = 1 << 30 };
+
 /* --- Contexts --- */
 
 tirc_context *tirc_context_new(void)
 {
     Driver *driver = xmalloc(sizeof *driver);
-    *driver = (Driver){.ctx = context_new(), .options = options_default(), .out = stdout, .err = stderr};
+    *driver = (Driver){
+        .ctx = context_new(), .options_arena = arena_new(), .options = options_default(), .out = stdout, .err = stderr};
     driver_note_time(driver, NULL);
     return driver;
+}
+
+void tirc_context_release(tirc_context *context)
+{
+    if (!context)
+        return;
+    context_free(context->ctx);
+    *context = (Driver){.ctx = context_new(),
+                        .options_arena = context->options_arena,
+                        .options = context->options,
+                        .out = context->out,
+                        .err = context->err};
+    driver_use_options(context);
+    driver_note_time(context, NULL);
 }
 
 void tirc_context_free(tirc_context *context)
@@ -25,24 +42,33 @@ void tirc_context_free(tirc_context *context)
     if (!context)
         return;
     context_free(context->ctx);
+    arena_free(context->options_arena);
     free(context);
+}
+
+static bool set_options(Driver *driver, const char *const *words, int count)
+{
+    if (count < 0 || (count && !words))
+        return driver_error(driver, "tirc_set_options: no words are given");
+    const char **copies = ARENA_ARRAY(driver->options_arena, const char *, count);
+    for (int i = 0; i < count; i++) {
+        if (!words[i])
+            return driver_error(driver, "tirc_set_options: word %d is NULL", i);
+        copies[i] = arena_strndup(driver->options_arena, words[i], strlen(words[i]));
+    }
+    Options options = driver->options;
+    if (!options_parse(driver->ctx, driver->options_arena, copies, count, &options))
+        return false;
+    if (options.inputs.count)
+        return driver_error(driver, "'%s' is no option; inputs are given to tirc_read", options.inputs.data[0]);
+    driver->options = options;
+    driver_use_options(driver);
+    return true;
 }
 
 int tirc_set_options(tirc_context *context, const char *const *words, int count)
 {
-    Options *options = &context->options;
-    const char **copies = ARENA_ARRAY(context->ctx->base_arena, const char *, count);
-    for (int i = 0; i < count; i++)
-        copies[i] = arena_strndup(context->ctx->base_arena, words[i], strlen(words[i]));
-    if (!options_parse(context->ctx, copies, count, options))
-        return -1;
-    if (options->inputs.count) {
-        driver_error(context, "'%s' is no option; inputs are given to tirc_read", options->inputs.data[0]);
-        options->inputs.count = 0;
-        return -1;
-    }
-    driver_use_options(context);
-    return 0;
+    return context && set_options(context, words, count) ? 0 : -1;
 }
 
 void driver_use_options(Driver *driver)
@@ -56,7 +82,8 @@ void driver_use_options(Driver *driver)
 
 void tirc_set_output(tirc_context *context, FILE *output)
 {
-    context->out = output;
+    if (context)
+        context->out = output ? output : stdout;
 }
 
 /* --- Texts and programs --- */
@@ -89,6 +116,32 @@ static uint32_t load_text(Driver *driver, const tirc_text *text)
     return source_add(ctx->sources, standard ? "<stdin>" : text->name, file.text, file.length);
 }
 
+/* TEXTS, the argument of FUNCTION, are texts. False after a diagnostic. */
+static bool check_texts(Driver *driver, const char *function, const tirc_text *texts, int count)
+{
+    if (!texts || count <= 0)
+        return driver_error(driver, "%s: no text is given", function);
+    for (int i = 0; i < count; i++) {
+        if (!texts[i].name)
+            return driver_error(driver, "%s: text %d has no name", function, i);
+        if (texts[i].text && texts[i].length > LARGEST_TEXT)
+            return driver_error(driver, "%s: '%s' is longer than 1 GiB", function, texts[i].name);
+    }
+    return true;
+}
+
+/* PROGRAM, an argument of FUNCTION, is one that the context made and still holds. False after a diagnostic. What PROGRAM points to is not
+   looked at, for it may be gone. */
+static bool check_program(Driver *driver, const char *function, const tirc_program *program)
+{
+    if (!program)
+        return driver_error(driver, "%s: no program is given", function);
+    for (int i = 0; i < driver->programs.count; i++)
+        if (driver->programs.data[i] == program)
+            return true;
+    return driver_error(driver, "%s: the program is not of this context, or was released", function);
+}
+
 /* Reads and parses COUNT texts; NULL after a diagnostic. */
 static const AstNode **parse_texts(Driver *driver, const tirc_text *texts, int count)
 {
@@ -106,11 +159,14 @@ static const tirc_program *new_program(Driver *driver, const Module *source, con
 {
     tirc_program *program = ARENA_NEW(driver->ctx->base_arena, tirc_program);
     *program = (tirc_program){source, module};
+    vec_push(driver->ctx->base_arena, &driver->programs, (const tirc_program *)program);
     return program;
 }
 
 const tirc_program *tirc_read(tirc_context *context, const tirc_text *texts, int count)
 {
+    if (!context || !check_texts(context, "tirc_read", texts, count))
+        return NULL;
     const AstNode **trees = parse_texts(context, texts, count);
     if (!trees)
         return NULL;
@@ -123,6 +179,8 @@ const tirc_program *tirc_read(tirc_context *context, const tirc_text *texts, int
 
 const tirc_program *tirc_schedule(tirc_context *context, const tirc_program *program, const tirc_text *scripts, int count)
 {
+    if (!context || !check_program(context, "tirc_schedule", program) || !check_texts(context, "tirc_schedule", scripts, count))
+        return NULL;
     Context *ctx = context->ctx;
     const Options *options = &context->options;
     const AstNode **trees = parse_texts(context, scripts, count);
@@ -173,6 +231,13 @@ const char *tirc_emit(tirc_context *context, const tirc_program *program, const 
     unsigned emit = 0;
     size_t unused;
     length = length ? length : &unused;
+    *length = 0;
+    if (!context || !check_program(context, "tirc_emit", program))
+        return NULL;
+    if (!kind) {
+        driver_error(context, "tirc_emit: no kind is given");
+        return NULL;
+    }
     if (!options_emit_kind(context->ctx, kind, &emit))
         return NULL;
     if (emit == EMIT_BIT_TIR || emit == EMIT_BIT_HEADER)
@@ -194,6 +259,8 @@ const char *tirc_diagnostics(tirc_context *context)
 {
     char *text = NULL;
     size_t length = 0;
+    if (!context)
+        return "";
     FILE *stream = open_memstream(&text, &length);
     if (!stream)
         return "";
@@ -207,7 +274,7 @@ const char *tirc_diagnostics(tirc_context *context)
 
 const char *tirc_file(const tirc_context *context, int index)
 {
-    return index >= 0 && index < context->files.count ? context->files.data[index] : NULL;
+    return context && index >= 0 && index < context->files.count ? context->files.data[index] : NULL;
 }
 
 /* --- Shared with the command --- */

@@ -10,7 +10,7 @@
 
 typedef struct {
     Context *ctx;
-    Arena *arena; /* the context's own */
+    Arena *arena; /* of what the options point to */
     Options *options;
     const char *name; /* of the option being read */
     bool only_inputs; /* after -- */
@@ -337,9 +337,9 @@ Options options_default(void)
                      .fp_contract = true, .pic = true};
 }
 
-bool options_parse(Context *ctx, const char *const *words, int count, Options *options)
+bool options_parse(Context *ctx, Arena *arena, const char *const *words, int count, Options *options)
 {
-    OptionReader reader = {.ctx = ctx, .arena = ctx->base_arena, .options = options};
+    OptionReader reader = {.ctx = ctx, .arena = arena, .options = options};
     WordList all = {0};
     for (int i = 0; i < count; i++)
         if (!expand_words(&reader, words[i], 0, &all))

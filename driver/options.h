@@ -27,9 +27,9 @@ typedef struct {
 } Options;
 
 Options options_default(void);
-/* Reads WORDS of the command line into OPTIONS, beside what was set before; @file arguments are replaced by the words of the file. False
-   after a diagnostic. */
-bool options_parse(Context *ctx, const char *const *words, int count, Options *options);
+/* Reads WORDS of the command line into OPTIONS, beside what was set before; @file arguments are replaced by the words of the file. What
+   OPTIONS then points to is in ARENA or part of WORDS. False after a diagnostic. */
+bool options_parse(Context *ctx, Arena *arena, const char *const *words, int count, Options *options);
 /* Whether a whole command line makes sense. False after a diagnostic. */
 bool options_consistent(Context *ctx, const Options *options);
 /* The command line asks to see or run the program, so that no object is written unless it says so too. */

@@ -158,7 +158,7 @@ int driver_main(int argc, char **argv, FILE *out, FILE *err)
     driver->out = out;
     driver->err = err;
     int code = EXIT_OK;
-    bool good = options_parse(driver->ctx, (const char *const *)argv + 1, argc - 1, &driver->options);
+    bool good = options_parse(driver->ctx, driver->options_arena, (const char *const *)argv + 1, argc - 1, &driver->options);
     driver_use_options(driver);
     if (!good || !options_consistent(driver->ctx, options))
         code = EXIT_USAGE;

@@ -13,9 +13,12 @@
 
    What compiled objects need to run is another library with a header of its own: tirc_rt.h.
 
-   Ownership: everything that a function returns belongs to the context and lives until tirc_context_free. Texts and names that are passed
-   in are copied. Errors: a function that fails returns NULL or -1 and leaves diagnostics, which tirc_diagnostics hands over. As long as
-   errors wait there, other functions may fail because of them. A mistake of the library itself, and memory that runs out, end the process
+   Ownership: everything that a function returns belongs to the context and lives until tirc_context_release or tirc_context_free. Texts
+   and names that are passed in are copied. Errors: a function that fails returns NULL or -1 and leaves diagnostics, which
+   tirc_diagnostics hands over. As long as errors wait there, other functions may fail because of them. An argument that is NULL where
+   something is needed, an empty list, and a program that is not of this context or was released are such errors too; with the context
+   NULL there is no place for a diagnostic, and the function just fails. Nothing is written to standard error but what options ask for
+   ("-v", "--time-report", "--print-after"). A mistake of the library itself, and memory that runs out, say so there and end the process
    with exit code 70. Threads: contexts are independent of one another. A context is for one thread at a time; the first tirc_emit of a
    process must have returned before other threads begin theirs. */
 #ifndef TIRC_H
@@ -38,20 +41,24 @@ typedef struct tirc_context tirc_context;
 /* A program: functions in TensorIR, scheduled or not. It never changes. */
 typedef struct tirc_program tirc_program;
 
-/* A text to read: LENGTH bytes at TEXT, called NAME in diagnostics; or, where TEXT is NULL, the file NAME ("-": standard input). */
+/* A text to read: LENGTH bytes at TEXT (at most 1 GiB), called NAME in diagnostics; or, where TEXT is NULL, the file NAME ("-": standard
+   input). */
 typedef struct {
     const char *name, *text;
     size_t length;
 } tirc_text;
 
 tirc_context *tirc_context_new(void);
+/* Releases all that CONTEXT made: programs, results of tirc_emit, diagnostics, names of files. Its options and its output stay, and it is
+   ready for the next program. */
+void tirc_context_release(tirc_context *context);
 void tirc_context_free(tirc_context *context);
 
 /* Sets options, spelled as words of the command line: "-O3", "--mcpu=generic", "--no-heap", "-D", "tile=16", "-Werror". Options add to
    those set before. Those that name files (-o, -s, -H, -MD) or say what the command shall do (--show, --check) have no effect here, and
-   inputs are refused. 0, or -1 after diagnostics. */
+   inputs are refused. 0, or -1 after diagnostics; then no option has changed. */
 int tirc_set_options(tirc_context *context, const char *const *words, int count);
-/* Where show() and print() of schedule scripts write; the default is standard output. */
+/* Where show() and print() of schedule scripts write; the default, and NULL, is standard output. */
 void tirc_set_output(tirc_context *context, FILE *output);
 
 /* The program that COUNT texts of TensorIR form together, or NULL. */
@@ -59,8 +66,8 @@ const tirc_program *tirc_read(tirc_context *context, const tirc_text *texts, int
 /* PROGRAM transformed by COUNT schedule scripts, which run one after the other as one script; NULL where one fails. */
 const tirc_program *tirc_schedule(tirc_context *context, const tirc_program *program, const tirc_text *scripts, int count);
 /* PROGRAM as KIND, which is one of the names that --emit knows: "obj", "asm", "llvm-ir" or "bc" for machine code, "tir" for the program as
-   TVMScript, "header" for the C header of its object. The result has *LENGTH bytes (LENGTH may be NULL) and a NUL byte behind them; NULL on
-   failure. */
+   TVMScript, "header" for the C header of its object. The result has *LENGTH bytes (LENGTH may be NULL) and a NUL byte behind them; NULL
+   and 0 on failure. */
 const char *tirc_emit(tirc_context *context, const tirc_program *program, const char *kind, size_t *length);
 
 /* The diagnostics since the last call, as the command prints them, with notes and lines of source; "" where there are none. Forgets

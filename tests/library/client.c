@@ -94,11 +94,97 @@ static void test_errors(void)
     tirc_context_free(NULL);
 }
 
+/* Every call with something that is not there is refused with a diagnostic, and the context goes on. */
+static void test_misuse(void)
+{
+    tirc_context *tirc = tirc_context_new(), *other = tirc_context_new();
+    tirc_text text = text_of("double.tir", program_source), script = text_of("s.sched", "sch.parallel(sch.get_loops(\"b\")[0])\n");
+    tirc_text nameless = {NULL, program_source, sizeof program_source - 1}, nothing = {NULL, NULL, 0};
+    size_t length = 7;
+    const tirc_program *program = tirc_read(tirc, &text, 1), *foreign = tirc_read(other, &text, 1);
+    REQUIRE(program && foreign);
+#define REFUSED(call, words) REQUIRE((call) && strstr(tirc_diagnostics(tirc), words))
+    REFUSED(!tirc_read(tirc, NULL, 1), "no text is given");
+    REFUSED(!tirc_read(tirc, &text, 0), "no text is given");
+    REFUSED(!tirc_read(tirc, &text, -1), "no text is given");
+    REFUSED(!tirc_read(tirc, &nameless, 1), "no name");
+    REFUSED(!tirc_read(tirc, &nothing, 1), "no name");
+    REFUSED(!tirc_schedule(tirc, NULL, &script, 1), "no program is given");
+    REFUSED(!tirc_schedule(tirc, foreign, &script, 1), "not of this context");
+    REFUSED(!tirc_schedule(tirc, program, NULL, 0), "no text is given");
+    REFUSED(!tirc_schedule(tirc, program, &nameless, 1), "no name");
+    REFUSED(!tirc_emit(tirc, NULL, "obj", &length) && !length, "no program is given");
+    REFUSED(!tirc_emit(tirc, foreign, "obj", NULL), "not of this context");
+    REFUSED(!tirc_emit(tirc, program, NULL, NULL), "no kind is given");
+    REFUSED(!tirc_emit(tirc, program, "", NULL), "''");
+    REFUSED(tirc_set_options(tirc, NULL, 1) == -1, "no words are given");
+    const char *words[] = {"-O1", NULL};
+    REFUSED(tirc_set_options(tirc, words, 2) == -1, "NULL");
+    REFUSED(tirc_set_options(tirc, words, -1) == -1, "no words are given");
+    REQUIRE(tirc_set_options(tirc, NULL, 0) == 0);
+    tirc_set_output(tirc, NULL);
+    tirc_text empty = {"empty.tir", "", 0};
+    tirc_read(tirc, &empty, 1);
+    tirc_diagnostics(tirc);
+    tirc_context_free(other);
+    REFUSED(!tirc_emit(tirc, foreign, "obj", NULL), "not of this context");
+#undef REFUSED
+    REQUIRE(tirc_emit(tirc, program, "obj", &length) && length && !strcmp(tirc_diagnostics(tirc), ""));
+    tirc_context_free(tirc);
+
+    REQUIRE(!tirc_read(NULL, &text, 1) && !tirc_schedule(NULL, program, &script, 1) && !tirc_emit(NULL, program, "obj", &length) && !length);
+    REQUIRE(tirc_set_options(NULL, words, 1) == -1 && !strcmp(tirc_diagnostics(NULL), "") && !tirc_file(NULL, 0));
+    tirc_set_output(NULL, stdout);
+    tirc_context_release(NULL);
+    tirc_context_free(NULL);
+}
+
+/* The pages that the process has in memory, or 0. */
+static long resident_pages(void)
+{
+    long all, resident = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file)
+        return 0;
+    if (fscanf(file, "%ld %ld", &all, &resident) != 2)
+        resident = 0;
+    fclose(file);
+    return resident;
+}
+
+/* A context may be used for any number of programs: what it releases comes back, and its options stay. */
+static void test_release(void)
+{
+    tirc_context *tirc = tirc_context_new();
+    const char *words[] = {"-D", "tile=16", "--emit=obj", "-O1", "-w"};
+    REQUIRE(tirc_set_options(tirc, words, 5) == 0);
+    tirc_text text = text_of("double.tir", program_source), wrong = text_of("wrong.tir", "?");
+    tirc_text script = text_of("s.sched", "i, = sch.get_loops(\"b\")\no, v = sch.split(i, [None, tile])\nsch.vectorize(v)\n");
+    const tirc_program *before = tirc_read(tirc, &text, 1);
+    REQUIRE(!tirc_read(tirc, &wrong, 1));
+    tirc_context_release(tirc);
+    REQUIRE(!strcmp(tirc_diagnostics(tirc), "") && !tirc_file(tirc, 0));
+    REQUIRE(!tirc_emit(tirc, before, "tir", NULL) && strstr(tirc_diagnostics(tirc), "was released"));
+    long pages = 0;
+    for (int i = 0; i < 120; i++) {
+        const tirc_program *program = tirc_read(tirc, &text, 1), *scheduled = program ? tirc_schedule(tirc, program, &script, 1) : NULL;
+        REQUIRE(scheduled && tirc_emit(tirc, scheduled, "obj", NULL) && strstr(tirc_emit(tirc, scheduled, "tir", NULL), "T.vectorized(16)"));
+        tirc_context_release(tirc);
+        pages = i == 40 ? resident_pages() : pages;
+    }
+#ifndef __SANITIZE_ADDRESS__ /* it keeps memory that was freed */
+    REQUIRE(resident_pages() < pages + 500);
+#endif
+    tirc_context_free(tirc);
+}
+
 int main(int argc, char **argv)
 {
     REQUIRE(argc == 2);
     test_files(argv[1]);
     test_texts_and_options();
     test_errors();
+    test_misuse();
+    test_release();
     return 0;
 }
