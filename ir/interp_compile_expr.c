@@ -57,7 +57,8 @@ static Pointer eval_text(const EvalNode *node, Thread *thread)
 static int64_t eval_ramp(const EvalNode *node, Thread *thread)
 {
     int64_t base = eval_integer(node->args[0], thread), stride = eval_integer(node->args[1], thread), step, value;
-    bool overflow = __builtin_mul_overflow(stride, (int64_t)thread->lane, &step) | __builtin_add_overflow(base, step, &value);
+    bool overflow = __builtin_mul_overflow(stride, (int64_t)thread->lane, &step);
+    overflow |= __builtin_add_overflow(base, step, &value);
     int64_t wrapped = eval_wrap(node, value);
     if (node->as.integer && (overflow || wrapped != value))
         report_finding(thread, INTERP_OVERFLOW, node->source, node->source->span, "overflows %s in lane %d of an index",

@@ -182,8 +182,10 @@ void finding_shrink(Arena *arena, Finding *finding)
         finding->why = "(not reproduced)";
         return;
     }
-    while (drop_steps(&s) | drop_statements(&s))
-        ;
+    for (bool shrunk = true; shrunk;) {
+        shrunk = drop_steps(&s);
+        shrunk |= drop_statements(&s);
+    }
     lower_numbers(&s);
 }
 

@@ -186,7 +186,8 @@ static void constants_do_not_overflow(void **state)
         for (int64_t x = -3; x <= 3; x++) {
             Assignment env = {{['x'] = x, ['y'] = 1 - x}};
             int64_t value, result;
-            assert_true(text_value(before, &env, &value) && text_value(after, &env, &result));
+            assert_true(text_value(before, &env, &value));
+            assert_true(text_value(after, &env, &result));
             if (value != result)
                 fail_msg("%s became %s", cases[i], text_of(ctx, after));
         }
@@ -298,7 +299,8 @@ static int64_t lane_value(const Expr *expr, int lane, const Assignment *env)
         return value;
     }
     if (expr->kind == EXPR_RAMP) {
-        assert_true(text_value(expr->args[0], env, &a) && text_value(expr->args[1], env, &b));
+        assert_true(text_value(expr->args[0], env, &a));
+        assert_true(text_value(expr->args[1], env, &b));
         return a + lane * b;
     }
     a = lane_value(expr->args[0], lane, env);

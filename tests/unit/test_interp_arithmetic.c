@@ -353,7 +353,8 @@ static int64_t run_cast(const char *from, const char *to, double value)
              to);
     Ran ran = ran_prepare(text, 1, NULL, 0);
     DType f, t;
-    assert_true(dtype_parse(from, &f) && dtype_parse(to, &t));
+    assert_true(dtype_parse(from, &f));
+    assert_true(dtype_parse(to, &t));
     if (dtype_is_float(f))
         interp_write_real(f, ran_data(&ran, "A"), value);
     else
