@@ -12,6 +12,7 @@
 #include "codegen/llvm_trial.h"
 #include "ir/signature.h"
 #include "support/bug.h"
+#include "support/warning.h"
 
 static double seconds_now(void)
 {

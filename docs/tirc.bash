@@ -15,7 +15,7 @@ _tirc() {
     --output | -o | --schedule | -s | --header | -H | -MF | --load) COMPREPLY=($(compgen -f -- "$word")); return ;;
     esac
     case $word in
-    -W*) COMPREPLY=($(compgen -W "-Wunused-value -Wno-unused-value -Wfloat-conversion -Wno-float-conversion -Waxis-claims -Wno-axis-claims -Wfaults -Wno-faults -Wserial-loop -Wno-serial-loop -Wkept-annotation -Wno-kept-annotation -Wempty-partition -Wno-empty-partition -Wbackend -Wno-backend -Wunknown-warning-option -Wno-unknown-warning-option -Wall -Wextra -Weverything -Werror" -- "$word")) ;;
+    -W*) COMPREPLY=($(compgen -W "-Wunused-value -Wno-unused-value -Wshadow -Wno-shadow -Wfloat-conversion -Wno-float-conversion -Wnarrowing -Wno-narrowing -Wsign-compare -Wno-sign-compare -Wunreachable-code -Wno-unreachable-code -Waxis-claims -Wno-axis-claims -Wfaults -Wno-faults -Wserial-loop -Wno-serial-loop -Wkept-annotation -Wno-kept-annotation -Wempty-partition -Wno-empty-partition -Wties -Wno-ties -Wnan-order -Wno-nan-order -Wbackend -Wno-backend -Wunknown-warning-option -Wno-unknown-warning-option -Wall -Wextra -Weverything -Werror" -- "$word")) ;;
     -*) COMPREPLY=($(compgen -W "--output= -o --schedule= -s -D -O -g -S -c --emit= --header= -H --target= --mcpu= --mattr= -MD -MF -MT -MP -W -Werror -w -fsyntax-only -ferror-limit= -fcolor-diagnostics -fno-color-diagnostics --diagnostics= --verbose -v --show --print-after= --start-after= --time-report --interpret --check --time --load= --extern= --dim= --seed= --func= --fp-contract= --fast-math --no-heap --bounds-check --no-pic -fno-pic --version --help -h" -- "$word")) ;;
     *) COMPREPLY=($(compgen -f -X '!*.tir' -- "$word") $(compgen -d -- "$word")) ;;
     esac

@@ -5,6 +5,7 @@
 #include "ir/walk.h"
 #include "passes/analysis/dependence.h"
 #include "passes/analysis/faults.h"
+#include "support/warning.h"
 
 typedef struct {
     Driver *driver;

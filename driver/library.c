@@ -9,6 +9,7 @@
 #include "parser/parser.h"
 #include "script/script.h"
 #include "support/bug.h"
+#include "support/warning.h"
 
 enum { LARGEST_TEXT = 1 << 30 };
 

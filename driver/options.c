@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "driver/files.h"
+#include "support/warning.h"
 
 typedef struct {
     Context *ctx;

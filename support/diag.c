@@ -45,7 +45,7 @@ void diag_error(Context *ctx, Span span, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    diag_add(ctx, DIAG_ERROR, WARNING_COUNT, span, format, args);
+    diag_add(ctx, DIAG_ERROR, NO_WARNING, span, format, args);
     va_end(args);
 }
 
@@ -62,7 +62,7 @@ void diag_error_or_warning(Context *ctx, bool error, Warning warning, Span span,
     va_list args;
     va_start(args, format);
     if (error)
-        diag_add(ctx, DIAG_ERROR, WARNING_COUNT, span, format, args);
+        diag_add(ctx, DIAG_ERROR, NO_WARNING, span, format, args);
     else
         warning_add(ctx, warning, span, format, args);
     va_end(args);
@@ -72,7 +72,7 @@ void diag_note(Context *ctx, Span span, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    diag_add(ctx, DIAG_NOTE, WARNING_COUNT, span, format, args);
+    diag_add(ctx, DIAG_NOTE, NO_WARNING, span, format, args);
     va_end(args);
 }
 
@@ -105,6 +105,19 @@ void diag_rollback(Context *ctx, DiagMark mark)
     ctx->diagnostics.count = mark.count;
     ctx->error_count = mark.errors;
     ctx->notes_dropped = beyond_limit(ctx);
+}
+
+void diag_forget_warnings(Context *ctx, DiagMark mark)
+{
+    int kept = mark.count;
+    bool forget = false;
+    for (int i = mark.count; i < ctx->diagnostics.count; i++) {
+        Severity severity = ctx->diagnostics.data[i].severity;
+        forget = severity == DIAG_NOTE ? forget : severity == DIAG_WARNING;
+        if (!forget)
+            ctx->diagnostics.data[kept++] = ctx->diagnostics.data[i];
+    }
+    ctx->diagnostics.count = kept;
 }
 
 const char *diag_first_error(const Context *ctx, DiagMark mark)
@@ -143,7 +156,7 @@ void diag_flush(Context *ctx, FILE *out, bool color)
     }
     if (any && beyond_limit(ctx)) {
         int more = ctx->error_count - ctx->diag_options.error_limit;
-        Diagnostic rest = {.severity = DIAG_NOTE, .warning = WARNING_COUNT};
+        Diagnostic rest = {.severity = DIAG_NOTE, .warning = NO_WARNING};
         rest.text = arena_printf(ctx->base_arena, "%d more error%s not shown (-ferror-limit=%d)", more, more == 1 ? " is" : "s are",
                                  ctx->diag_options.error_limit);
         print_one(ctx, out, &rest, 0, color);
@@ -153,7 +166,7 @@ void diag_flush(Context *ctx, FILE *out, bool color)
 
 void diag_say(const Context *ctx, FILE *out, const char *text)
 {
-    Diagnostic note = {.severity = DIAG_NOTE, .text = text, .warning = WARNING_COUNT};
+    Diagnostic note = {.severity = DIAG_NOTE, .text = text, .warning = NO_WARNING};
     if (ctx->diag_options.json)
         diag_print_json(ctx, out, &note, 0);
     else

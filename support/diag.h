@@ -7,9 +7,21 @@
 
 #include "support/source.h"
 #include "support/vec.h"
-#include "support/warning.h"
 
 typedef struct Context Context;
+
+/* A row of support/warning.def, WARNING_NAME in support/warning.h. */
+typedef unsigned Warning;
+enum { NO_WARNING = 0, MOST_WARNINGS = 64 };
+
+typedef struct {
+    bool on[MOST_WARNINGS];
+    bool error[MOST_WARNINGS];     /* an error by its name */
+    bool not_error[MOST_WARNINGS]; /* -Werror does not count for it */
+    bool all_are_errors, none;     /* -Werror, -w */
+} WarningSettings;
+WarningSettings warning_settings_default(void);
+
 typedef enum { DIAG_ERROR, DIAG_WARNING, DIAG_NOTE } Severity;
 
 /* TEXT in the place of SPAN. An empty SPAN inserts, an empty TEXT removes. */
@@ -22,7 +34,7 @@ typedef struct {
     Severity severity;
     Span span;
     const char *text;
-    Warning warning; /* by whose name it can be turned off; WARNING_COUNT: of an error or note without one */
+    Warning warning; /* by whose name it can be turned off; NO_WARNING: of an error or note */
     VEC(DiagEdit) edits; /* all of them together repair it */
 } Diagnostic;
 
@@ -68,6 +80,8 @@ typedef struct {
 } DiagMark;
 DiagMark diag_mark(const Context *ctx);
 void diag_rollback(Context *ctx, DiagMark mark);
+/* Forgets the warnings since MARK, with their notes: what they are about was undone. */
+void diag_forget_warnings(Context *ctx, DiagMark mark);
 /* The text of the first error since MARK, or NULL. */
 const char *diag_first_error(const Context *ctx, DiagMark mark);
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "support/diag_print.h"
+#include "support/warning.h"
 
 static void write_character(FILE *out, unsigned char byte)
 {
@@ -59,7 +60,7 @@ static void write_place(const Context *ctx, FILE *out, Span span)
 
 static void write_name(FILE *out, Warning warning)
 {
-    if (warning < WARNING_COUNT)
+    if (warning)
         write_string(out, warning_name(warning));
     else
         fputs("null", out);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "support/diag_print.h"
+#include "support/warning.h"
 
 enum { LONGEST_LINE = 160 };
 
@@ -86,7 +87,7 @@ static void print_source_line(FILE *out, const Place *place, Span span)
 static const char *option_text(const Diagnostic *diagnostic, char *text, size_t size)
 {
     text[0] = 0;
-    if (diagnostic->warning < WARNING_COUNT)
+    if (diagnostic->warning)
         snprintf(text, size, " [%s-W%s]", diagnostic->severity == DIAG_ERROR ? "-Werror," : "", warning_name(diagnostic->warning));
     return text;
 }

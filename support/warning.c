@@ -1,9 +1,8 @@
 /* Which warnings are on; see warning.h. */
 #include "support/warning.h"
 
+#include <assert.h>
 #include <string.h>
-
-#include "support/diag.h"
 
 typedef enum { LEVEL_ON, LEVEL_ALL, LEVEL_EXTRA } WarningLevel;
 typedef struct {
@@ -12,7 +11,10 @@ typedef struct {
     const char *groups;
 } WarningInfo;
 
+static_assert((int)WARNING_COUNT <= (int)MOST_WARNINGS, "the settings have room for all warnings");
+
 static const WarningInfo infos[WARNING_COUNT] = {
+    [WARNING_NONE] = {0},
 #define X(identifier, name, level, groups, help) {name, LEVEL_##level, groups},
 #include "support/warning.def"
 #undef X
@@ -21,14 +23,14 @@ static const WarningInfo infos[WARNING_COUNT] = {
 WarningSettings warning_settings_default(void)
 {
     WarningSettings settings = {0};
-    for (int i = 0; i < WARNING_COUNT; i++)
+    for (int i = 1; i < WARNING_COUNT; i++)
         settings.on[i] = infos[i].level == LEVEL_ON;
     return settings;
 }
 
 const char *warning_name(Warning warning)
 {
-    return warning < WARNING_COUNT ? infos[warning].name : NULL;
+    return infos[warning].name;
 }
 
 /* NAME is one of the words of GROUPS. */
@@ -79,17 +81,17 @@ bool warning_apply(WarningSettings *settings, const char *word, const char **wro
     }
     name += error ? strlen("error=") : 0;
     bool found = false;
-    for (int i = 0; i < WARNING_COUNT; i++)
+    for (int i = 1; i < WARNING_COUNT; i++)
         if (is_meant(&infos[i], name)) {
             set_one(settings, (Warning)i, yes, error);
             found = true;
         }
     if (found || !strcmp(name, "all") || !strcmp(name, "extra"))
         return true;
-    const char *names[WARNING_COUNT + 4] = {"all", "extra", "everything", "error"};
-    for (int i = 0; i < WARNING_COUNT; i++)
-        names[4 + i] = infos[i].name;
+    const char *names[WARNING_COUNT + 3] = {"all", "extra", "everything", "error"};
+    for (int i = 1; i < WARNING_COUNT; i++)
+        names[3 + i] = infos[i].name;
     *wrong = name;
-    *near = diag_closest(name, names, WARNING_COUNT + 4);
+    *near = diag_closest(name, names, WARNING_COUNT + 3);
     return false;
 }

@@ -1,26 +1,19 @@
-/* The names of warnings, and which of them a run prints or takes for errors. */
+/* The names of warnings, and which of them a run prints or takes for errors. Only files that warn include it, so that a new row compiles few
+   files anew. */
 #ifndef TIRC_SUPPORT_WARNING_H
 #define TIRC_SUPPORT_WARNING_H
 
-#include <stdbool.h>
+#include "support/diag.h"
 
-typedef enum {
+enum {
+    WARNING_NONE = NO_WARNING,
 #define X(identifier, name, level, groups, help) WARNING_##identifier,
 #include "support/warning.def"
 #undef X
-    WARNING_COUNT /* also: no warning */
-} Warning;
+    WARNING_COUNT
+};
 
-typedef struct {
-    bool on[WARNING_COUNT];
-    bool error[WARNING_COUNT];     /* an error by its name */
-    bool not_error[WARNING_COUNT]; /* -Werror does not count for it */
-    bool all_are_errors, none;     /* -Werror, -w */
-} WarningSettings;
-
-WarningSettings warning_settings_default(void);
-
-/* The name that options and messages use: "unused-value". */
+/* The name that options and messages use: "unused-value"; NULL for NO_WARNING. */
 const char *warning_name(Warning warning);
 
 /* Changes SETTINGS as -WWORD says: NAME, no-NAME, error, no-error, error=NAME or no-error=NAME, where NAME is a warning, a group, or all, extra

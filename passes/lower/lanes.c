@@ -13,6 +13,7 @@
 #include "ir/print.h"
 #include "passes/lower/effects.h"
 #include "passes/lower/state.h"
+#include "support/warning.h"
 
 /* An index as step * lane + sum of coefficient * inner loop + symbols + constant. */
 typedef struct {

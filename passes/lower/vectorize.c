@@ -15,6 +15,7 @@
 
    Needs: flat buffers, independent iterations. */
 #include "passes/lower/vectorize.h"
+#include "support/warning.h"
 
 enum { MOST_LANES = 1024 };
 

@@ -3,6 +3,7 @@
    Before, annotate(i, "pragma", 1)         After
      for i in range(16):                      for i in T.serial(16, annotations={"pragma": 1}): */
 #include "passes/schedule/query.h"
+#include "support/warning.h"
 
 static const AttrValue *attr_list(Schedule *sch, const ValueList *list);
 static const AttrValue *attr_dict(Schedule *sch, const ValueList *pairs);

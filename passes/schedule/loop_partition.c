@@ -29,6 +29,7 @@
 #include "passes/schedule/concurrency.h"
 #include "passes/schedule/loops.h"
 #include "passes/schedule/scope.h"
+#include "support/warning.h"
 
 typedef struct {
     Schedule *sch;

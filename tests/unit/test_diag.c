@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "support/context.h"
+#include "support/warning.h"
 
 /* --- a reader of JSON that accepts nothing else: each function returns what follows, NULL where TEXT is wrong --- */
 
