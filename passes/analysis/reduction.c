@@ -191,6 +191,7 @@ static bool match_arg_extreme(const PairUpdate *update, Reduction *reduction)
     if (compare[0] != compare[1] || !expr_equal(compared[0], compared[1]) || !expr_equal(compared[0], reduction->operands[1]) ||
         compare[0] < EXPR_LT)
         return false;
+    reduction->breaks_ties = update->values[0]->args[0]->kind == EXPR_OR;
     reduction->kind = compare[0] == EXPR_GT || compare[0] == EXPR_GE ? REDUCE_ARG_MAX : REDUCE_ARG_MIN;
     return true;
 }

@@ -24,6 +24,7 @@ enum { MOST_REDUCED = 2 };
    argmax. */
 typedef struct {
     ReduceKind kind;
+    bool breaks_ties; /* argmin and argmax: of equal values the index decides, whatever the order of the updates */
     int target_count;
     Buffer *targets[MOST_REDUCED];
     const Expr *const *indices[MOST_REDUCED];

@@ -22,6 +22,7 @@
 #include "passes/schedule/loops.h"
 #include "passes/schedule/move.h"
 #include "passes/schedule/scope.h"
+#include "passes/schedule/ties.h"
 
 static const char *block_name(const TreeNode *node)
 {
@@ -329,6 +330,8 @@ static bool run_move(Move *move)
     const Func *before = schedule_func(sch);
     int count;
     const VarRange *loops = loops_ranges_around(sch, move->block, &count);
+    if (!updates_follow_axes(sch, move->block)) /* as they do in the new place */
+        warn_of_new_order(sch, node_block(move->block), false);
     const TreeNode block = *move->block, loop = *move->loop;
     move->block = &block;
     move->loop = &loop;

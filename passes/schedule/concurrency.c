@@ -17,6 +17,7 @@
 #include "passes/analysis/dependence.h"
 #include "passes/schedule/legality.h"
 #include "passes/schedule/loops.h"
+#include "passes/schedule/ties.h"
 
 enum { MOST_LANES = 1024 };
 
@@ -264,5 +265,6 @@ bool primitive_bind(Schedule *sch, const Value *args, Value *result)
         !check_threads_around_and_below(sch, node, thread) || !check_init_has_thread(sch, node))
         return false;
     sched_note_bound(sch, node_loop(node)->var);
+    warn_of_shared_reduction(sch, node);
     return set_kind(sch, node, FOR_THREAD, thread);
 }

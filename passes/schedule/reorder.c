@@ -13,6 +13,7 @@
 #include "passes/schedule/concurrency.h"
 #include "passes/schedule/legality.h"
 #include "passes/schedule/loops.h"
+#include "passes/schedule/ties.h"
 
 typedef struct {
     int count;
@@ -158,6 +159,18 @@ static bool check_blocks(Schedule *sch, const Reordering *reordering)
            check_bounds_of_nest_are_kept(sch, reordering->chain, reordering->chain_count, top->stmt);
 }
 
+static void warn_of_ties(Schedule *sch, const Reordering *reordering)
+{
+    int count = reordering->chain_count, next = reordering->count - 1;
+    const TreeNode **old_order = ARENA_ARRAY(sch->ctx->arena, const TreeNode *, count),
+                   **new_order = ARENA_ARRAY(sch->ctx->arena, const TreeNode *, count);
+    for (int i = 0; i < count; i++) {
+        old_order[count - 1 - i] = reordering->chain[i];
+        new_order[count - 1 - i] = loop_at(reordering, i, &next);
+    }
+    warn_of_reordered_loops(sch, old_order, new_order, count);
+}
+
 bool primitive_reorder(Schedule *sch, const Value *args, Value *result)
 {
     (void)result;
@@ -171,6 +184,7 @@ bool primitive_reorder(Schedule *sch, const Value *args, Value *result)
     if (!check_reductions(sch, &reordering))
         return false;
 
+    warn_of_ties(sch, &reordering);
     const Func *before = schedule_func(sch);
     const Stmt *top = reordering.chain[reordering.chain_count - 1]->stmt, *stmt = node_loop(reordering.chain[0])->body;
     const Var *innermost = node_loop(reordering.ordered[reordering.count - 1])->var;

@@ -30,6 +30,7 @@
 #include "passes/schedule/query.h"
 #include "passes/schedule/rfactor_internal.h"
 #include "passes/schedule/scope.h"
+#include "passes/schedule/ties.h"
 
 /* --- checks --- */
 
@@ -544,6 +545,18 @@ static bool check_combined_once(Schedule *sch, const Block *block)
     return check_updates_run_once(sch, combining, combining->bindings[0]->value.var);
 }
 
+/* The loop is the outermost one that the block reduces over: then the partial results are of values that follow one another, and are combined
+   in their order. */
+static bool is_outermost_reduced(const Factoring *f)
+{
+    for (int i = 0; i < f->loop_count; i++) {
+        const Var *var = node_loop(f->loops[i])->var;
+        if (f->loops[i] == f->loop || rfactor_loop_is_used(node_block(f->block), var, ITER_REDUCE))
+            return f->loops[i] == f->loop;
+    }
+    return false;
+}
+
 bool primitive_rfactor(Schedule *sch, const Value *args, Value *result)
 {
     Factoring f = {.sch = sch, .loop = schedule_loop(sch, args[0].as.loop)};
@@ -552,6 +565,7 @@ bool primitive_rfactor(Schedule *sch, const Value *args, Value *result)
         !check_reduction(&f) || !check_axis(&f, &args[1]))
         return false;
     make_buffers(&f);
+    warn_of_new_order(sch, node_block(f.block), is_outermost_reduced(&f));
     const Stmt *parts[] = {partial_block(&f), combining_block(&f)};
     const Block *scope = node_block(f.scope)->block, *block = node_block(f.block)->block;
     bool reduced = rfactor_loop_is_used(node_block(f.block), node_loop(f.loop)->var, ITER_REDUCE);

@@ -33,7 +33,7 @@ Step schedule_begin(Schedule *sch, const char *primitive, Span call_span)
     sch->func_pinned = false;
     sch->subject = NULL;
     sch->refused_without_place = false;
-    return (Step){sch->module, sch->func_index, sch->renamed.count, diag_error_count(sch->ctx)};
+    return (Step){sch->module, sch->func_index, sch->renamed.count, diag_mark(sch->ctx)};
 }
 
 void schedule_set_arguments(Schedule *sch, const Value *args, int count)
@@ -213,8 +213,9 @@ bool schedule_end(Schedule *sch, Step step, bool ok)
 {
     ok = ok && check_declarations_reach(sch, step.module) && check_inits_stay_in_order(sch, step.module);
     note_subject(sch, step.module);
-    ok = ok && diag_error_count(sch->ctx) == step.error_count;
+    ok = ok && diag_error_count(sch->ctx) == step.mark.errors;
     if (!ok) {
+        diag_forget_warnings(sch->ctx, step.mark);
         sch->module = step.module;
         sch->renamed.count = step.renamed_count;
     } else if (sch->module != step.module) {

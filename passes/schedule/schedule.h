@@ -59,7 +59,8 @@ const Func *schedule_func(const Schedule *sch);
 /* --- Steps: primitives run between these two. On failure everything is as it was before, and at least one error was diagnosed. --- */
 typedef struct {
     const Module *module;
-    int func_index, renamed_count, error_count;
+    int func_index, renamed_count;
+    DiagMark mark;
 } Step;
 Step schedule_begin(Schedule *sch, const char *primitive, Span call_span);
 /* The ARGS of the running step: refusals that are about one of them point at it. They must live until the step ends. */
