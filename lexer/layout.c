@@ -33,12 +33,14 @@ struct TokenStream {
     const SourceFile *source;
     Indent indents[DEEPEST_BLOCKS + 1];
     int indent_count;
+    int stray_indent; /* an indentation that matched no block: lines with it belong to the block in which it was told; 0: none */
     Bracket brackets[DEEPEST_BRACKETS];
     Token queue[QUEUE_SIZE]; /* tokens to give before the next raw one is read */
     int queue_begin, queue_end;
     bool line_open; /* a NEWLINE is due before a block or the text may end */
     bool cut;       /* the text was given up before its end */
     bool ended, repaired;
+    bool line_ended; /* the token last given was the end of a line */
 };
 
 static int byte_order_mark_length(const SourceFile *source)
@@ -89,7 +91,12 @@ void token_stream_free(TokenStream *stream)
 
 bool token_stream_repaired(const TokenStream *stream)
 {
-    return stream->repaired;
+    return stream->repaired || stream->scan.faulty;
+}
+
+void token_stream_give_up_line(TokenStream *stream)
+{
+    stream->scan.quiet = true;
 }
 
 /* --- the queue --- */
@@ -116,7 +123,7 @@ static char closer_of(char opener)
 
 static void report_never_closed(TokenStream *stream, const Bracket *bracket)
 {
-    diag_error(stream->scan.ctx, bracket->span, "'%c' was never closed", bracket->opener);
+    scan_error(&stream->scan, bracket->span, "'%c' was never closed", bracket->opener);
 }
 
 /* Ends everything that is open: the text is over, or is given up. */
@@ -133,7 +140,7 @@ static void queue_end(TokenStream *stream, Span span, bool repair)
 static void open_bracket(TokenStream *stream, Token token)
 {
     if (stream->scan.bracket_depth == DEEPEST_BRACKETS) {
-        diag_error(stream->scan.ctx, token.span, "more than %d brackets are open at once", DEEPEST_BRACKETS);
+        scan_error(&stream->scan, token.span, "more than %d brackets are open at once", DEEPEST_BRACKETS);
         queue_end(stream, token.span, true);
         return;
     }
@@ -145,7 +152,7 @@ static void close_bracket(TokenStream *stream, Token token)
 {
     int depth = stream->scan.bracket_depth;
     if (depth == 0) {
-        diag_error(stream->scan.ctx, token.span, "'%c' closes no bracket", token.number);
+        scan_error(&stream->scan, token.span, "'%c' closes no bracket", token.number);
         return;
     }
     int match = depth - 1;
@@ -153,8 +160,9 @@ static void close_bracket(TokenStream *stream, Token token)
         match--;
     if (match < 0) {
         const Bracket *open = &stream->brackets[depth - 1];
-        diag_error(stream->scan.ctx, token.span, "'%c' does not close '%c'", token.number, open->opener);
-        diag_note(stream->scan.ctx, open->span, "'%c' is opened here", open->opener);
+        scan_error(&stream->scan, token.span, "'%c' does not close '%c'", token.number, open->opener);
+        if (!stream->scan.quiet)
+            diag_note(stream->scan.ctx, open->span, "'%c' is opened here", open->opener);
         token.number = closer_of(open->opener);
         match = depth - 1;
     }
@@ -179,7 +187,7 @@ static void close_quietly(TokenStream *stream, Span span)
 static void queue_indent(TokenStream *stream, Indent indent, Span span)
 {
     if (stream->indent_count > DEEPEST_BLOCKS) {
-        diag_error(stream->scan.ctx, span, "blocks are nested more than %d deep", DEEPEST_BLOCKS);
+        scan_error(&stream->scan, span, "blocks are nested more than %d deep", DEEPEST_BLOCKS);
         queue_end(stream, span, true);
         return;
     }
@@ -192,9 +200,12 @@ static void change_indent(TokenStream *stream, Indent indent, Span span)
 {
     const Indent *top = &stream->indents[stream->indent_count - 1];
     if ((indent.wide > top->wide) != (indent.narrow > top->narrow) || (indent.wide < top->wide) != (indent.narrow < top->narrow)) {
-        diag_error(stream->scan.ctx, span, "the indentation mixes tabs and spaces so that its depth depends on the tab width");
-        return;
+        if (!stream->scan.mixed_tabs)
+            scan_error(&stream->scan, span, "the indentation mixes tabs and spaces so that its depth depends on the tab width");
+        stream->scan.mixed_tabs = true; /* the text is read on as with tabs of 8 */
     }
+    if (stream->stray_indent == indent.wide && top->wide < indent.wide)
+        return;
     if (indent.wide > top->wide) {
         queue_indent(stream, indent, span);
         return;
@@ -203,8 +214,11 @@ static void change_indent(TokenStream *stream, Indent indent, Span span)
         stream->indent_count--;
         queue_mark(stream, TOKEN_DEDENT, span, false);
     }
-    if (stream->indents[stream->indent_count - 1].wide != indent.wide)
-        diag_error(stream->scan.ctx, span, "the indentation matches no enclosing block");
+    if (stream->indents[stream->indent_count - 1].wide != indent.wide) {
+        if (!stream->scan.mixed_tabs)
+            scan_error(&stream->scan, span, "the indentation matches no enclosing block");
+        stream->stray_indent = indent.wide;
+    }
 }
 
 /* True when only white space stands before SPAN on its line; *INDENT is its width then. */
@@ -257,6 +271,17 @@ static void abandon_brackets(TokenStream *stream, Token token, Indent indent)
         queue_token(stream, token);
 }
 
+bool token_stream_abandon_brackets(TokenStream *stream, Span span)
+{
+    Indent indent;
+    if (stream->scan.bracket_depth == 0 || !starts_line(stream, span, &indent) ||
+        indent.wide > stream->indents[stream->indent_count - 1].wide)
+        return false;
+    report_never_closed(stream, &stream->brackets[stream->scan.bracket_depth - 1]);
+    stream->scan.bracket_depth = 0;
+    return true;
+}
+
 /* --- the stream --- */
 
 static Token read_raw(TokenStream *stream)
@@ -304,6 +329,8 @@ static void accept_raw(TokenStream *stream, Token token)
 
 int token_stream_next(TokenStream *stream, TIR_STYPE *value, Span *span)
 {
+    if (stream->line_ended)
+        stream->scan.faulty = stream->scan.quiet = stream->scan.look_alike = false;
     while (stream->queue_begin == stream->queue_end && !stream->ended) {
         stream->queue_begin = stream->queue_end = 0;
         accept_raw(stream, read_raw(stream));
@@ -313,5 +340,6 @@ int token_stream_next(TokenStream *stream, TIR_STYPE *value, Span *span)
     *value = token.value;
     *span = token.span;
     stream->repaired = token.repair;
+    stream->line_ended = token.number == TOKEN_NEWLINE;
     return token.number;
 }

@@ -1,11 +1,12 @@
-/* Values of literal tokens and checks of name characters; see scan.h. Floats are read by strtod in the C locale; what the replacement
-   fields of f-strings hold is parsed later, format specifications and conversions in them are refused; names are not normalized. */
+/* Values of literal tokens; see scan.h. Floats are read by strtod in the C locale; what the replacement
+   fields of f-strings hold is parsed later, format specifications and conversions in them are refused. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lexer/scan.h"
 #include "support/strbuf.h"
+#include "support/utf8.h"
 
 enum { TAB_WIDTH = 8 };
 
@@ -39,13 +40,13 @@ uint64_t scan_integer(ScanState *scan, const char *text, int length)
             continue;
         uint64_t digit = (uint64_t)digit_value(text[i]);
         if (value > (UINT64_MAX - digit) / base) {
-            diag_error(scan->ctx, scan_span(scan), "the number does not fit in 64 bits");
+            scan_error(scan, scan_span(scan), "the number does not fit in 64 bits");
             return 0;
         }
         value = value * base + digit;
     }
     if (!prefixed && text[0] == '0' && value != 0)
-        diag_error(scan->ctx, scan_span(scan), "leading zeros are not allowed in a decimal number; write 0o for octal");
+        scan_error(scan, scan_span(scan), "leading zeros are not allowed in a decimal number; write 0o for octal");
     return value;
 }
 
@@ -57,92 +58,6 @@ double scan_float(ScanState *scan, const char *text, int length)
         if (text[i] != '_')
             digits[count++] = text[i];
     return strtod(digits, NULL);
-}
-
-/* --- UTF-8 --- */
-
-/* Decodes the character at TEXT into *CODE; its length, or 0 when the bytes are not UTF-8. */
-static int utf8_decode(const char *text, int length, uint32_t *code)
-{
-    unsigned char first = (unsigned char)text[0];
-    int size = first < 0x80                    ? 1
-               : first >= 0xf0 && first < 0xf5 ? 4
-               : first >= 0xe0 && first < 0xf0 ? 3
-               : first >= 0xc2 && first < 0xe0 ? 2
-                                               : 0;
-    if (size == 0 || size > length)
-        return 0;
-    *code = size == 1 ? first : first & (0x7fu >> size);
-    for (int i = 1; i < size; i++) {
-        if (((unsigned char)text[i] & 0xc0) != 0x80)
-            return 0;
-        *code = *code << 6 | ((unsigned char)text[i] & 0x3f);
-    }
-    bool overlong = (size == 3 && *code < 0x800) || (size == 4 && *code < 0x10000);
-    bool surrogate = *code >= 0xd800 && *code <= 0xdfff;
-    return overlong || surrogate || *code > 0x10ffff ? 0 : size;
-}
-
-static int utf8_encode(uint32_t code, char *out)
-{
-    if (code < 0x80) {
-        out[0] = (char)code;
-        return 1;
-    }
-    int size = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-    for (int i = size - 1; i > 0; i--, code >>= 6)
-        out[i] = (char)(0x80 | (code & 0x3f));
-    out[0] = (char)(((0xf00u >> size) & 0xff) | code); /* as many leading one bits as bytes */
-    return size;
-}
-
-/* Ranges above ASCII that hold punctuation, symbols and spaces, which never are part of a name. Other characters count as letters. */
-static const struct {
-    uint32_t first, last;
-} symbol_ranges[] = {
-    {0x80, 0xa9},     {0xab, 0xb4},     {0xb6, 0xb9},     {0xbb, 0xbf},       {0xd7, 0xd7},        {0xf7, 0xf7},
-    {0x2000, 0x206f}, {0x20a0, 0x20cf}, {0x2190, 0x2bff}, {0x2e00, 0x2e7f},   {0x3000, 0x3004},    {0x3008, 0x3020},
-    {0xe000, 0xf8ff}, {0xfe10, 0xfe1f}, {0xfe30, 0xfe6f}, {0xfeff, 0xfeff},   {0xff01, 0xff0f},    {0xff1a, 0xff20},
-    {0xff3b, 0xff3e}, {0xff5b, 0xff65}, {0xffe0, 0xffff}, {0x1f000, 0x1faff}, {0xe0000, 0x10ffff},
-};
-
-static bool code_is_letter(uint32_t code)
-{
-    for (size_t i = 0; i < sizeof symbol_ranges / sizeof *symbol_ranges; i++)
-        if (code >= symbol_ranges[i].first && code <= symbol_ranges[i].last)
-            return false;
-    return true;
-}
-
-void scan_unexpected(ScanState *scan, const char *text, int length)
-{
-    uint32_t code = 0;
-    Span span = scan_span(scan);
-    span.end = span.begin + (uint32_t)length;
-    if (utf8_decode(text, length, &code) == 0)
-        diag_error(scan->ctx, span, "the byte 0x%02x is not UTF-8 text", (unsigned char)text[0]);
-    else if (code < 32 || code == 127)
-        diag_error(scan->ctx, span, "unexpected control character U+%04X", code);
-    else
-        diag_error(scan->ctx, span, "unexpected character '%.*s' (U+%04X)", length, text, code);
-}
-
-int scan_name_length(ScanState *scan, const char *text, int length, int *junk)
-{
-    int at = 0;
-    while (at < length) {
-        uint32_t code;
-        int size = utf8_decode(text + at, length - at, &code);
-        if (size == 0 || (code >= 0x80 && !code_is_letter(code))) {
-            if (at == 0) {
-                *junk = size ? size : 1;
-                scan_unexpected(scan, text, *junk);
-            }
-            return at;
-        }
-        at += size;
-    }
-    return at;
 }
 
 /* --- strings --- */
@@ -157,7 +72,7 @@ typedef struct {
 static void string_error(StringReader *reader, int at, int length, const char *what)
 {
     uint32_t begin = reader->scan->begin + (uint32_t)at;
-    diag_error(reader->scan->ctx, (Span){reader->scan->file, begin, begin + (uint32_t)length}, "%s", what);
+    scan_error(reader->scan, (Span){reader->scan->file, begin, begin + (uint32_t)length}, "%s", what);
 }
 
 /* Reads up to MOST digits of BASE (exactly MOST for base 16). */

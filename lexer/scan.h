@@ -12,6 +12,10 @@ typedef struct {
     uint32_t file;
     uint32_t begin, end;    /* bytes of the token at hand */
     union TIR_STYPE *value; /* and where its value goes */
+    bool faulty;     /* an error was told on the line at hand: what follows from it is no news */
+    bool quiet;      /* the parser gave up the line at hand */
+    bool look_alike; /* such a character was told on this line */
+    bool mixed_tabs; /* that was told in this text */
     bool broken_line;       /* a string runs into the end of the line: brackets opened on it are lost */
     int bracket_depth;      /* kept by the layout filter; line ends inside brackets are no tokens */
     /* Width of the indentation before the first token of a line, with tabs to multiples of 8 and, to find lines that mix tabs and spaces so
@@ -41,10 +45,15 @@ Str scan_string(ScanState *scan, const char *text, int length);
 /* The same of one that is a format; what is in its fields is not looked at. */
 const FormatText *scan_format(ScanState *scan, const char *text, int length);
 
-/* Length of the longest prefix of TEXT that is a name; 0 when the first character cannot be part of one, after a diagnostic (*JUNK is then
-   the number of bytes to skip). */
-int scan_name_length(ScanState *scan, const char *text, int length, int *junk);
-/* Diagnoses a character that starts no token. */
-void scan_unexpected(ScanState *scan, const char *text, int length);
+/* An error in the text of a line; none where the parser gave the line up. */
+void scan_error(ScanState *scan, Span span, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Length of the longest prefix of TEXT that is a name; 0 when the first character cannot be part of one. */
+int scan_name_length(const char *text, int length);
+/* Diagnoses a character that starts no token; its length. *TOKEN: the token that it stands for by its looks, else 0. */
+int scan_unexpected(ScanState *scan, const char *text, int length, int *token);
+/* Diagnoses an operator of other languages, WRITTEN, whose word here is MEANT. */
+void scan_foreign(ScanState *scan, const char *written, const char *meant);
+/* "//" stands before AT on its line, as if a comment began there. */
+bool scan_in_foreign_comment(const SourceFile *source, uint32_t at);
 
 #endif

@@ -13,6 +13,8 @@ typedef struct Parse {
     TokenStream *tokens;
     AstNode *file; /* the result */
     bool too_deep; /* the depth limit was hit and diagnosed */
+    uint32_t comment_end; /* of a comment between slashes and stars, which was diagnosed: nothing before is told */
+    bool lost_if;  /* an 'if' with a syntax error was left out, and with it what an 'else' belongs to */
 } Parse;
 
 /* Growing lists, filled by the rules from left to right. */

@@ -69,6 +69,7 @@ struct Value {
     ValueKind kind;
     bool fresh; /* the first name that it is bound to becomes its own */
     bool meta;  /* T.meta_var: binding it makes no let */
+    bool declared; /* by `with ... as`: the name may hide one of a scope around, as that of a fresh value may */
     bool huge;  /* VALUE_INT: from 2^63 on, integer holds the bit pattern */
     Span span;
     union {
@@ -146,10 +147,12 @@ typedef struct Frame {
 /* The function at hand. */
 typedef struct {
     const AstNode *node;
+    const Scope *scope; /* of its parameters and its body */
     VEC(Param) params;
     VEC(Buffer *) root_allocs;
     Attrs attrs;
     bool has_attrs, holds_blocks;
+    bool names_lost; /* after an error it is not known which names the text defines: none is missed */
     Map threads; /* env_thread Var -> Str */
 } FuncState;
 
@@ -214,6 +217,8 @@ Value elab_call(Elab *elab, const AstNode *node);
 void elab_register_builtins(Elab *elab);
 /* Value of the name NAME in namespace PATH; diagnosed when there is none. */
 Value elab_namespace_name(Elab *elab, Str path, Str name, Span span);
+/* T.NAME is something. */
+bool elab_is_t_name(Elab *elab, Str name, Span span);
 /* The namespace or builtin that the dotted Python name PATH stands for, or VALUE_ABSENT. */
 Value elab_known_path(Elab *elab, Str path, Span span);
 
@@ -280,6 +285,8 @@ Value elab_attribute(Elab *elab, const AstNode *node);
 const Expr *elab_load(Elab *elab, Buffer *buffer, const Expr *const *indices, int count, const Expr *mask, Span span);
 /* Checks the number, types and constant values of the INDICES of an access. */
 bool elab_check_indices(Elab *elab, const Buffer *buffer, const Expr *const *indices, int count, Span span);
+/* Says at SPAN that VALUE, the base of a subscript, is a handle, if it is one. */
+bool elab_report_handle(Elab *elab, const AstNode *base, const Value *value, Span span);
 /* The indices of the element or vector BUFFER[INDEX] that is written. */
 bool elab_store_indices(Elab *elab, Buffer *buffer, const AstNode *index, const Expr ***indices, int *count);
 /* BUFFER[INDICES] = VALUE with the value brought to the buffer's type. */
@@ -293,6 +300,8 @@ Value elab_let_in_expr(Elab *elab, const Value *variable, const Value *value, co
 void scope_push(Elab *elab);
 void scope_pop(Elab *elab);
 const Binding *scope_find(const Elab *elab, Str name);
+/* NAME, which was diagnosed, is an error from here to the end of the function, so that its other uses are silent. */
+void scope_forget(Elab *elab, Str name);
 /* Names in reach, for suggestions. */
 const char *scope_closest(Elab *elab, Str name);
 /* Binds without looking at what the value is; a name that the same scope has already is diagnosed. */
@@ -303,6 +312,10 @@ void scope_redirect(Elab *elab, const Var *from, Var *to);
 void elab_bind_target(Elab *elab, const AstNode *target, Value value);
 /* Binds NAME to VALUE, naming a fresh one. */
 void elab_bind_name(Elab *elab, Str name, Value value, Span span);
+/* An assignment changes NAME, at SPAN: if a scope around has the name, that is diagnosed and the name an error from here on. */
+bool elab_refuse_change(Elab *elab, Str name, Span span);
+/* Says that NAME, bound by BINDING, cannot be changed at SPAN, and what can. */
+void elab_report_change(Elab *elab, Str name, const Binding *binding, Span span);
 /* Gives a fresh VALUE the name NAME. */
 void elab_name_value(Elab *elab, Value *value, Str name);
 
@@ -331,6 +344,19 @@ void elab_for(Elab *elab, const AstNode *node);
 /* `with T.block(...)`: VALUE is the block, BODY what it holds. IS_LAST: no statement follows it in its body. */
 void elab_block(Elab *elab, const Value *value, const AstNode *target, AstList body, Span span, bool is_last);
 void elab_init(Elab *elab, const Value *value, AstList body);
+
+/* --- elab_warn.c: warnings --- */
+/* VALUE, of the expression that is the statement NODE, is used by nothing; no warning where its evaluation may have an effect, nor of a call,
+   which is how T.evaluate prints. */
+void elab_warn_unused(Elab *elab, const AstNode *node, const Value *value);
+/* VALUE is stored in an element of BUFFER, whose type may not hold it. */
+void elab_warn_narrowing(Elab *elab, const Buffer *buffer, const Expr *value, Span span);
+/* A and B are compared. */
+void elab_warn_mixed_signs(Elab *elab, const Value *a, const Value *b, Span span);
+/* Statements of BODY stand behind one that leaves it. */
+void elab_warn_unreachable(Elab *elab, AstList body);
+/* The constant CONDITION drops BODY from the program. */
+void elab_warn_dropped(Elab *elab, const AstNode *condition, AstList body);
 
 /* --- elab_wrapper.c --- */
 /* The assertion around the rest of a body. */

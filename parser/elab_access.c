@@ -231,6 +231,17 @@ static Value subscript_sequence(Elab *elab, const Value *sequence, const AstNode
     return item;
 }
 
+bool elab_report_handle(Elab *elab, const AstNode *base, const Value *value, Span span)
+{
+    if (value->kind != VALUE_EXPR || value->as.expr->kind != EXPR_VAR || value->as.expr->dtype.code != DT_HANDLE)
+        return false;
+    const char *name = value->as.expr->value.var->name;
+    diag_error(elab->ctx, span, "'%s' is a handle, which has no elements; a buffer has: A = T.match_buffer(%s, (n,), \"float32\")", name, name);
+    if (base->kind == AST_NAME)
+        scope_forget(elab, base->as.name);
+    return true;
+}
+
 Value elab_subscript(Elab *elab, const AstNode *node)
 {
     Value base = elab_expr(elab, node->as.subscript.value);
@@ -240,7 +251,10 @@ Value elab_subscript(Elab *elab, const AstNode *node)
     case VALUE_TUPLE:
     case VALUE_LIST: return subscript_sequence(elab, &base, node);
     case VALUE_BUILTIN: return elab_builtin_subscript(elab, &base, node);
-    default: diag_error(elab->ctx, node->span, "%s cannot be indexed", value_kind_name(base.kind)); return value_error();
+    default:
+        if (!elab_report_handle(elab, node->as.subscript.value, &base, node->span))
+            diag_error(elab->ctx, node->span, "%s cannot be indexed", value_kind_name(base.kind));
+        return value_error();
     }
 }
 

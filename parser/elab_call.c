@@ -69,6 +69,14 @@ static const char *closest_name(Elab *elab, Str path, Str wrong)
     return diag_closest(wrong, names.data, names.count);
 }
 
+bool elab_is_t_name(Elab *elab, Str name, Span span)
+{
+    Op op;
+    DType dtype;
+    return elab_known_path(elab, context_internf(elab->ctx, "T.%s", name), span).kind != VALUE_ABSENT || op_find(name, &op) ||
+           dtype_parse(name, &dtype);
+}
+
 Value elab_namespace_name(Elab *elab, Str path, Str name, Span span)
 {
     Op op;
@@ -81,9 +89,10 @@ Value elab_namespace_name(Elab *elab, Str path, Str name, Span span)
     if (!strcmp(path, "T") && dtype_parse(name, &dtype))
         return value_dtype(dtype, span);
     const char *closest = closest_name(elab, path, name);
-    if (closest)
+    if (closest) {
         diag_error(elab->ctx, span, "unknown name '%s.%s'; did you mean '%s.%s'?", path, name, path, closest);
-    else
+        diag_edit(elab->ctx, (Span){span.file, span.end - (uint32_t)strlen(name), span.end}, closest);
+    } else
         diag_error(elab->ctx, span, "unknown name '%s.%s'", path, name);
     return value_error();
 }

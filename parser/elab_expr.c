@@ -105,6 +105,7 @@ static Value compare_pair(Elab *elab, AstOp op, const Value *a, const Value *b, 
         diag_error(elab->ctx, span, "'%s' takes constants only", ast_op_text(op));
         return value_error();
     }
+    elab_warn_mixed_signs(elab, a, b, span);
     return arithmetic(elab, kinds[op], a, b, span);
 }
 
@@ -162,6 +163,31 @@ static Value elab_conditional(Elab *elab, const AstNode *node)
 
 /* --- names and displays --- */
 
+/* NAME at SPAN is the last word of its line, behind '//'. */
+static bool is_foreign_comment(const SourceFile *source, Span span)
+{
+    uint32_t at = span.begin, end = span.end;
+    while (at > 2 && source->text[at - 1] == ' ')
+        at--;
+    while (source->text[end] == ' ')
+        end++;
+    return at > 2 && source->text[at - 1] == '/' && source->text[at - 2] == '/' && strchr("\r\n", source->text[end]);
+}
+
+static void report_undefined(Elab *elab, Str name, Span span)
+{
+    Context *ctx = elab->ctx;
+    const char *closest = elab_is_t_name(elab, name, span) ? arena_printf(ctx->arena, "T.%s", name) : scope_closest(elab, name);
+    const SourceFile *source = source_file(ctx->sources, span.file);
+    bool comment = source && is_foreign_comment(source, span);
+    if (closest) {
+        diag_error(ctx, span, "'%s' is not defined; did you mean '%s'?", name, closest);
+        diag_edit(ctx, span, closest);
+    } else {
+        diag_error(ctx, span, "'%s' is not defined%s", name, comment ? " (a comment begins with '#'; '//' divides)" : "");
+    }
+}
+
 static Value elab_name(Elab *elab, const AstNode *node)
 {
     Str name = node->as.name;
@@ -176,11 +202,9 @@ static Value elab_name(Elab *elab, const AstNode *node)
     Value known = elab_known_path(elab, name, node->span);
     if (known.kind != VALUE_ABSENT)
         return known;
-    const char *closest = scope_closest(elab, name);
-    if (closest)
-        diag_error(elab->ctx, node->span, "'%s' is not defined; did you mean '%s'?", name, closest);
-    else
-        diag_error(elab->ctx, node->span, "'%s' is not defined", name);
+    if (!elab->func || !elab->func->names_lost)
+        report_undefined(elab, name, node->span);
+    scope_forget(elab, name);
     return value_error();
 }
 

@@ -185,6 +185,7 @@ const Func *elab_function(Elab *elab, const AstNode *node)
         return NULL;
     elab->func = &state;
     scope_push(elab);
+    state.scope = elab->scope;
     for (int i = 0; i < node->as.def.param_count; i++)
         elab_param(elab, &node->as.def.params[i]);
     DType return_type = elab_return_type(elab, node->as.def.returns);

@@ -1,6 +1,7 @@
 /* `for` loops over range, T.serial, T.grid and the like; see elab.h. */
 #include "ir/linear_sum.h"
 #include "parser/elab.h"
+#include "support/warning.h"
 
 /* --- what is looped over --- */
 
@@ -156,6 +157,10 @@ void elab_for(Elab *elab, const AstNode *node)
     if (iterable.kind == VALUE_LOOP) {
         const LoopSpec *spec = iterable.as.loop;
         Var **vars = bind_loop_vars(elab, spec, node->as.for_loop.target);
+        for (int i = 0; i < spec->count; i++)
+            if (expr_is_int(spec->domains[i].extent, 0) && node->as.for_loop.body.count > 0)
+                diag_warning(elab->ctx, WARNING_UNREACHABLE_CODE, node->as.for_loop.body.items[0]->span,
+                             "this statement never runs: the loop '%s' has no iteration", vars[i]->name);
         if (frame_allows(elab, spec->count, node->span)) {
             elab->frame->depth += spec->count - 1;
             build_loops(elab, spec, vars, elab_body(elab, FRAME_LOOP, node->as.for_loop.body), node->span);

@@ -1,5 +1,6 @@
 /* Names: scopes, suggestions, and what an assignment does to its targets; see elab.h. */
 #include "parser/elab.h"
+#include "support/warning.h"
 
 void scope_push(Elab *elab)
 {
@@ -23,6 +24,16 @@ const Binding *scope_find(const Elab *elab, Str name)
     return NULL;
 }
 
+void scope_forget(Elab *elab, Str name)
+{
+    Scope *scope = elab->scope;
+    while (scope->parent && (!elab->func || scope != elab->func->scope) && !map_has(&scope->bindings, name))
+        scope = scope->parent;
+    Binding *binding = ARENA_NEW(elab->ctx->arena, Binding);
+    binding->value = value_error();
+    map_set(elab->ctx->arena, &scope->bindings, name, binding);
+}
+
 const char *scope_closest(Elab *elab, Str name)
 {
     VEC(const char *) names = {0};
@@ -38,10 +49,11 @@ void scope_bind(Elab *elab, Str name, Value value, Span span)
     if (old && elab->func && old->value.kind != VALUE_ERROR && value.kind != VALUE_ERROR) {
         diag_error(elab->ctx, span, "'%s' is already defined here", name);
         diag_note(elab->ctx, old->span, "'%s' is defined here", name);
+        elab->func->names_lost = true; /* one of the two was to be another */
         return;
     }
     Binding *binding = ARENA_NEW(elab->ctx->arena, Binding);
-    value.fresh = false;
+    value.fresh = value.declared = false;
     *binding = (Binding){value, span};
     map_set(elab->ctx->arena, &elab->scope->bindings, name, binding);
 }
@@ -105,6 +117,75 @@ static void bind_let(Elab *elab, Str name, const Value *value, Span span)
     frame_enclose(elab, &(WrapperSpec){&let, 1, NULL}, NULL, span);
 }
 
+/* The binding of NAME in a scope around the current one; NULL: none. What stands outside of a function is hidden by the names of its body,
+   as in Python. */
+static const Binding *binding_around(const Elab *elab, Str name)
+{
+    if (!elab->func || elab->scope == elab->func->scope || map_has(&elab->scope->bindings, name))
+        return NULL;
+    const Binding *binding = scope_find(elab, name);
+    return binding && binding->value.kind != VALUE_ERROR ? binding : NULL;
+}
+
+static const char *element_type(Elab *elab, const Value *value)
+{
+    if (value->kind == VALUE_EXPR)
+        return dtype_name(elab->ctx, value->as.expr->dtype);
+    return value->kind == VALUE_INT ? "int32" : value->kind == VALUE_BOOL ? "bool" : "float32";
+}
+
+void elab_report_change(Elab *elab, Str name, const Binding *binding, Span span)
+{
+    Context *ctx = elab->ctx;
+    const Value *value = &binding->value;
+    bool is_var = value->kind == VALUE_EXPR && value->as.expr->kind == EXPR_VAR;
+    if (is_var && map_has(&elab->loop_domains, value->as.expr->value.var)) {
+        diag_error(ctx, span, "the loop variable '%s' cannot be assigned to: the loop gives it its values", name);
+    } else if (value->kind == VALUE_BUFFER && value->as.buffer->ndim > 0) {
+        diag_error(ctx, span, "'%s' is a buffer, to which nothing can be assigned but its elements, as in %s[%s] = ...", name, name,
+                   value->as.buffer->ndim > 1 ? "i, j" : "i");
+    } else if (value->kind == VALUE_BUFFER) {
+        diag_error(ctx, span, "'%s' is a buffer; its element is %s[()], as in %s[()] = ...", name, name, name);
+        diag_edit(ctx, (Span){span.file, span.end, span.end}, "[()]");
+    } else {
+        diag_error(ctx, span,
+                   "'%s' holds one value, which an assignment cannot change; what changes is a buffer: %s = T.alloc_buffer((), \"%s\") before, "
+                   "and %s[()] in the place of %s",
+                   name, name, element_type(elab, value), name, name);
+    }
+    diag_note(ctx, binding->span, "'%s' is defined here", name);
+}
+
+bool elab_refuse_change(Elab *elab, Str name, Span span)
+{
+    const Binding *around = binding_around(elab, name);
+    if (!around)
+        return false;
+    elab_report_change(elab, name, around, span);
+    scope_bind(elab, name, value_error(), span);
+    return true;
+}
+
+/* Binding VALUE makes a new name whatever names there are around: of a loop or an axis, a buffer, a `with` statement. */
+static bool is_declaration(const Value *value)
+{
+    if (value->kind == VALUE_WRAPPER)
+        return value->as.wrapper->count == 0 || value->as.wrapper->layers[0].kind != STMT_LET;
+    bool fresh = value_is_sequence(value) && value->as.list.count > 0;
+    for (int i = 0; fresh && i < value->as.list.count; i++)
+        fresh = is_declaration(&value->as.list.items[i]);
+    return fresh || value->fresh || value->declared || value->kind == VALUE_ERROR;
+}
+
+static void warn_of_shadowing(Elab *elab, Str name, Span span)
+{
+    const Binding *around = binding_around(elab, name);
+    if (!around)
+        return;
+    diag_warning(elab->ctx, WARNING_SHADOW, span, "'%s' hides what has this name around it", name);
+    diag_note(elab->ctx, around->span, "'%s' is defined here", name);
+}
+
 /* A Python constant at the head of a function, before any statement, stays one: it may size the parameters. Later on it is a let. */
 static bool is_head_constant(const Elab *elab, const Value *value)
 {
@@ -113,6 +194,10 @@ static bool is_head_constant(const Elab *elab, const Value *value)
 
 void elab_bind_name(Elab *elab, Str name, Value value, Span span)
 {
+    if (!is_declaration(&value) && elab_refuse_change(elab, name, span))
+        return;
+    if (value.kind != VALUE_ERROR)
+        warn_of_shadowing(elab, name, span);
     switch (value.kind) {
     case VALUE_WRAPPER: {
         Value result = *value.as.wrapper->result;
@@ -167,12 +252,16 @@ static void bind_items(Elab *elab, const AstNode *target, const Value *value)
     if (starred < 0 ? items.count != targets.count : taken < 0) {
         diag_error(elab->ctx, target->span, "cannot unpack %d value%s into %d name%s", items.count, items.count == 1 ? "" : "s",
                    targets.count, targets.count == 1 ? "" : "s");
+        if (elab->func)
+            elab->func->names_lost = true;
         bind_errors(elab, target);
         return;
     }
     for (int i = 0, from = 0; i < targets.count; i++) {
         if (i != starred) {
-            elab_bind_target(elab, targets.items[i], items.items[from++]);
+            Value item = items.items[from++];
+            item.declared |= value->declared;
+            elab_bind_target(elab, targets.items[i], item);
             continue;
         }
         elab_bind_target(elab, targets.items[i]->as.operand, value_tuple(elab, items.items + from, taken, target->span));

@@ -20,9 +20,7 @@ void elab_store(Elab *elab, Buffer *buffer, const Expr *const *indices, int coun
                    expr->kind == EXPR_STRING ? "a string" : dtype_name(ctx, expr->dtype), buffer->name, dtype_name(ctx, wanted));
         return;
     }
-    if (dtype_is_float(expr->dtype) && !dtype_is_float(wanted))
-        diag_warning(ctx, WARNING_FLOAT_CONVERSION, span, "storing %s in '%s' of %s drops the fraction", dtype_name(ctx, expr->dtype), buffer->name,
-                     dtype_name(ctx, buffer->dtype));
+    elab_warn_narrowing(elab, buffer, expr, span);
     frame_add(elab, stmt_store(ctx, buffer, indices, count, op_cast(ctx, wanted, expr), mask, span));
 }
 
@@ -34,7 +32,8 @@ static void store_element(Elab *elab, const AstNode *target, const Value *value,
     if (base.kind == VALUE_ERROR)
         return;
     if (base.kind != VALUE_BUFFER) {
-        diag_error(elab->ctx, target->span, "only elements of buffers can be assigned, not of %s", value_kind_name(base.kind));
+        if (!elab_report_handle(elab, target->as.subscript.value, &base, target->span))
+            diag_error(elab->ctx, target->span, "only elements of buffers can be assigned, not of %s", value_kind_name(base.kind));
         return;
     }
     if (elab_store_indices(elab, base.as.buffer, target->as.subscript.index, &indices, &count) && value->kind != VALUE_ERROR)
@@ -64,7 +63,11 @@ static void elab_aug_assign(Elab *elab, const AstNode *node)
         store_element(elab, target, &value, node->span);
         return;
     }
-    if (value.kind != VALUE_ERROR)
+    if (value.kind == VALUE_ERROR)
+        return;
+    if (target->kind == AST_NAME && scope_find(elab, target->as.name))
+        elab_report_change(elab, target->as.name, scope_find(elab, target->as.name), target->span);
+    else
         diag_error(elab->ctx, node->span, "a name cannot be changed; only elements of buffers can");
 }
 
@@ -109,6 +112,8 @@ void elab_ann_assign(Elab *elab, const AstNode *node)
         elab_bind_target(elab, target, value);
         return;
     }
+    if (elab_refuse_change(elab, target->as.name, target->span))
+        return;
     Value type = elab_expr(elab, annotation);
     Var *var = value.kind == VALUE_ERROR ? NULL : annotated_var(elab, node, &type, &value);
     const Expr *expr = var ? value_to_typed(elab, &value, var->dtype) : NULL;
@@ -133,6 +138,7 @@ static void elab_if(Elab *elab, const AstNode *node)
     Value condition = elab_expr(elab, node->as.branch.condition);
     if (condition.kind == VALUE_BOOL) {
         AstList chosen = condition.as.boolean ? node->as.branch.body : node->as.branch.else_body;
+        elab_warn_dropped(elab, node->as.branch.condition, condition.as.boolean ? node->as.branch.else_body : node->as.branch.body);
         scope_push(elab);
         for (int i = 0; i < chosen.count; i++)
             elab_statement(elab, chosen.items[i], false);
@@ -167,7 +173,7 @@ static void elab_with_wrapper(Elab *elab, const AstNode *node, int index, const 
     const AstWithItem *item = &node->as.with.items[index];
     Frame frame = {.kind = FRAME_BODY, .parent = elab->frame, .depth = elab->frame->depth + elab->frame->enclosing};
     Value result = *value->as.wrapper->result;
-    result.meta = true;
+    result.meta = result.declared = true;
     elab->frame = &frame;
     scope_push(elab);
     frame_enclose(elab, value->as.wrapper, &result, value->span);
@@ -223,9 +229,11 @@ static void elab_expression_statement(Elab *elab, const AstNode *node)
     switch (value.kind) {
     case VALUE_ERROR:
     case VALUE_NONE:
-    case VALUE_STRING:
+    case VALUE_STRING: return;
     case VALUE_BUFFER:
-    case VALUE_TUPLE: return;
+    case VALUE_TUPLE:
+        elab_warn_unused(elab, node, &value);
+        return;
     case VALUE_WRAPPER: frame_enclose(elab, value.as.wrapper, NULL, value.span); return;
     case VALUE_EXPR:
         if (value.fresh)
@@ -240,8 +248,10 @@ static void elab_expression_statement(Elab *elab, const AstNode *node)
     default: diag_error(elab->ctx, value.span, "%s is no statement", value_kind_name(value.kind)); return;
     }
     const Expr *expr = value_to_expr(elab, &value);
-    if (expr)
-        frame_add(elab, stmt_evaluate(elab->ctx, expr, node->span));
+    if (!expr)
+        return;
+    elab_warn_unused(elab, node, &value);
+    frame_add(elab, stmt_evaluate(elab->ctx, expr, node->span));
 }
 
 static void elab_assert(Elab *elab, const AstNode *node)
@@ -298,6 +308,7 @@ void elab_statement(Elab *elab, const AstNode *node, bool is_last)
 
 void elab_statements(Elab *elab, AstList body)
 {
+    elab_warn_unreachable(elab, body);
     for (int i = 0; i < body.count; i++)
         elab_statement(elab, body.items[i], i == body.count - 1);
 }

@@ -52,21 +52,113 @@ static const char *expected_text(const SyntaxError *error)
     return error->expected_count == 1 ? error->expected[0] : NULL;
 }
 
+/* --- what people write who come from other languages --- */
+
+static bool same_text(const SourceFile *source, uint32_t at, const char *text)
+{
+    size_t length = strlen(text);
+    return at + length <= source->length && !memcmp(source->text + at, text, length);
+}
+
+/* The place of '//' or of a comment between signs around the error, none where there is no such thing. */
+static Span foreign_comment(const SourceFile *source, Span span)
+{
+    uint32_t at = span.begin;
+    if (same_text(source, at, "//") || same_text(source, at, "/*"))
+        return (Span){span.file, at, at + 2};
+    if (at > 0 && same_text(source, at - 1, "/*"))
+        return (Span){span.file, at - 1, at + 1};
+    for (; at > 1 && source->text[at - 1] != '\n' && source->text[at - 1] != '\r'; at--)
+        if (same_text(source, at - 2, "//"))
+            return (Span){span.file, at - 2, at};
+    return span_none();
+}
+
+/* x++ or x--: the operator right before the error, but for blanks. */
+static Span foreign_step(const SourceFile *source, Span span)
+{
+    uint32_t at = span.begin;
+    while (at > 0 && (source->text[at - 1] == ' ' || source->text[at - 1] == '\t'))
+        at--;
+    bool step = at > 2 && (same_text(source, at - 2, "++") || same_text(source, at - 2, "--"));
+    return step ? (Span){span.file, at - 2, at} : span_none();
+}
+
+/* The error is explained by what another language has; false where it is not. */
+static bool report_foreign(Parse *parse, const SyntaxError *error)
+{
+    Context *ctx = parse->ctx;
+    const SourceFile *source = source_file(ctx->sources, error->span.file);
+    Span comment = foreign_comment(source, error->span), step = foreign_step(source, error->span);
+    if (step.file) {
+        char sign = source->text[step.begin];
+        diag_error(ctx, step, "there is no operator '%c%c'; write '%c= 1'", sign, sign, sign);
+        diag_edit(ctx, step, arena_printf(ctx->arena, " %c= 1", sign));
+        return true;
+    }
+    if (comment.file) {
+        const char *end = same_text(source, comment.begin, "/*") ? strstr(source->text + comment.end, "*/") : NULL;
+        parse->comment_end = end ? (uint32_t)(end + 2 - source->text) : 0;
+        diag_error(ctx, comment, "a comment begins with '#', not with '%.*s'", 2, source->text + comment.begin);
+        diag_edit(ctx, comment, "#");
+        return true;
+    }
+    if (found(error, "';'") || found(error, "'{'") || found(error, "'}'")) {
+        diag_error(ctx, error->span, "a block begins with ':' and an indentation, not with '{'");
+        return true;
+    }
+    return false;
+}
+
+/* The keyword that a name at the begin of a statement was meant for; NULL: none. */
+static const char *meant_keyword(const char *text, const SyntaxError *error)
+{
+    static const char *const keywords[] = {"def", "class", "for", "while", "with", "if", "return", "assert", "import", "from", "pass"};
+    if (!found(error, "a name") || *text != '\'')
+        return NULL;
+    char name[16] = "";
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(text + 1, "'"), text + 1);
+    return diag_closest(name, keywords, sizeof keywords / sizeof *keywords);
+}
+
+/* The first word of the line of SPAN is 'if' or 'elif'. */
+static bool on_line_of_if(Parse *parse, Span span)
+{
+    Place place;
+    if (!source_place(parse->ctx->sources, span, &place))
+        return false;
+    int at = 0;
+    while (at < place.line_length && (place.line_text[at] == ' ' || place.line_text[at] == '\t'))
+        at++;
+    int left = place.line_length - at;
+    return (left > 2 && !memcmp(place.line_text + at, "if", 2)) || (left > 4 && !memcmp(place.line_text + at, "elif", 4));
+}
+
 void syntax_error_report(Parse *parse, const SyntaxError *error)
 {
-    if (token_stream_repaired(parse->tokens))
+    bool begins_statement = expects(error, "'class'"), is_else = found(error, "'else'") || found(error, "'elif'");
+    bool follows = (begins_statement && is_else && parse->lost_if) || error->span.begin < parse->comment_end;
+    parse->lost_if |= on_line_of_if(parse, error->span);
+    if (token_stream_repaired(parse->tokens) || follows || token_stream_abandon_brackets(parse->tokens, error->span)) {
+        token_stream_give_up_line(parse->tokens);
         return;
+    }
     Context *ctx = parse->ctx;
     const char *text = found_text(parse, error);
-    const char *expected = expected_text(error);
-    bool begins_statement = expects(error, "'class'");
+    const char *expected = expected_text(error), *keyword = begins_statement ? meant_keyword(text, error) : NULL;
+    token_stream_give_up_line(parse->tokens);
+    if (report_foreign(parse, error))
+        return;
     if (found(error, "a reserved word"))
         diag_error(ctx, error->span, "%s is not supported", text);
     else if (found(error, "':='"))
         diag_error(ctx, error->span, "':=' is not supported; use an assignment of its own");
-    else if (begins_statement && (found(error, "'else'") || found(error, "'elif'")))
+    else if (begins_statement && is_else)
         diag_error(ctx, error->span, "%s without an 'if'", text);
-    else if (begins_statement && !expects(error, "an indented block"))
+    else if (keyword) {
+        diag_error(ctx, error->span, "a statement cannot begin with %s; did you mean '%s'?", text, keyword);
+        diag_edit(ctx, error->span, keyword);
+    } else if (begins_statement && !expects(error, "an indented block"))
         diag_error(ctx, error->span, "a statement cannot begin with %s", text);
     else if (found(error, "'='") && expects(error, "'=='") && !expects(error, "the end of the line"))
         diag_error(ctx, error->span, "expected %s before '='; a comparison is '=='", expected ? expected : "an expression");

@@ -350,7 +350,7 @@ static void test_recovery(void **state)
     assert_int_equal(errors_of("x = '''abc\ny = 1\n"), 1);
     assert_int_equal(errors_of("if a:\n        b\n    c\n"), 1);
     assert_int_equal(errors_of("1 = a\nf() = b\n(c, 2) = d\n[e, f] = g\n"), 3);
-    assert_int_equal(errors_of("x = 1 $ 2\n"), 2);
+    assert_int_equal(errors_of("x = 1 $ 2\n"), 1);
 }
 
 static void test_junk(void **state)
