@@ -9,7 +9,7 @@ void scan_error(ScanState *scan, Span span, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    if (!scan->quiet)
+    if (!scan->quiet && !scan->faulty && span.begin >= scan->torn_until)
         diag_error(scan->ctx, span, "%s", arena_vprintf(scan->ctx->arena, format, args));
     va_end(args);
     scan->faulty = true;
@@ -78,16 +78,20 @@ static bool find_look_alike(ScanState *scan, uint32_t code, const char **text, i
     return true;
 }
 
-/* All of the repairs of a line belong to one message. */
+/* All of the repairs of a line belong to one message: TEXT, if it is the first error of the line. */
+static void report_repair(ScanState *scan, Span span, const char *text, const char *repair)
+{
+    scan->repairs |= !scan->quiet && !scan->faulty;
+    scan_error(scan, span, "%s", text);
+    if (scan->repairs)
+        diag_edit(scan->ctx, span, repair);
+}
+
 static void report_look_alike(ScanState *scan, Span span, const char *found, int length, const char *plain)
 {
-    if (!scan->look_alike) {
-        const char *meant = *plain == ' ' ? "a space" : !*plain ? "nothing" : arena_printf(scan->ctx->arena, "'%s'", plain);
-        scan_error(scan, span, "the character '%.*s' only looks like %s; write %s", length, found, meant, meant);
-    }
-    scan->look_alike = true;
-    if (!scan->quiet)
-        diag_edit(scan->ctx, span, plain);
+    Arena *arena = scan->ctx->arena;
+    const char *meant = *plain == ' ' ? "a space" : !*plain ? "nothing" : arena_printf(arena, "'%s'", plain);
+    report_repair(scan, span, arena_printf(arena, "the character '%.*s' only looks like %s; write %s", length, found, meant, meant), plain);
 }
 
 int scan_unexpected(ScanState *scan, const char *text, int length, int *token)
@@ -117,9 +121,9 @@ void scan_foreign(ScanState *scan, const char *written, const char *meant)
     const char *text = source_file(scan->ctx->sources, scan->file)->text;
     bool spaced = text[span.end] == ' ' || text[span.end] == '\t' || text[span.end] == '(';
     bool before = span.begin > 0 && text[span.begin - 1] != ' ' && text[span.begin - 1] != '(' && text[span.begin - 1] != '\n';
-    scan_error(scan, span, "'%s' is written '%s' in Python", written, meant);
-    if (!scan->quiet)
-        diag_edit(scan->ctx, span, arena_printf(scan->ctx->arena, "%s%s%s", before ? " " : "", meant, spaced ? "" : " "));
+    Arena *arena = scan->ctx->arena;
+    report_repair(scan, span, arena_printf(arena, "'%s' is written '%s' in Python", written, meant),
+                  arena_printf(arena, "%s%s%s", before ? " " : "", meant, spaced ? "" : " "));
 }
 
 bool scan_in_foreign_comment(const SourceFile *source, uint32_t at)
@@ -128,4 +132,12 @@ bool scan_in_foreign_comment(const SourceFile *source, uint32_t at)
         if (source->text[at - 1] == '/' && source->text[at - 2] == '/')
             return true;
     return false;
+}
+
+void scan_tear(ScanState *scan, uint32_t at)
+{
+    const SourceFile *source = source_file(scan->ctx->sources, scan->file);
+    const char *next = memchr(source->text + at, '\n', source->length - at);
+    const char *end = next ? memchr(next + 1, '\n', source->length - (size_t)(next + 1 - source->text)) : NULL;
+    scan->torn_until = next ? (end ? (uint32_t)(end - source->text) : source->length) : scan->torn_until;
 }

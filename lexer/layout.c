@@ -62,7 +62,7 @@ static uint32_t text_length(Context *ctx, TokenStream *stream, uint32_t file)
 
 static void start_scan(Context *ctx, TokenStream *stream, Span range)
 {
-    stream->scan = (ScanState){.ctx = ctx, .file = range.file, .begin = range.begin, .end = range.begin};
+    stream->scan = (ScanState){.ctx = ctx, .file = range.file, .begin = range.begin, .end = range.begin, .errors = diag_error_count(ctx)};
     stream->indent_count = 1;
     tir_scan_lex_init_extra(&stream->scan, &stream->scanner);
     tir_scan__scan_bytes(stream->source->text + range.begin, (int)(range.end - range.begin), stream->scanner);
@@ -89,14 +89,21 @@ void token_stream_free(TokenStream *stream)
     tir_scan_lex_destroy(stream->scanner);
 }
 
-bool token_stream_repaired(const TokenStream *stream)
+bool token_stream_repaired(const TokenStream *stream, Span span)
 {
-    return stream->repaired || stream->scan.faulty;
+    return stream->repaired || stream->scan.faulty || span.begin < stream->scan.torn_until;
 }
 
-void token_stream_give_up_line(TokenStream *stream)
+bool token_stream_has_errors(const TokenStream *stream)
+{
+    return diag_error_count(stream->scan.ctx) > stream->scan.errors;
+}
+
+void token_stream_give_up_line(TokenStream *stream, Span torn)
 {
     stream->scan.quiet = true;
+    if (torn.file)
+        scan_tear(&stream->scan, torn.begin);
 }
 
 /* --- the queue --- */
@@ -160,8 +167,9 @@ static void close_bracket(TokenStream *stream, Token token)
         match--;
     if (match < 0) {
         const Bracket *open = &stream->brackets[depth - 1];
+        bool told = !stream->scan.quiet && !stream->scan.faulty;
         scan_error(&stream->scan, token.span, "'%c' does not close '%c'", token.number, open->opener);
-        if (!stream->scan.quiet)
+        if (told)
             diag_note(stream->scan.ctx, open->span, "'%c' is opened here", open->opener);
         token.number = closer_of(open->opener);
         match = depth - 1;
@@ -195,14 +203,21 @@ static void queue_indent(TokenStream *stream, Indent indent, Span span)
     queue_mark(stream, TOKEN_INDENT, span, false);
 }
 
+/* Any other error may have lost the statement that the indentation belongs to. */
+static void indentation_error(TokenStream *stream, Span span, const char *text)
+{
+    if (!token_stream_has_errors(stream))
+        scan_error(&stream->scan, span, "%s", text);
+    stream->scan.faulty = true;
+}
+
 /* Compares the indentation of a line that begins at SPAN with the open blocks. */
 static void change_indent(TokenStream *stream, Indent indent, Span span)
 {
     const Indent *top = &stream->indents[stream->indent_count - 1];
     if ((indent.wide > top->wide) != (indent.narrow > top->narrow) || (indent.wide < top->wide) != (indent.narrow < top->narrow)) {
-        if (!stream->scan.mixed_tabs)
-            scan_error(&stream->scan, span, "the indentation mixes tabs and spaces so that its depth depends on the tab width");
-        stream->scan.mixed_tabs = true; /* the text is read on as with tabs of 8 */
+        /* the text is read on as with tabs of 8 */
+        indentation_error(stream, span, "the indentation mixes tabs and spaces so that its depth depends on the tab width");
     }
     if (stream->stray_indent == indent.wide && top->wide < indent.wide)
         return;
@@ -215,8 +230,7 @@ static void change_indent(TokenStream *stream, Indent indent, Span span)
         queue_mark(stream, TOKEN_DEDENT, span, false);
     }
     if (stream->indents[stream->indent_count - 1].wide != indent.wide) {
-        if (!stream->scan.mixed_tabs)
-            scan_error(&stream->scan, span, "the indentation matches no enclosing block");
+        indentation_error(stream, span, "the indentation matches no enclosing block");
         stream->stray_indent = indent.wide;
     }
 }
@@ -330,7 +344,7 @@ static void accept_raw(TokenStream *stream, Token token)
 int token_stream_next(TokenStream *stream, TIR_STYPE *value, Span *span)
 {
     if (stream->line_ended)
-        stream->scan.faulty = stream->scan.quiet = stream->scan.look_alike = false;
+        stream->scan.faulty = stream->scan.quiet = stream->scan.repairs = false;
     while (stream->queue_begin == stream->queue_end && !stream->ended) {
         stream->queue_begin = stream->queue_end = 0;
         accept_raw(stream, read_raw(stream));

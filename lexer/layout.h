@@ -29,11 +29,14 @@ void token_stream_free(TokenStream *stream);
    there. */
 int token_stream_next(TokenStream *stream, union TIR_STYPE *value, Span *span);
 
-/* True when the token last given was put in after a diagnostic, or stands on a line with an error: a complaint of the parser about it would
-   be no news. */
-bool token_stream_repaired(const TokenStream *stream);
-/* The parser has told of an error: what the rest of the line holds is not told. */
-void token_stream_give_up_line(TokenStream *stream);
+/* True when the token last given, at SPAN, was put in after a diagnostic, or stands on a line with an error: a complaint of the parser about it
+   would be no news. */
+bool token_stream_repaired(const TokenStream *stream, Span span);
+/* An error was told since the stream began. */
+bool token_stream_has_errors(const TokenStream *stream);
+/* The parser has told of an error: what the rest of the line holds is not told; nor the next line where the error is its end at TORN, which may
+   be no place. */
+void token_stream_give_up_line(TokenStream *stream, Span torn);
 /* A syntax error at SPAN, the token last given, is explained by a bracket that was never closed, as SPAN begins a line that is no deeper than
    the statement: then the bracket is diagnosed, and the text read on as if it were closed. */
 bool token_stream_abandon_brackets(TokenStream *stream, Span span);

@@ -14,8 +14,9 @@ typedef struct {
     union TIR_STYPE *value; /* and where its value goes */
     bool faulty;     /* an error was told on the line at hand: what follows from it is no news */
     bool quiet;      /* the parser gave up the line at hand */
-    bool look_alike; /* such a character was told on this line */
-    bool mixed_tabs; /* that was told in this text */
+    bool repairs;    /* the error of this line takes further repairs */
+    int errors;      /* that there were before this text */
+    uint32_t torn_until; /* an error was told about the end of the line before: it may go on up to here; 0: nowhere */
     bool broken_line;       /* a string runs into the end of the line: brackets opened on it are lost */
     int bracket_depth;      /* kept by the layout filter; line ends inside brackets are no tokens */
     /* Width of the indentation before the first token of a line, with tabs to multiples of 8 and, to find lines that mix tabs and spaces so
@@ -45,7 +46,7 @@ Str scan_string(ScanState *scan, const char *text, int length);
 /* The same of one that is a format; what is in its fields is not looked at. */
 const FormatText *scan_format(ScanState *scan, const char *text, int length);
 
-/* An error in the text of a line; none where the parser gave the line up. */
+/* An error in the text of a line; none where the line has one, or the parser gave it up. */
 void scan_error(ScanState *scan, Span span, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* Length of the longest prefix of TEXT that is a name; 0 when the first character cannot be part of one. */
 int scan_name_length(const char *text, int length);
@@ -53,6 +54,8 @@ int scan_name_length(const char *text, int length);
 int scan_unexpected(ScanState *scan, const char *text, int length, int *token);
 /* Diagnoses an operator of other languages, WRITTEN, whose word here is MEANT. */
 void scan_foreign(ScanState *scan, const char *written, const char *meant);
+/* What stands at AT ends too early, as a string or an expression: the next line may hold the rest of it. */
+void scan_tear(ScanState *scan, uint32_t at);
 /* "//" stands before AT on its line, as if a comment began there. */
 bool scan_in_foreign_comment(const SourceFile *source, uint32_t at);
 

@@ -362,7 +362,8 @@ void ast_check_target(Parse *parse, const AstNode *node)
             ast_check_target(parse, node->as.list.items[i]);
         return;
     default:
-        diag_error(parse->ctx, node->span, "cannot assign to %s", ast_kind_name(node->kind));
+        if (!token_stream_repaired(parse->tokens, node->span))
+            diag_error(parse->ctx, node->span, "cannot assign to %s", ast_kind_name(node->kind));
     }
 }
 
@@ -380,10 +381,11 @@ const AstNode *ast_assign(Parse *parse, const AstNodes *chain, Span span)
 /* A target that holds exactly one place: no tuple. */
 static void check_single_target(Parse *parse, const AstNode *target)
 {
-    if (target->kind == AST_TUPLE || target->kind == AST_LIST || target->kind == AST_STARRED)
-        diag_error(parse->ctx, target->span, "cannot assign to %s here", ast_kind_name(target->kind));
-    else
+    bool several = target->kind == AST_TUPLE || target->kind == AST_LIST || target->kind == AST_STARRED;
+    if (!several)
         ast_check_target(parse, target);
+    else if (!token_stream_repaired(parse->tokens, target->span))
+        diag_error(parse->ctx, target->span, "cannot assign to %s here", ast_kind_name(target->kind));
 }
 
 const AstNode *ast_ann_assign(Parse *parse, const AstNode *target, const AstNode *annotation, const AstNode *value, Span span)

@@ -152,6 +152,7 @@ typedef struct {
     VEC(Buffer *) root_allocs;
     Attrs attrs;
     bool has_attrs, holds_blocks;
+    bool loose_values; /* a statement is looked at that only has a value: where a name in it is undefined, it was to define some */
     bool names_lost; /* after an error it is not known which names the text defines: none is missed */
     Map threads; /* env_thread Var -> Str */
 } FuncState;
@@ -172,6 +173,8 @@ typedef struct {
     Map named_strides; /* Vars that a string in the text named */
     Map bound_vars;    /* Vars that a let or thread statement or an expression binds already */
     Map symbols;       /* Vars made by T.int32() and the like: something must define them */
+    Map miscounted;    /* Buffers of which an access with a wrong number of indices was diagnosed */
+    bool lost_decorator; /* the statement before, which was diagnosed, may have been one */
     VEC(FuncEntry) funcs;
     VEC(TensorIntrin) intrins;
     Attrs module_attrs;

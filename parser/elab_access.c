@@ -21,6 +21,9 @@ static bool check_index(Elab *elab, const Buffer *buffer, const Expr *index, int
 bool elab_check_indices(Elab *elab, const Buffer *buffer, const Expr *const *indices, int count, Span span)
 {
     if (count != buffer->ndim) {
+        if (map_has(&elab->miscounted, buffer)) /* then the declaration may be what is wrong */
+            return false;
+        map_set(elab->ctx->arena, &elab->miscounted, buffer, (void *)buffer);
         diag_error(elab->ctx, span, "'%s' has %d dimension%s, but %d %s given", buffer->name, buffer->ndim, buffer->ndim == 1 ? "" : "s",
                    count, count == 1 ? "index is" : "indices are");
         if (buffer->span.file)
@@ -305,7 +308,11 @@ static Value method_of(Elab *elab, const Value *object, const char *type, const 
     static const char *const known[] = {"data",       "shape", "strides", "elem_offset", "dtype",
                                         "access_ptr", "vload", "vstore",  "scope",       "astype"};
     const char *closest = diag_closest(name, known, sizeof known / sizeof *known);
-    if (closest)
+    if (ast_is_path(node->as.attribute.value, "T")) {
+        diag_error(elab->ctx, node->as.attribute.value->span, "'T' is %s here, whose definition hides the names of the language",
+                   value_kind_name(object->kind));
+        scope_forget(elab, node->as.attribute.value->as.name);
+    } else if (closest)
         diag_error(elab->ctx, node->as.attribute.name_span, "%s has no attribute '%s'; did you mean '%s'?", value_kind_name(object->kind),
                    name, closest);
     else

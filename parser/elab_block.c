@@ -223,7 +223,8 @@ static void complete_regions(Elab *elab, BlockStmt *block, Span span)
     }
 }
 
-static const Stmt *build_block(Elab *elab, const BlockState *state, Str name, const Stmt *body, bool is_root, Span span)
+/* ERRORS: how many there were before the block. */
+static const Stmt *build_block(Elab *elab, const BlockState *state, Str name, const Stmt *body, bool is_root, int errors, Span span)
 {
     BlockStmt block = {
         .block = block_new(elab->ctx, name, span),
@@ -245,7 +246,7 @@ static const Stmt *build_block(Elab *elab, const BlockState *state, Str name, co
         .init = state->init,
         .body = body,
     };
-    if (!is_root)
+    if (!is_root && diag_error_count(elab->ctx) == errors)
         complete_regions(elab, &block, span);
     return stmt_block(elab->ctx, block, span);
 }
@@ -260,6 +261,7 @@ static bool is_root_block(const Elab *elab, const BlockState *state, bool is_las
 void elab_block(Elab *elab, const Value *value, const AstNode *target, AstList body, Span span, bool is_last)
 {
     BlockState state = {0};
+    int errors = diag_error_count(elab->ctx);
     Frame frame = {.kind = FRAME_BLOCK, .parent = elab->frame, .block = &state, .depth = elab->frame->depth + elab->frame->enclosing + 1};
     if (target)
         diag_error(elab->ctx, target->span, "a block has nothing to bind to a name; its axes are T.axis.spatial(...) and the like");
@@ -269,5 +271,6 @@ void elab_block(Elab *elab, const Value *value, const AstNode *target, AstList b
     elab_statements(elab, body);
     scope_pop(elab);
     elab->frame = frame.parent;
-    frame_add(elab, build_block(elab, &state, value->as.text, frame_finish(elab, &frame), is_root_block(elab, &state, is_last), span));
+    bool is_root = is_root_block(elab, &state, is_last);
+    frame_add(elab, build_block(elab, &state, value->as.text, frame_finish(elab, &frame), is_root, errors, span));
 }

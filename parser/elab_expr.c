@@ -204,6 +204,8 @@ static Value elab_name(Elab *elab, const AstNode *node)
         return known;
     if (!elab->func || !elab->func->names_lost)
         report_undefined(elab, name, node->span);
+    if (elab->func)
+        elab->func->names_lost |= elab->func->loose_values;
     scope_forget(elab, name);
     return value_error();
 }
@@ -220,6 +222,8 @@ ValueList elab_expr_list(Elab *elab, AstList list)
         Value starred = elab_expr(elab, node->as.operand);
         if (starred.kind != VALUE_ERROR && !value_is_sequence(&starred))
             diag_error(elab->ctx, node->span, "only a tuple or list can be unpacked, not %s", value_kind_name(starred.kind));
+        if (!value_is_sequence(&starred))
+            vec_push(elab->ctx->arena, &values, value_error());
         ValueList items = value_is_sequence(&starred) ? starred.as.list : (ValueList){0};
         for (int j = 0; j < items.count; j++)
             vec_push(elab->ctx->arena, &values, items.items[j]);

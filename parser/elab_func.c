@@ -101,6 +101,8 @@ static bool read_decorator(Elab *elab, const AstNode *node, bool *is_private)
 static bool read_decorators(Elab *elab, const AstNode *node, bool *is_private)
 {
     *is_private = false;
+    if (node->as.def.decorators.count == 0 && elab->lost_decorator)
+        return false;
     if (node->as.def.decorators.count == 0) {
         diag_error(elab->ctx, node->as.def.name_span, "the function '%s' has no @T.prim_func before it", node->as.def.name);
         return false;

@@ -136,8 +136,25 @@ static void elab_class(Elab *elab, const AstNode *node)
     elab->in_class = false;
 }
 
+/* A statement of a value in front of a function, as T.prim_func without its '@'. */
+static void elab_top_value(Elab *elab, const AstNode *node)
+{
+    int errors = diag_error_count(elab->ctx);
+    Value value = elab_expr(elab, node->as.operand);
+    bool decorates = value.kind == VALUE_BUILTIN && !strcmp(value.as.builtin->name, "T.prim_func");
+    if (decorates) {
+        diag_error(elab->ctx, node->span, "a decorator begins with '@': @T.prim_func");
+        diag_edit(elab->ctx, (Span){node->span.file, node->span.begin, node->span.begin}, "@");
+    } else if (value.kind != VALUE_ERROR && value.kind != VALUE_NONE && value.kind != VALUE_STRING) {
+        diag_error(elab->ctx, node->span, "%s has no effect here", value_kind_name(value.kind));
+    }
+    elab->lost_decorator = diag_error_count(elab->ctx) > errors;
+}
+
 static void elab_top_level(Elab *elab, const AstNode *node)
 {
+    if (node->kind != AST_DEF)
+        elab->lost_decorator = false;
     switch (node->kind) {
     case AST_IMPORT: elab_import(elab, node); return;
     case AST_CLASS: elab_class(elab, node); return;
@@ -145,12 +162,7 @@ static void elab_top_level(Elab *elab, const AstNode *node)
     case AST_ASSIGN: elab_constant(elab, node); return;
     case AST_ANN_ASSIGN: elab_ann_assign(elab, node); return;
     case AST_PASS: return;
-    case AST_EXPR_STMT: {
-        Value value = elab_expr(elab, node->as.operand);
-        if (value.kind != VALUE_ERROR && value.kind != VALUE_NONE && value.kind != VALUE_STRING)
-            diag_error(elab->ctx, node->span, "%s has no effect here", value_kind_name(value.kind));
-        return;
-    }
+    case AST_EXPR_STMT: elab_top_value(elab, node); return;
     default: diag_error(elab->ctx, node->span, "%s is not supported outside of functions", ast_kind_name(node->kind)); return;
     }
 }

@@ -281,5 +281,7 @@ void elab_bind_target(Elab *elab, const AstNode *target, Value value)
     case AST_LIST: bind_items(elab, target, &value); return;
     default:
         diag_error(elab->ctx, target->span, "cannot assign to %s here", ast_kind_name(target->kind));
+        if (elab->func)
+            elab->func->names_lost = true;
     }
 }

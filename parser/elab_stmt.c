@@ -45,6 +45,7 @@ static void elab_assign(Elab *elab, const AstNode *node)
     Value value = elab_expr(elab, node->as.assign.value);
     if (node->as.assign.targets.count > 1) {
         diag_error(elab->ctx, node->span, "chained assignments are not supported here");
+        elab->func->names_lost = true;
         return;
     }
     const AstNode *target = node->as.assign.targets.items[0];
@@ -102,6 +103,8 @@ void elab_ann_assign(Elab *elab, const AstNode *node)
         diag_error(elab->ctx, node->span,
                    target->kind == AST_NAME ? "'%s' is declared without a value" : "only a name can have an annotation",
                    target->kind == AST_NAME ? target->as.name : "");
+        if (target->kind == AST_NAME)
+            scope_bind(elab, target->as.name, value_error(), target->span);
         return;
     }
     Value value = elab_expr(elab, node->as.ann_assign.value);
@@ -225,7 +228,9 @@ static void elab_with_items(Elab *elab, const AstNode *node, int index, bool is_
 /* An expression for its effect: a call, a statement without a name for what it makes, a docstring. */
 static void elab_expression_statement(Elab *elab, const AstNode *node)
 {
+    elab->func->loose_values = node->as.operand->kind != AST_CALL;
     Value value = elab_expr(elab, node->as.operand);
+    elab->func->loose_values = false;
     switch (value.kind) {
     case VALUE_ERROR:
     case VALUE_NONE:

@@ -137,16 +137,19 @@ static bool on_line_of_if(Parse *parse, Span span)
 void syntax_error_report(Parse *parse, const SyntaxError *error)
 {
     bool begins_statement = expects(error, "'class'"), is_else = found(error, "'else'") || found(error, "'elif'");
-    bool follows = (begins_statement && is_else && parse->lost_if) || error->span.begin < parse->comment_end;
+    bool layout = expects(error, "an indented block") || found(error, "an indented block") || found(error, "the end of the block");
+    bool follows = (begins_statement && is_else && parse->lost_if) || error->span.begin < parse->comment_end ||
+                   (layout && token_stream_has_errors(parse->tokens));
     parse->lost_if |= on_line_of_if(parse, error->span);
-    if (token_stream_repaired(parse->tokens) || follows || token_stream_abandon_brackets(parse->tokens, error->span)) {
-        token_stream_give_up_line(parse->tokens);
+    if (token_stream_repaired(parse->tokens, error->span) || follows || token_stream_abandon_brackets(parse->tokens, error->span)) {
+        token_stream_give_up_line(parse->tokens, span_none());
         return;
     }
     Context *ctx = parse->ctx;
     const char *text = found_text(parse, error);
     const char *expected = expected_text(error), *keyword = begins_statement ? meant_keyword(text, error) : NULL;
-    token_stream_give_up_line(parse->tokens);
+    bool torn = found(error, "the end of the line") && !expects(error, "':'");
+    token_stream_give_up_line(parse->tokens, torn ? error->span : span_none());
     if (report_foreign(parse, error))
         return;
     if (found(error, "a reserved word"))

@@ -86,6 +86,7 @@ static int tir_lex(TIR_STYPE *value, Span *span, Parse *parse)
 }
 
 static void tir_error(Span *span, Parse *parse, const char *message);
+static void report_indentation(Parse *parse, Span span);
 }
 
 %%
@@ -105,7 +106,7 @@ statements
 
 statement
     : compound
-    | INDENT statements DEDENT          { diag_error(parse->ctx, @1, "unexpected indentation"); $$ = NULL; }
+    | INDENT statements DEDENT          { report_indentation(parse, @1); $$ = NULL; }
     | error NEWLINE %prec LONE_ERROR    { yyerrok; $$ = NULL; }
     | error NEWLINE INDENT statements DEDENT { yyerrok; $$ = NULL; }
     ;
@@ -514,6 +515,13 @@ static void tir_error(Span *span, Parse *parse, const char *message)
 {
     (void)message;
     diag_error(parse->ctx, *span, "the text is nested too deeply");
+}
+
+/* Any other error may have lost the statement that the block belongs to. */
+static void report_indentation(Parse *parse, Span span)
+{
+    if (!token_stream_has_errors(parse->tokens))
+        diag_error(parse->ctx, span, "unexpected indentation");
 }
 
 static int yyreport_syntax_error(const yypcontext_t *at, Parse *parse)

@@ -341,7 +341,7 @@ static int errors_of(const char *text)
 static void test_recovery(void **state)
 {
     (void)state;
-    assert_int_equal(errors_of("a = = 1\nb = 2 +\nc d\ne = 3\n"), 3);
+    assert_int_equal(errors_of("a = = 1\nb = 2 +\nc\nd e\nf = 3\n"), 3);
     assert_int_equal(errors_of("for i in x\n    a b\n    c\nif y\n    z = (1\n"), 4);
     assert_int_equal(errors_of("f(a, b\ndef g():\n    pass\n"), 1);
     assert_int_equal(errors_of("f(a]\ng[b)\nh}\n"), 3);
