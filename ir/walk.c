@@ -171,6 +171,15 @@ bool stmt_uses_buffer(const Stmt *stmt, const Buffer *buffer)
     return stmt_has_use(stmt, use_of_buffer(buffer));
 }
 
+bool stmt_itself_uses_buffer(const Stmt *stmt, const Buffer *buffer)
+{
+    Use use = use_of_buffer(buffer);
+    Visitor visitor = {.expr = use_in_expr, .data = &use};
+    for (int moment = MOMENT_ENTRY; moment <= MOMENT_INSIDE; moment++)
+        visit_stmt_exprs(&visitor, stmt, (Moment)moment);
+    return use.found;
+}
+
 bool expr_uses_buffer(const Expr *expr, const Buffer *buffer)
 {
     Use use = use_of_buffer(buffer);

@@ -80,6 +80,8 @@ const Stmt *clone_fresh(Context *ctx, const Stmt *stmt);
 /* True when STMT mentions VAR, or reads, writes or takes the address of BUFFER. */
 bool stmt_uses_var(const Stmt *stmt, const Var *var);
 bool stmt_uses_buffer(const Stmt *stmt, const Buffer *buffer);
+/* True when STMT itself, not a statement in it, reads BUFFER or takes its address: a bound, a condition, a block's predicate, axes, views. */
+bool stmt_itself_uses_buffer(const Stmt *stmt, const Buffer *buffer);
 /* True when EXPR reads BUFFER or takes its address. */
 bool expr_uses_buffer(const Expr *expr, const Buffer *buffer);
 

@@ -150,25 +150,6 @@ static bool check_no_own_write(Schedule *sch, const CachePlan *plan)
     return false;
 }
 
-/* Looks for a load, or a use of the address, in the expressions of one statement, not in those below it. */
-typedef struct {
-    const Stmt *stmt;
-    const Buffer *buffer;
-    bool found;
-} OwnLoadSearch;
-
-static bool find_own_load(Visitor *visitor, const Expr *expr)
-{
-    OwnLoadSearch *search = visitor->data;
-    search->found |= (expr->kind == EXPR_LOAD && expr->value.buffer == search->buffer) || expr_is_var(expr, search->buffer->data);
-    return !search->found && (expr->uses & (symbol_bit(search->buffer->id) | symbol_bit(search->buffer->data->id)));
-}
-
-static bool stay_at_statement(Visitor *visitor, const Stmt *stmt)
-{
-    return stmt == ((OwnLoadSearch *)visitor->data)->stmt;
-}
-
 /* The statements of the scope outside of its members whose own expressions read the buffer. */
 static void find_strays(Schedule *sch, CachePlan *plan)
 {
@@ -176,11 +157,7 @@ static void find_strays(Schedule *sch, CachePlan *plan)
     int index = schedule_node_index(sch, plan->scope) + 1;
     while (index < plan->scope->end) {
         const TreeNode *node = schedule_node_at(sch, index);
-        OwnLoadSearch search = {node->stmt, plan->buffer, false};
-        Visitor visitor = {.expr = find_own_load, .stmt = stay_at_statement, .data = &search};
-        if (node->stmt->kind != STMT_BLOCK)
-            visit_stmt(&visitor, node->stmt);
-        if (search.found)
+        if (node->stmt->kind != STMT_BLOCK && stmt_itself_uses_buffer(node->stmt, plan->buffer))
             vec_push(sch->ctx->arena, &strays, node);
         index = node->stmt->kind == STMT_BLOCK ? node->end : index + 1;
     }

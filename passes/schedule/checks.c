@@ -228,7 +228,7 @@ bool check_complete_block(Schedule *sch, const TreeNode *node)
             return false;
         }
     for (int i = 0; i < block->write_count; i++)
-        if (regions_find(block->reads, block->read_count, block->writes[i].buffer)) {
+        if (regions_find(block->reads, block->read_count, block->writes[i].buffer) || stmt_itself_uses_buffer(node->stmt, block->writes[i].buffer)) {
             sched_refuse_node(sch, node, "block '%s' reads buffer '%s', which it writes too", block->block->name, block->writes[i].buffer->name);
             note_block(sch, node);
             return false;

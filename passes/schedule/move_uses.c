@@ -7,6 +7,7 @@
 
 #include "ir/walk.h"
 #include "passes/schedule/loops.h"
+#include "passes/schedule/scope.h"
 
 UseList move_partner_uses(Move *move, const Buffer *buffer)
 {
@@ -18,6 +19,10 @@ UseList move_partner_uses(Move *move, const Buffer *buffer)
         for (int r = 0; r < count; r++)
             if (regions[r].buffer == buffer)
                 vec_push(move->sch->ctx->arena, &uses, ((Use){move->partners[p], regions[r]}));
+        const Region *entry = regions_read_to_enter(move->sch->ctx, move->partners[p], &count);
+        for (int r = 0; r < count && !move->reverse; r++)
+            if (entry[r].buffer == buffer)
+                vec_push(move->sch->ctx->arena, &uses, ((Use){move->partners[p], entry[r]}));
     }
     return uses;
 }

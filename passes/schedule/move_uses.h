@@ -12,7 +12,8 @@ typedef struct {
 } Use;
 typedef VEC(Use) UseList;
 
-/* What the partners touch of BUFFER: what they declare that they read (reverse: write). */
+/* What the partners touch of BUFFER: what they declare that they read, and what they read to be entered (reverse: what they declare
+   that they write). */
 UseList move_partner_uses(Move *move, const Buffer *buffer);
 /* Names the elements of a flat buffer with symbolic strides by digits, in OWN, a region of the moved block, and USES, those of its partners:
    B[vi * m + vj] as B[vi, vj]. NULL, with nothing changed, where it has none or that cannot be done. What comes of it need only be likely:

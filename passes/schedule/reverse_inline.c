@@ -89,6 +89,12 @@ static bool check_reverse(Reverse *reverse)
     const TreeNode *allowed[] = {producer, consumer};
     if (!inline_check_only_used_by(sch, schedule_scope(sch, consumer), reverse->buffer, allowed, 2))
         return false;
+    if (stmt_itself_uses_buffer(consumer->stmt, reverse->buffer)) {
+        sched_refuse(sch, "block '%s' reads '%s' in its T.where or to give its axes values, and so before it could be computed in its place",
+                     block_name(consumer), reverse->buffer->name);
+        sched_note(sch, consumer->stmt->span, "block '%s' is here", block_name(consumer));
+        return false;
+    }
     Visitor visitor = {.expr = find_reads, .data = reverse};
     visit_stmt(&visitor, reverse->store);
     if (reverse->reads && !reverse->several)

@@ -1,6 +1,8 @@
 /* Writers, readers and dependences of the blocks of a scope; see scope.h. */
 #include "passes/schedule/scope.h"
 
+#include "ir/walk.h"
+
 const Region *regions_find(const Region *regions, int count, const Buffer *buffer)
 {
     for (int i = 0; i < count; i++)
@@ -54,7 +56,31 @@ static bool block_writes(const TreeNode *node, const Buffer *buffer)
 
 static bool block_reads(const TreeNode *node, const Buffer *buffer)
 {
-    return regions_find(node_block(node)->reads, node_block(node)->read_count, buffer) != NULL;
+    return regions_find(node_block(node)->reads, node_block(node)->read_count, buffer) != NULL ||
+           stmt_itself_uses_buffer(node->stmt, buffer);
+}
+
+typedef struct {
+    Context *ctx;
+    VEC(Region) regions;
+} EntryReads;
+
+static bool note_entry_read(Visitor *visitor, const Expr *expr)
+{
+    EntryReads *reads = visitor->data;
+    if (expr->kind == EXPR_LOAD)
+        vec_push(reads->ctx->arena, &reads->regions, region_point(reads->ctx, expr->value.buffer, expr->args));
+    return true;
+}
+
+Region *regions_read_to_enter(Context *ctx, const TreeNode *node, int *count)
+{
+    EntryReads reads = {.ctx = ctx};
+    Visitor visitor = {.expr = note_entry_read, .data = &reads};
+    for (int moment = MOMENT_ENTRY; moment <= MOMENT_INSIDE; moment++)
+        visit_stmt_exprs(&visitor, node->stmt, (Moment)moment);
+    *count = reads.regions.count;
+    return reads.regions.data;
 }
 
 typedef struct {
@@ -89,8 +115,12 @@ const TreeNode **scope_producers(Schedule *sch, const TreeNode *block, int kinds
     while (earlier < member_count && members[earlier] != block)
         earlier++;
     const BlockStmt *stmt = node_block(block);
-    if (kinds & DEPENDS_RAW)
+    int entry_count;
+    const Region *entry = regions_read_to_enter(sch->ctx, block, &entry_count);
+    if (kinds & DEPENDS_RAW) {
         add_earlier(&set, members, earlier, stmt->reads, stmt->read_count, block_writes);
+        add_earlier(&set, members, earlier, entry, entry_count, block_writes);
+    }
     if (kinds & DEPENDS_WAW)
         add_earlier(&set, members, earlier, stmt->writes, stmt->write_count, block_writes);
     if (kinds & DEPENDS_WAR)
@@ -102,9 +132,9 @@ const TreeNode **scope_producers(Schedule *sch, const TreeNode *block, int kinds
 /* True when LATER depends on EARLIER for one of KINDS. */
 static bool depends(const TreeNode *later, const TreeNode *earlier, int kinds)
 {
-    const BlockStmt *stmt = node_block(later);
-    for (int i = 0; i < stmt->read_count; i++)
-        if ((kinds & DEPENDS_RAW) && block_writes(earlier, stmt->reads[i].buffer))
+    const BlockStmt *stmt = node_block(later), *source = node_block(earlier);
+    for (int i = 0; (kinds & DEPENDS_RAW) && i < source->write_count; i++)
+        if (block_reads(later, source->writes[i].buffer))
             return true;
     for (int i = 0; i < stmt->write_count; i++)
         if (((kinds & DEPENDS_WAW) && block_writes(earlier, stmt->writes[i].buffer)) ||

@@ -1,5 +1,5 @@
-/* What the blocks of one scope write and read for one another, by their declared regions. A scope is a block; its members are the blocks
-   directly inside it. */
+/* What the blocks of one scope write and read for one another, by their declared regions and by what they read to be entered: predicates,
+   axes, views. A scope is a block; its members are the blocks directly inside it. */
 #ifndef TIRC_PASSES_SCHEDULE_SCOPE_H
 #define TIRC_PASSES_SCHEDULE_SCOPE_H
 
@@ -13,10 +13,12 @@ enum { DEPENDS_RAW = 1, DEPENDS_WAW = 2, DEPENDS_WAR = 4 };
 const TreeNode **scope_producers(Schedule *sch, const TreeNode *block, int kinds, int *count);
 /* The later members that depend on BLOCK for one of KINDS, in program order. */
 const TreeNode **scope_consumers(Schedule *sch, const TreeNode *block, int kinds, int *count);
-/* The members of SCOPE that declare to write (read) BUFFER, in program order. */
+/* The members of SCOPE that write (read) BUFFER, in program order. */
 const TreeNode **scope_writers(Schedule *sch, const TreeNode *scope, const Buffer *buffer, int *count);
 const TreeNode **scope_readers(Schedule *sch, const TreeNode *scope, const Buffer *buffer, int *count);
 
+/* The elements that the block at NODE reads to be entered, in terms of its axes and of what is around it, *COUNT of them. */
+Region *regions_read_to_enter(Context *ctx, const TreeNode *node, int *count);
 /* The first of REGIONS (COUNT of them) that is of BUFFER, or NULL. */
 const Region *regions_find(const Region *regions, int count, const Buffer *buffer);
 /* True when two of REGIONS are of BUFFER. */
