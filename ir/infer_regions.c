@@ -27,6 +27,7 @@ typedef struct {
     const BlockStmt *block;
     const Map *buffers;
     Map locals; /* data variables of memory that lives inside the block only */
+    Map declared; /* buffers that are declared inside over memory with other names */
     Map views;  /* match_buffer target's data variable -> const MatchBuffer * */
     IntervalScope scope;
     AccessList reads, writes;
@@ -42,6 +43,7 @@ static Range whole_dim(Context *ctx, const Buffer *buffer, int dim)
 }
 
 static void add_access(Inference *inference, AccessList *list, Buffer *buffer, const Interval *dims);
+static void add_whole(Inference *inference, AccessList *list, Buffer *buffer);
 
 /* An access of a match_buffer view, in terms of its source: the view's dimensions are the last of the source's, the others are points of
    the region. */
@@ -70,6 +72,11 @@ static void add_access(Inference *inference, AccessList *list, Buffer *buffer, c
     Context *ctx = inference->ctx;
     if (map_has(&inference->locals, buffer->data))
         return;
+    Buffer *root = map_has(&inference->declared, buffer) ? map_get(inference->buffers, buffer->data) : NULL;
+    if (root && root != buffer) { /* declared inside over memory that is there: how its elements lie in that is not looked at */
+        add_whole(inference, list, root);
+        return;
+    }
     const MatchBuffer *view = map_get(&inference->views, buffer->data);
     if (view && view->target == buffer) {
         add_view_access(inference, list, view, dims);
@@ -410,6 +417,9 @@ static bool infer_stmt(Visitor *visitor, const Stmt *stmt)
     case STMT_ALLOCATE_CONST:
         map_set(inference->ctx->arena, &inference->locals, stmt->as.allocate_const.var, stmt->as.allocate_const.var);
         break;
+    case STMT_DECL_BUFFER:
+        map_set(inference->ctx->arena, &inference->declared, stmt->as.declare.buffer, stmt->as.declare.buffer);
+        break;
     case STMT_SEQ:
         for (int i = 0; i < stmt->as.seq.count; i++)
             visit_stmt(visitor, stmt->as.seq.items[i]);
@@ -432,6 +442,33 @@ static bool is_written(const Inference *inference, const Buffer *buffer)
     return false;
 }
 
+typedef struct {
+    const Inference *inference;
+    bool found;
+} PassingSearch;
+
+static bool find_passing(Visitor *visitor, const Expr *expr)
+{
+    PassingSearch *search = visitor->data;
+    const Inference *inference = search->inference;
+    bool at_once = inference->block->body->kind == STMT_STORE; /* it finds its place before it writes */
+    if (expr->kind == EXPR_LOAD)
+        search->found |= map_has(&inference->locals, expr->value.buffer->data) || (!at_once && is_written(inference, expr->value.buffer));
+    return !search->found;
+}
+
+/* An end of INTERVAL is read from memory that is made or written inside, and says nothing outside. */
+static bool is_passing(const Inference *inference, Interval interval)
+{
+    PassingSearch search = {inference, false};
+    Visitor visitor = {.expr = find_passing, .data = &search};
+    if (interval_is_known(interval)) {
+        visit_expr(&visitor, interval.min);
+        visit_expr(&visitor, interval.max);
+    }
+    return search.found;
+}
+
 static Region *to_regions(Inference *inference, const AccessList *accesses, bool skip_written, int *count)
 {
     Context *ctx = inference->ctx;
@@ -444,7 +481,8 @@ static Region *to_regions(Inference *inference, const AccessList *accesses, bool
         Region *region = &regions[(*count)++];
         *region = (Region){access->buffer, ARENA_ARRAY(ctx->arena, Range, access->buffer->ndim), span_none()};
         for (int j = 0; j < access->buffer->ndim; j++)
-            region->ranges[j] = interval_to_range(ctx, access->dims[j], whole_dim(ctx, access->buffer, j));
+            region->ranges[j] = interval_to_range(ctx, is_passing(inference, access->dims[j]) ? interval_everything() : access->dims[j],
+                                                  whole_dim(ctx, access->buffer, j));
     }
     return regions;
 }

@@ -58,6 +58,14 @@ static bool varies(const FormCheck *check, const Expr *expr)
     return expr_uses_any(expr, &check->varying) || expr_reads_memory(expr);
 }
 
+static bool layout_varies(const FormCheck *check, const Buffer *buffer)
+{
+    bool layout_varies = varies(check, buffer->elem_offset);
+    for (int d = 0; d < buffer->ndim; d++)
+        layout_varies |= varies(check, buffer->shape[d]) || (buffer->strides && varies(check, buffer->strides[d]));
+    return layout_varies;
+}
+
 static bool check_form_of_stmt(Visitor *visitor, const Stmt *stmt)
 {
     FormCheck *check = visitor->data;
@@ -74,6 +82,10 @@ static bool check_form_of_stmt(Visitor *visitor, const Stmt *stmt)
         if (stmt->as.let.var->dtype.code == DT_HANDLE)
             obstruct(check, "it names a pointer");
         map_set(check->ctx->arena, &check->varying, stmt->as.let.var, stmt->as.let.var);
+        break;
+    case STMT_DECL_BUFFER:
+        if (layout_varies(check, stmt->as.declare.buffer))
+            obstruct(check, "it declares a buffer whose shape or place varies");
         break;
     case STMT_STORE:
         if (stmt->as.store.mask)

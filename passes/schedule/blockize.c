@@ -372,7 +372,8 @@ static bool find_loads(Visitor *visitor, const Expr *expr)
     return true;
 }
 
-/* The outer block also reads what says how often the inner one runs: the bounds of its loops and its condition. */
+/* The outer block also reads what says how often the inner one runs, and where its views lie: the bounds of its loops, its condition, regions
+   of match_buffer. */
 static void add_loaded_bounds(Blockizing *b, RegionVec *reads)
 {
     Loads loads = {.ctx = b->sch->ctx};
@@ -382,6 +383,11 @@ static void add_loaded_bounds(Blockizing *b, RegionVec *reads)
         visit_expr(&visitor, node_loop(b->loops[i])->extent);
     }
     visit_expr(&visitor, b->division.inner_predicate);
+    const BlockStmt *block = &b->block_stmt->as.block;
+    for (int i = 0; i < block->match_count; i++) {
+        Region *source = substituted_regions(b, &block->matches[i].source, 1);
+        visit_region(&visitor, source);
+    }
     add_regions(b, false, loads.regions.data, loads.regions.count, reads);
 }
 
