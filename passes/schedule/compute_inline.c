@@ -151,11 +151,15 @@ static bool fills_buffer(Schedule *sch, const BlockStmt *block, const Stmt *stor
 static bool check_reads_are_computed(Schedule *sch, const TreeNode *node, const Stmt *store)
 {
     const Buffer *buffer = store->as.store.buffer;
-    const char *element =
-        fills_buffer(sch, node_block(node), store) ? NULL : coverage_unwritten_read(sch, node, buffer, schedule_scope(sch, node));
-    if (!element)
+    if (fills_buffer(sch, node_block(node), store))
         return true;
-    sched_refuse(sch, "block '%s' does not compute all that is read of '%s': not %s", block_name(node), buffer->name, element);
+    Answer answer = coverage_all_reads_written(sch, node, buffer, schedule_scope(sch, node));
+    if (answer_is_shown(answer))
+        return true;
+    if (answer.verdict == ANSWER_REFUTED)
+        sched_refuse(sch, "block '%s' does not compute all that is read of '%s': not %s", block_name(node), buffer->name, answer.text);
+    else
+        sched_refuse(sch, "that block '%s' computes all that is read of '%s' cannot be shown: %s", block_name(node), buffer->name, answer.text);
     sched_note(sch, store->span, "it is computed here");
     return false;
 }

@@ -291,20 +291,25 @@ static bool is_read_below(const Access *read, const TreeNode *writer, const Buff
     return read->data == buffer->data && !read->write && access_is_below(read, part->stmt) && !access_is_below(read, writer->stmt);
 }
 
-const char *coverage_unwritten_read(Schedule *sch, const TreeNode *writer, const Buffer *buffer, const TreeNode *part)
+Answer coverage_all_reads_written(Schedule *sch, const TreeNode *writer, const Buffer *buffer, const TreeNode *part)
 {
     buffer = buffer_viewed(schedule_func(sch), buffer);
     Coverage coverage = coverage_new(sch, buffer);
-    const Access *write = first_access_below(&coverage, writer);
-    const char *point = NULL;
+    const Access *write = first_access_below(&coverage, writer), *unknown = NULL;
     if (write) /* an earlier iteration of a loop around both may have written what a read finds */
         coverage.place = frame_in_block(coverage.ctx, write->frame, schedule_scope(sch, writer)->stmt);
-    for (int i = 0; coverage.place && i < coverage.accesses.count && !point; i++) {
+    if (!coverage.place)
+        return answer_unknown("nothing is known of what it writes");
+    for (int i = 0; i < coverage.accesses.count; i++) {
         const Access *read = &coverage.accesses.data[i];
-        if (is_read_below(read, writer, buffer, part))
-            read_is_written(&coverage, writer, read, &point);
+        const char *point;
+        if (!is_read_below(read, writer, buffer, part) || read_is_written(&coverage, writer, read, &point))
+            continue;
+        if (point)
+            return answer_refuted(point);
+        unknown = read;
     }
-    return point;
+    return unknown ? answer_unknown("which elements are read, or are written, cannot be told") : answer_shown();
 }
 
 bool coverage_serves_reads(Schedule *sch, const TreeNode *writer, const Buffer *buffer, const TreeNode *part, const char **why)

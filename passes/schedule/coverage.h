@@ -3,6 +3,7 @@
 #define TIRC_PASSES_SCHEDULE_COVERAGE_H
 
 #include "passes/analysis/access.h"
+#include "passes/analysis/answer.h"
 #include "passes/schedule/schedule.h"
 
 /* A box of a buffer at a place: in each iteration of the loops around the place in which CONDITION holds (NULL: in all), the elements of
@@ -25,8 +26,9 @@ bool coverage_is_written(Schedule *sch, const PlacedBox *box, const char **why);
    there a call below PART that may do anything. */
 bool coverage_serves_reads(Schedule *sch, const TreeNode *writer, const Buffer *buffer, const TreeNode *part, const char **why);
 
-/* "C[3, 0]": an element of BUFFER that is certainly read below PART, a part of the scope of WRITER, but never written by WRITER, a block
-   that writes BUFFER, in any iteration of the loops around it in the scope. NULL when none is known. */
-const char *coverage_unwritten_read(Schedule *sch, const TreeNode *writer, const Buffer *buffer, const TreeNode *part);
+/* Every element of BUFFER that is read below PART, a part of the scope of WRITER, but outside of WRITER, is one that WRITER, a block that
+   writes BUFFER, writes in some iteration of the loops around it in the scope. The witness: "C[3, 0]", an element that is certainly read
+   and never written. */
+Answer coverage_all_reads_written(Schedule *sch, const TreeNode *writer, const Buffer *buffer, const TreeNode *part);
 
 #endif

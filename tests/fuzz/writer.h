@@ -74,6 +74,8 @@ const char *writer_value(Writer *w, const char *type, const Axes *axes, const Te
 /* An element of a written tensor as TYPE. */
 const char *writer_operand(Writer *w, const char *type, const Axes *axes, const Tensor *except);
 
+/* Writes blocks that read memory to find out how often they run, or where; false, with nothing written, where the sizes do not let it. */
+bool write_loaded(Writer *w);
 /* Writes one or two random blocks. */
 void random_blocks(Writer *w);
 /* The tensor intrinsics that programs may register, for elements of w->type. */
