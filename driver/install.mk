@@ -19,7 +19,7 @@ $(BUILD)/libtirc.a: $(PARTS) $(BUILD)/link-flags
 	@$(CC) -r -nostdlib -o $@.all.o $(API_ROOTS) $(PARTS)
 	@$(OBJCOPY) --strip-unneeded $@.all.o $@.needed.o
 	@$(NM) -u $@.needed.o | sed 's/.* //' >$@.needed; $(NM) -u $@.all.o | sed 's/.* //' | grep -vxF -f $@.needed >$@.dropped || :
-	@$(OBJCOPY) --localize-hidden --strip-symbols=$@.dropped $@.all.o $(BUILD)/tirc.o
+	@$(OBJCOPY) --localize-hidden $$(test ! -s $@.dropped || echo --strip-symbols=$@.dropped) $@.all.o $(BUILD)/tirc.o
 	$(call say,AR $@)rm -f $@ $@.*; $(AR) crsD $@ $(BUILD)/tirc.o; rm $(BUILD)/tirc.o
 
 # nodelete: LLVM keeps state of the process that would outlive it.
