@@ -12,24 +12,27 @@ SONAME := libtirc.so.0
 open := (
 API := $(sort $(shell sed -n 's/.*\(tirc_[a-z_]*\)$(open).*/\1/p' driver/tirc.h))
 API_ROOTS := -Wl,--gc-sections $(API:%=-Wl,-u,%)
+# AddressSanitizer keeps all global data, and with it what runs code in the process.
+KEPT_RUNTIME := $(if $(SANITIZE),$(BUILD)/libtirc_rt.a)
+KEPT_LIBS := $(if $(SANITIZE),-fopenmp)
 
 # libtirc.a has one member: what the functions of tirc.h need of the compiler, with all other names made local, so that they meet no names of the
 # programs and shared libraries that it becomes part of. Names that only dropped code refers to are dropped too.
-$(BUILD)/libtirc.a: $(PARTS) $(BUILD)/link-flags
-	@$(CC) -r -nostdlib -o $@.all.o $(API_ROOTS) $(PARTS)
+$(BUILD)/libtirc.a: $(PARTS) $(KEPT_RUNTIME) $(BUILD)/link-flags
+	@$(CC) -r -nostdlib -o $@.all.o $(API_ROOTS) $(PARTS) $(KEPT_RUNTIME)
 	@$(OBJCOPY) --strip-unneeded $@.all.o $@.needed.o
 	@$(NM) -u $@.needed.o | sed 's/.* //' >$@.needed; $(NM) -u $@.all.o | sed 's/.* //' | grep -vxF -f $@.needed >$@.dropped || :
-	@$(OBJCOPY) --localize-hidden $$(test ! -s $@.dropped || echo --strip-symbols=$@.dropped) $@.all.o $(BUILD)/tirc.o
+	@$(OBJCOPY) $(API:%=--keep-global-symbol=%) $$(test ! -s $@.dropped || echo --strip-symbols=$@.dropped) $@.all.o $(BUILD)/tirc.o
 	$(call say,AR $@)rm -f $@ $@.*; $(AR) crsD $@ $(BUILD)/tirc.o; rm $(BUILD)/tirc.o
 
 # nodelete: LLVM keeps state of the process that would outlive it.
-$(BUILD)/$(SONAME): $(PARTS) $(BUILD)/link-flags
+$(BUILD)/$(SONAME): $(PARTS) $(KEPT_RUNTIME) $(BUILD)/link-flags
 	@printf '{ global: $(API:%=%;) local: *; };\n' >$(BUILD)/exports
 	$(call say,LD $@)$(CC) $(CFLAGS) $(SANITIZE) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=$(BUILD)/exports -Wl,-z,nodelete \
-	  $(LLVM_LDFLAGS) $(API_ROOTS) $(LDFLAGS) -o $@ $(PARTS) $(LDLIBS)
+	  $(LLVM_LDFLAGS) $(API_ROOTS) $(LDFLAGS) -o $@ $(PARTS) $(KEPT_RUNTIME) $(LDLIBS) $(KEPT_LIBS)
 
 # What a client of libtirc.a links with beside it; as shared libraries, for in Debian's archives some code is not position independent.
-ARCHIVE_LIBS = $(strip $(patsubst -l:lib%.a,-l%,$(LDLIBS)) $(SANITIZE))
+ARCHIVE_LIBS = $(strip $(patsubst -l:lib%.a,-l%,$(LDLIBS)) $(SANITIZE) $(KEPT_LIBS))
 
 # $(call fill,FILE): FILE of the project with @NAME@ replaced. Where PREFIX is part of another folder, pkg-config may move both.
 escape = $(subst |,\|,$(subst &,\&,$(subst \,\\,$(1))))
