@@ -1,4 +1,6 @@
 /* The wording of syntax errors: what was expected, and before what. */
+#include <ctype.h>
+
 #include "parser/ast_build.h"
 
 static bool expects(const SyntaxError *error, const char *name)
@@ -60,15 +62,18 @@ static bool same_text(const SourceFile *source, uint32_t at, const char *text)
     return at + length <= source->length && !memcmp(source->text + at, text, length);
 }
 
-/* The place of '//' or of a comment between signs around the error, none where there is no such thing. */
-static Span foreign_comment(const SourceFile *source, Span span)
+/* The place of '//' or of a comment between signs around the error, none where there is no such thing. Before a word that is one too many,
+   '//' without a bracket in between begins a comment; elsewhere it divides. */
+static Span foreign_comment(const SourceFile *source, const SyntaxError *error)
 {
+    Span span = error->span;
     uint32_t at = span.begin;
+    bool is_word = at < source->length && (isalpha((unsigned char)source->text[at]) || source->text[at] == '_');
     if (same_text(source, at, "//") || same_text(source, at, "/*"))
         return (Span){span.file, at, at + 2};
     if (at > 0 && same_text(source, at - 1, "/*"))
         return (Span){span.file, at - 1, at + 1};
-    for (; at > 1 && source->text[at - 1] != '\n' && source->text[at - 1] != '\r'; at--)
+    for (; is_word && at > 1 && !strchr("\r\n()[]{}", source->text[at - 1]); at--)
         if (same_text(source, at - 2, "//"))
             return (Span){span.file, at - 2, at};
     return span_none();
@@ -89,7 +94,7 @@ static bool report_foreign(Parse *parse, const SyntaxError *error)
 {
     Context *ctx = parse->ctx;
     const SourceFile *source = source_file(ctx->sources, error->span.file);
-    Span comment = foreign_comment(source, error->span), step = foreign_step(source, error->span);
+    Span comment = foreign_comment(source, error), step = foreign_step(source, error->span);
     if (step.file) {
         char sign = source->text[step.begin];
         diag_error(ctx, step, "there is no operator '%c%c'; write '%c= 1'", sign, sign, sign);
@@ -100,10 +105,11 @@ static bool report_foreign(Parse *parse, const SyntaxError *error)
         const char *end = same_text(source, comment.begin, "/*") ? strstr(source->text + comment.end, "*/") : NULL;
         parse->comment_end = end ? (uint32_t)(end + 2 - source->text) : 0;
         diag_error(ctx, comment, "a comment begins with '#', not with '%.*s'", 2, source->text + comment.begin);
-        diag_edit(ctx, comment, "#");
+        if (!end || !memchr(source->text + comment.end, '\n', (size_t)(end - source->text - comment.end)))
+            diag_edit(ctx, comment, "#"); /* a comment of several lines needs one on each */
         return true;
     }
-    if (found(error, "';'") || found(error, "'{'") || found(error, "'}'")) {
+    if (found(error, "'{'") || found(error, "'}'")) {
         diag_error(ctx, error->span, "a block begins with ':' and an indentation, not with '{'");
         return true;
     }
