@@ -80,6 +80,57 @@ static void assume_opaque_equal(ClaimCheck *check, Pair *pair, AffineSpace *spac
     }
 }
 
+/* --- variables that views define --- */
+
+static void note_vars(Context *ctx, Map *vars, const Expr *expr)
+{
+    if (expr && expr->kind == EXPR_VAR)
+        map_set(ctx->arena, vars, expr->value.var, expr->value.var);
+}
+
+typedef struct {
+    Context *ctx;
+    Map vars;
+} ViewVars;
+
+static bool collect_view_vars(Visitor *visitor, const Stmt *stmt)
+{
+    ViewVars *found = visitor->data;
+    for (int i = 0; stmt->kind == STMT_BLOCK && i < stmt->as.block.match_count; i++) {
+        const Buffer *view = stmt->as.block.matches[i].target;
+        note_vars(found->ctx, &found->vars, view->elem_offset);
+        for (int d = 0; d < view->ndim; d++) {
+            note_vars(found->ctx, &found->vars, view->shape[d]);
+            note_vars(found->ctx, &found->vars, view->strides ? view->strides[d] : NULL);
+        }
+    }
+    return true;
+}
+
+static bool mentions_any(const Expr *expr, const Map *vars)
+{
+    bool found = expr && expr->kind == EXPR_VAR && map_has(vars, expr->value.var);
+    for (int i = 0; expr && i < expr->arg_count && !found; i++)
+        found = mentions_any(expr->args[i], vars);
+    return found;
+}
+
+/* What ACCESS touches, or whether it runs, depends on a variable that a match_buffer defines. Such a variable has one value, which a witness
+   need not know. */
+static bool depends_on_view_vars(const ClaimCheck *check, const Access *access)
+{
+    ViewVars found = {.ctx = check->ctx};
+    Visitor visitor = {.stmt = collect_view_vars, .data = &found};
+    visit_stmt(&visitor, check->func->body);
+    bool depends = false;
+    for (int d = 0; found.vars.count && d < access->region.buffer->ndim; d++)
+        depends |= mentions_any(access->region.ranges[d].min, &found.vars) || mentions_any(access->region.ranges[d].extent, &found.vars);
+    for (const Frame *frame = access->frame; found.vars.count && frame && !depends; frame = frame->outer)
+        depends = mentions_any(frame->value, &found.vars) || mentions_any(frame->range.min, &found.vars) ||
+                  mentions_any(frame->range.extent, &found.vars);
+    return depends;
+}
+
 /* Looks for instances that agree in the iterators before FIRST-differing ones and differ in one of kind SPATIAL (else reduce; the spatial
    ones then agree). */
 static void check_pair(ClaimCheck *check, const Access *a, const Access *b, bool spatial)
@@ -108,7 +159,8 @@ static void check_pair(ClaimCheck *check, const Access *a, const Access *b, bool
             /* an update that is not recognized may commute all the same, scratch may be private, and an opaque call may do less than is
                declared */
             bool certain = conflict.witnessed && spatial && func_is_argument(check->func, a->data) && a->stmt->kind == STMT_STORE &&
-                           b->stmt->kind == STMT_STORE && !write_same_value(check, a, b);
+                           b->stmt->kind == STMT_STORE && !write_same_value(check, a, b) && !depends_on_view_vars(check, a) &&
+                           !depends_on_view_vars(check, b);
             check->verdict = certain ? CLAIM_REFUTED : CLAIM_UNKNOWN;
             *check->conflict = conflict;
         }

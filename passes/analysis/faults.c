@@ -1,6 +1,7 @@
 /* See faults.h. */
 #include "passes/analysis/faults.h"
 
+#include "ir/walk.h"
 #include "passes/analysis/access_rows.h"
 #include "passes/analysis/pair.h"
 #include "support/strbuf.h"
@@ -9,6 +10,7 @@ typedef struct {
     Context *ctx;
     Map sizes;
     Map seen; /* Var of an iterator whose binding was looked at */
+    Map owners; /* data Var -> the Block in which its memory comes into being; none for parameters */
     FaultList faults;
 } FaultSearch;
 
@@ -123,16 +125,19 @@ static bool is_plainly_in_bounds(FaultSearch *search, const Access *access, cons
     return true;
 }
 
-/* The block at FRAME says what ACCESS may touch: not the root block, nor one whose own memory it is. Declared regions are of the buffers
-   that a block sees: those of views say nothing of an access to the root. */
+/* The memory of ACCESS comes into being in the block at FRAME: neither it nor a block around it declares what is done to it. */
+static bool owns_memory(const FaultSearch *search, const Frame *frame, const Access *access)
+{
+    return frame->kind == FRAME_BLOCK && map_get(&search->owners, access->data) == frame->stmt->as.block.block;
+}
+
+/* The block at FRAME, which the memory of ACCESS comes into from outside, says what ACCESS may touch; the root block does not. Declared
+   regions are of the buffers that a block sees: those of views say nothing of an access to the root. */
 static const BlockStmt *declaring_block(const Frame *frame, const Access *access)
 {
     if (frame->kind != FRAME_BLOCK || access->viewed || (access->entry && access->block == frame->stmt->as.block.block))
         return NULL;
     const BlockStmt *block = &frame->stmt->as.block;
-    for (int i = 0; i < block->alloc_count; i++)
-        if (block->allocs[i]->data == access->data)
-            return NULL;
     for (frame = frame->outer; frame && frame->kind != FRAME_BLOCK; frame = frame->outer) {
     }
     return frame ? block : NULL;
@@ -157,7 +162,7 @@ static bool block_plainly_declares(FaultSearch *search, const BlockStmt *block, 
 
 static bool is_plainly_declared(FaultSearch *search, const Access *access, const AffineEnv *env)
 {
-    for (const Frame *frame = access->frame; frame; frame = frame->outer) {
+    for (const Frame *frame = access->frame; frame && !owns_memory(search, frame, access); frame = frame->outer) {
         const BlockStmt *block = declaring_block(frame, access);
         if (block && !block_plainly_declares(search, block, access, env))
             return false;
@@ -219,7 +224,7 @@ static bool subtract_declared(const Site *site, AffineSpace *space, const Access
 static void find_undeclared(FaultSearch *search, const Access *access, const Site *site)
 {
     Context *ctx = search->ctx;
-    for (const Frame *frame = access->frame; frame; frame = frame->outer) {
+    for (const Frame *frame = access->frame; frame && !owns_memory(search, frame, access); frame = frame->outer) {
         const BlockStmt *block = declaring_block(frame, access);
         if (!block)
             continue;
@@ -288,9 +293,57 @@ static void find_misplaced(FaultSearch *search, const Access *access)
     affine_free(&site.space);
 }
 
+/* --- who owns which memory --- */
+
+typedef struct {
+    FaultSearch *search;
+    VEC(const Block *) blocks; /* around the statement at hand */
+} OwnerWalk;
+
+static void note_owner(OwnerWalk *walk, const Var *data)
+{
+    if (walk->blocks.count)
+        map_set(walk->search->ctx->arena, &walk->search->owners, data, (void *)vec_last(&walk->blocks));
+}
+
+static bool enter_owner(Visitor *visitor, const Stmt *stmt)
+{
+    OwnerWalk *walk = visitor->data;
+    switch (stmt->kind) {
+    case STMT_BLOCK: {
+        const Block *block = stmt->as.block.block;
+        vec_push(walk->search->ctx->arena, &walk->blocks, block);
+        for (int i = 0; i < stmt->as.block.alloc_count; i++)
+            note_owner(walk, stmt->as.block.allocs[i]->data);
+        break;
+    }
+    case STMT_ALLOCATE: note_owner(walk, stmt->as.allocate.var); break;
+    case STMT_ALLOCATE_CONST: note_owner(walk, stmt->as.allocate_const.var); break;
+    case STMT_LET: note_owner(walk, stmt->as.let.var); break;
+    case STMT_REALIZE: note_owner(walk, stmt->as.realize.region.buffer->data); break;
+    default: break;
+    }
+    return true;
+}
+
+static void leave_owner(Visitor *visitor, const Stmt *stmt)
+{
+    OwnerWalk *walk = visitor->data;
+    if (stmt->kind == STMT_BLOCK)
+        walk->blocks.count--;
+}
+
+static void collect_owners(FaultSearch *search, const Func *func)
+{
+    OwnerWalk walk = {.search = search};
+    Visitor visitor = {.stmt = enter_owner, .leave_stmt = leave_owner, .data = &walk};
+    visit_stmt(&visitor, func->body);
+}
+
 FaultList faults_collect(Context *ctx, const Func *func)
 {
     FaultSearch search = {.ctx = ctx, .sizes = func_sizes(ctx, func)};
+    collect_owners(&search, func);
     AccessList collected = access_collect(ctx, func), accesses = accesses_unsplit(ctx, &collected);
     for (int i = 0; i < accesses.count; i++) {
         const Access *access = &accesses.data[i];

@@ -24,12 +24,19 @@
 
 typedef VEC(Buffer *) BufferList;
 
+/* A buffer of flags and the block that allocates it. */
+typedef struct {
+    Buffer *buffer;
+    const Block *owner;
+} Flags;
+
 typedef struct {
     VEC(Frame) frames;
     Map params; /* what the parameters define */
     Map roots; /* of views, see effects.h */
     Map nests; /* Var of a loop -> const Stmt * to run before it */
     Map flags; /* Block -> BufferList * of flags to allocate there */
+    VEC(Flags) open; /* those whose block is not finished yet */
 } InitPass;
 
 /* --- The nest --- */
@@ -189,6 +196,7 @@ static bool add_flags(InitPass *pass, const InitSite *site, BlockStmt *update, c
         map_set(ctx->arena, &pass->flags, block, list);
     }
     vec_push(ctx->arena, list, flags.buffer);
+    vec_push(ctx->arena, &pass->open, ((Flags){flags.buffer, block}));
     add_nest(ctx, pass, site, flags.clear);
     if (init_site_points_may_lack_updates(site)) {
         add_nest(ctx, pass, site, flags.nest);
@@ -264,6 +272,24 @@ static const Stmt *with_allocations(Context *ctx, const Stmt *stmt, const Buffer
     return stmt_block(ctx, block, stmt->span);
 }
 
+/* STMT, a block inside of which the flags from FIRST on were made, as it declares those that lie outside of it. */
+static const Stmt *declare_flags(Context *ctx, InitPass *pass, const Stmt *stmt, int first)
+{
+    BlockStmt block = stmt->as.block;
+    int left = first;
+    for (int i = first; i < pass->open.count; i++) {
+        Flags flags = pass->open.data[i];
+        if (flags.owner == block.block)
+            continue;
+        pass->open.data[left++] = flags;
+        Region whole = region_whole(ctx, flags.buffer);
+        regions_add(ctx, &block.reads, &block.read_count, whole);
+        regions_add(ctx, &block.writes, &block.write_count, whole);
+    }
+    pass->open.count = left;
+    return left == first ? stmt : stmt_block(ctx, block, stmt->span);
+}
+
 static const Stmt *init_in_stmt(Rewriter *rewriter, const Stmt *stmt);
 
 static const Stmt *init_in_branches(Rewriter *rewriter, const Stmt *stmt)
@@ -287,7 +313,10 @@ static const Stmt *init_in_stmt(Rewriter *rewriter, const Stmt *stmt)
     if (stmt->kind == STMT_IF)
         return init_in_branches(rewriter, stmt);
     vec_push(ctx->arena, &pass->frames, ((Frame){stmt, false}));
+    int open = pass->open.count;
     const Stmt *result = rewrite_stmt_children(rewriter, stmt);
+    if (result->kind == STMT_BLOCK)
+        result = declare_flags(ctx, pass, result, open);
     if (result->kind == STMT_BLOCK && result->as.block.init)
         result = split_init(ctx, pass, result);
     pass->frames.count--;

@@ -355,6 +355,28 @@ static bool mentions_axis(const Stmt *body, BlockRegions regions, const Var *axi
     return mentions;
 }
 
+static bool names_buffer(const Region *regions, int count, const Buffer *buffer)
+{
+    bool found = false;
+    for (int i = 0; i < count; i++)
+        found |= regions[i].buffer == buffer;
+    return found;
+}
+
+/* Adds what BLOCK touches and does not declare: where the text's regions depend on what is reduced over, or were inferred, which leaves
+   out what an init reads of its output. */
+static void declare_touched(Context *ctx, BlockStmt *block)
+{
+    Map none = {0};
+    BlockRegions touched = infer_block_regions(ctx, block, &none);
+    for (int i = 0; i < touched.write_count; i++)
+        if (!names_buffer(block->writes, block->write_count, touched.writes[i].buffer))
+            regions_add(ctx, &block->writes, &block->write_count, touched.writes[i]);
+    for (int i = 0; i < touched.read_count; i++)
+        if (!names_buffer(block->reads, block->read_count, touched.reads[i].buffer))
+            regions_add(ctx, &block->reads, &block->read_count, touched.reads[i]);
+}
+
 /* The block with the axes that tell points apart and BODY as its body, whose accesses REGIONS names. */
 static const Stmt *point_block(const InitSite *site, const char *suffix, const Stmt *body, BlockRegions regions)
 {
@@ -381,6 +403,7 @@ static const Stmt *point_block(const InitSite *site, const char *suffix, const S
     block.annotations = (Attrs){0};
     block.body = body;
     block.init = NULL;
+    declare_touched(ctx, &block);
     return stmt_block(ctx, block, site->frames[site->frame_count - 1].stmt->span);
 }
 

@@ -181,6 +181,21 @@ static const Stmt *forget_in_block(Context *ctx, const Stmt *stmt, const Buffer 
     return block->read_count == stmt->as.block.read_count && block->write_count == stmt->as.block.write_count ? stmt : stmt_new(ctx, &copy);
 }
 
+/* Blocks that declare to touch BUFFER and do not would name it outside of its scope. */
+static const Stmt *forget_unused(Rewriter *rewriter, const Stmt *stmt)
+{
+    const Buffer *buffer = rewriter->data;
+    const Stmt *result = rewrite_stmt_children(rewriter, stmt);
+    const Stmt *without = result->kind == STMT_BLOCK ? forget_in_block(rewriter->ctx, result, buffer) : result;
+    return without != result && !stmt_uses_buffer(result, buffer) ? without : result;
+}
+
+static const Expr *keep_expr(Rewriter *rewriter, const Expr *expr)
+{
+    (void)rewriter;
+    return expr;
+}
+
 /* PARENT with its part OLD replaced by NEW. */
 static const Stmt *replace_part(Context *ctx, const Stmt *parent, const Stmt *old, const Stmt *new)
 {
@@ -242,6 +257,8 @@ static Attrs find_dim_align(Context *ctx, const Stmt *scope, const Buffer *buffe
 static const Stmt *place_buffer(Placer *placer, const Stmt *scope, Buffer *buffer)
 {
     Context *ctx = placer->ctx;
+    Rewriter rewriter = {.ctx = ctx, .expr = keep_expr, .stmt = forget_unused, .data = (void *)buffer};
+    scope = rewrite_stmt(&rewriter, scope);
     Path path = path_to_uses(ctx, scope, buffer);
     Attrs alignments = find_dim_align(ctx, scope, buffer);
     int loop = choose_loop(placer, &path, buffer);

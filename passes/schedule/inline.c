@@ -239,11 +239,27 @@ static const Expr *keep_expr(Rewriter *rewriter, const Expr *expr)
     return expr;
 }
 
-/* Regions of blocks that declare to touch a buffer that is gone are inferred anew, inner blocks first. */
+/* Regions of blocks that declare to touch a buffer that is gone are inferred anew, inner blocks first. Where a pointer leaves open what a
+   block touches, what it declares of other buffers stays, and what is found is added. */
 typedef struct {
     const Buffer *gone;
     Map buffers; /* data variable -> Buffer of all that is visible */
 } Refresh;
+
+static Region *refreshed_regions(Context *ctx, const Region *declared, int *count, const Buffer *gone, const Region *found, int found_count,
+                                 bool opaque)
+{
+    Region *result = ARENA_ARRAY(ctx->arena, Region, *count + found_count);
+    int kept = 0;
+    for (int i = 0; opaque && i < *count; i++)
+        if (declared[i].buffer != gone)
+            result[kept++] = declared[i];
+    for (int i = 0; i < found_count; i++)
+        if (!regions_find(result, kept, found[i].buffer))
+            result[kept++] = found[i];
+    *count = kept;
+    return result;
+}
 
 static const Stmt *refresh_stmt(Rewriter *rewriter, const Stmt *stmt)
 {
@@ -255,12 +271,9 @@ static const Stmt *refresh_stmt(Rewriter *rewriter, const Stmt *stmt)
     if (!regions_find(block.reads, block.read_count, refresh->gone) && !regions_find(block.writes, block.write_count, refresh->gone))
         return stmt;
     BlockRegions regions = infer_block_regions(rewriter->ctx, &block, &refresh->buffers);
-    if (regions.opaque)
-        return stmt;
-    block.reads = regions.reads;
-    block.read_count = regions.read_count;
-    block.writes = regions.writes;
-    block.write_count = regions.write_count;
+    bool opaque = regions.opaque != NULL;
+    block.reads = refreshed_regions(rewriter->ctx, block.reads, &block.read_count, refresh->gone, regions.reads, regions.read_count, opaque);
+    block.writes = refreshed_regions(rewriter->ctx, block.writes, &block.write_count, refresh->gone, regions.writes, regions.write_count, opaque);
     return stmt_block(rewriter->ctx, block, stmt->span);
 }
 

@@ -1,0 +1,422 @@
+/* Checks that what is printed means what was printed: readback [-a] [FILE.tir | FILE.sched]... Without files it takes all test cases and
+   examples.
+
+   For each program, as it is and after each step of its schedule: it is printed, the text is read as the command reads it (its claims and
+   certain faults included), and both are compiled. They must give the same object, or, where texts inside of the objects differ, compute the
+   same from the same random inputs, bit for bit. What cannot be compiled (threads) must still be refused, and is interpreted. The same for
+   the text after each lowering pass, which goes on with --start-after.
+
+   A run takes the first and the last program of each case, and of the programs between them and of the texts after lowering passes a part
+   that a hash of their names chooses; -a, or READBACK=all in the environment, takes all. Says what failed on stderr; exit code 1 then. */
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "driver/driver.h"
+#include "driver/jit.h"
+#include "ir/argdata.h"
+#include "ir/print.h"
+#include "runtime/tirc_rt.h"
+#include "support/strbuf.h"
+
+enum { PART = 6, WORKERS = 2, STEP_LIMIT = 20000000 };
+
+/* A case on its way: NAME is the file, WHERE the program or pass at hand. */
+typedef struct {
+    Driver *driver;
+    const char *name, *where;
+    bool all, good;
+    bool claims; /* the program that the case begins with passes the checks of what it claims */
+} ReadBack;
+
+/* What one program or text gives: bytes, or a refusal. */
+typedef struct {
+    const Module *module;  /* as read */
+    const Module *lowered; /* NULL where lowering or an earlier check refuses it */
+    CodegenBytes object;   /* empty where code generation refuses it */
+    const char *refusal;   /* the first error, or NULL */
+} Build;
+
+static void complain(ReadBack *check, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void complain(ReadBack *check, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fprintf(stderr, "%s: %s: %s\n", check->name, check->where, arena_vprintf(check->driver->ctx->arena, format, args));
+    va_end(args);
+    check->good = false;
+}
+
+/* --- Building --- */
+
+/* Without optimization, which is no matter of the text, and with the symbols that a call in this process needs. */
+static CodegenOptions codegen_options(void)
+{
+    CodegenOptions options = codegen_default_options();
+    options.opt_level = 0;
+    options.entry_points = true;
+    return options;
+}
+
+/* BUILD's module, its claims CHECKED or not, lowered from behind pass AFTER (NULL: from the beginning) and compiled. */
+static void build_module(ReadBack *check, Build *build, const char *after, bool checked)
+{
+    Driver *driver = check->driver;
+    CodegenOutput output;
+    CodegenOptions options = codegen_options();
+    DiagMark mark = diag_mark(driver->ctx);
+    driver->options.start_after = after;
+    if (!checked || driver_check_claims(driver, build->module, true))
+        build->lowered = driver_lower(driver, build->module, false);
+    if (build->lowered && backend_find(NULL)->compile(driver->ctx, build->lowered, &options, 1u << EMIT_OBJECT, &output))
+        build->object = output.bytes[EMIT_OBJECT];
+    build->refusal = diag_first_error(driver->ctx, mark);
+    diag_clear(driver->ctx);
+    driver->options.start_after = NULL;
+}
+
+/* As the command builds what a schedule gives: claims are those of the program before it. */
+static Build build_program(ReadBack *check, const Module *module)
+{
+    Build build = {.module = module};
+    build_module(check, &build, NULL, false);
+    return build;
+}
+
+/* TEXT, read and built; its module is NULL where it cannot be read. */
+static Build build_text(ReadBack *check, const char *text, const char *after)
+{
+    Build build = {0};
+    tirc_text input = {.name = "printed text", .text = text, .length = strlen(text)};
+    DiagMark mark = diag_mark(check->driver->ctx);
+    const tirc_program *program = tirc_read(check->driver, &input, 1);
+    build.refusal = diag_first_error(check->driver->ctx, mark);
+    diag_clear(check->driver->ctx);
+    if (!program)
+        return build;
+    build.module = program->source;
+    build_module(check, &build, after, check->claims);
+    return build;
+}
+
+/* --- Running --- */
+
+typedef struct {
+    ArgData *data;
+    bool ran;
+    int code;
+} Run;
+
+static Run run_interpreted(ReadBack *check, const Func *func, const ArgData *input, bool checks)
+{
+    Run run = {.data = argdata_copy(input)};
+    InterpOptions options = {.step_limit = STEP_LIMIT, .checks = checks};
+    InterpSymbol *symbols = ARENA_ARRAY(check->driver->ctx->arena, InterpSymbol, input->signature->dim_count);
+    for (int i = 0; i < input->signature->dim_count; i++)
+        symbols[i] = (InterpSymbol){func_signature(check->driver->ctx, func)->dims[i], input->dims[i]};
+    options.symbols = symbols;
+    options.symbol_count = input->signature->dim_count;
+    InterpResult result;
+    interp_run(check->driver->ctx, func, argdata_interp_args(run.data), &options, &result);
+    run.code = (int)result.kinds;
+    run.ran = result.completed;
+    diag_clear(check->driver->ctx);
+    return run;
+}
+
+static Run run_compiled(ReadBack *check, const Build *build, const Func *func, const ArgData *input)
+{
+    Run run = {.data = argdata_copy(input)};
+    Context *ctx = check->driver->ctx;
+    Jit *jit = jit_open(ctx);
+    JitFunction function = NULL;
+    if (jit && jit_add_module(jit, build->lowered, codegen_options(), NULL))
+        function = jit_find(jit, func_signature(ctx, func)->symbol);
+    if (function)
+        run.code = function(jit_arguments(ctx, run.data));
+    run.ran = function != NULL;
+    if (jit)
+        jit_close(jit);
+    diag_clear(ctx);
+    return run;
+}
+
+/* The first parameter whose memory differs, or NULL. */
+static const char *difference(const ArgData *a, const ArgData *b)
+{
+    for (int i = 0; i < a->func->param_count; i++)
+        if (a->items[i].arg.data && memcmp(a->items[i].arg.data, b->items[i].arg.data, (size_t)a->items[i].arg.bytes))
+            return a->items[i].param->param->name;
+    return NULL;
+}
+
+static void compare_runs(ReadBack *check, const char *func, const Run *a, const Run *b)
+{
+    const char *different = difference(a->data, b->data);
+    if (a->ran != b->ran || a->code != b->code)
+        complain(check, "%s runs, read back, to another end (%d, not %d)", func, b->code, a->code);
+    else if (different)
+        complain(check, "%s computes, read back, another '%s'", func, different);
+}
+
+/* Runs function INDEX of A and its namesake of B on the same inputs, which are made for A's. Inputs that cannot be made, and runs that are
+   too long or call what is not there, tell nothing. */
+static void run_both(ReadBack *check, const Build *a, const Build *b, int index)
+{
+    Context *ctx = check->driver->ctx;
+    const Func *x = a->module->funcs[index], *y = module_find(b->module, x->name);
+    ArgOptions options = {.seed = 1};
+    if (!y || func_signature(ctx, x)->dim_count != func_signature(ctx, y)->dim_count) {
+        complain(check, "%s is not there, or has other dimensions, when it is read back", x->name);
+        return;
+    }
+    ArgData *data = argdata_new(ctx, x, &options);
+    diag_clear(ctx);
+    if (!data)
+        return;
+    bool compiled = a->object.data && b->object.data;
+    Run run_x = compiled ? run_compiled(check, a, x, data) : run_interpreted(check, x, data, false);
+    Run run_y = compiled ? run_compiled(check, b, y, data) : run_interpreted(check, y, data, false);
+    compare_runs(check, x->name, &run_x, &run_y);
+    argdata_free(run_x.data);
+    argdata_free(run_y.data);
+    argdata_free(data);
+}
+
+/* The interpreter finds that a program is at fault: its text may be refused, and it need not compute the same twice. */
+static bool finds_fault(ReadBack *check, const Build *build)
+{
+    ArgOptions options = {.seed = 1};
+    bool found = false;
+    for (int i = 0; i < build->module->func_count; i++) {
+        ArgData *data = argdata_new(check->driver->ctx, build->module->funcs[i], &options);
+        Run run = data ? run_interpreted(check, build->module->funcs[i], data, true) : (Run){0};
+        found |= run.code != 0 && run.code != 1 << INTERP_STEP_LIMIT;
+        if (!data)
+            continue;
+        argdata_free(run.data);
+        argdata_free(data);
+    }
+    return found;
+}
+
+static bool same_bytes(CodegenBytes a, CodegenBytes b)
+{
+    return a.length == b.length && !memcmp(a.data, b.data, a.length);
+}
+
+/* B is A, printed and read. */
+static void compare_builds(ReadBack *check, const Build *a, const Build *b)
+{
+    if (!b->module)
+        complain(check, "the text cannot be read: %s", b->refusal);
+    else if (a->object.data && !b->object.data && !finds_fault(check, a))
+        complain(check, "the text is refused: %s", b->refusal);
+    else if (!a->object.data && b->object.data)
+        complain(check, "the program is refused (%s), its text is not", a->refusal);
+    else if ((!a->object.data || !same_bytes(a->object, b->object)) && !finds_fault(check, a)) /* the same code computes the same */
+        for (int i = 0; i < a->module->func_count; i++)
+            run_both(check, a, b, i);
+}
+
+/* --- Lowering passes --- */
+
+typedef struct {
+    const char *pass;
+    int func;
+    const Func *result;
+} PassResult;
+
+typedef struct {
+    Context *ctx;
+    int func;
+    VEC(PassResult) results;
+} PassList;
+
+static void note_pass(void *data, const char *pass, const Func *func, double seconds)
+{
+    (void)seconds;
+    PassList *list = data;
+    PassResult result = {pass, list->func, func};
+    vec_push(list->ctx->arena, &list->results, result);
+}
+
+/* MODULE after pass NAME, as --print-after=NAME prints it; *CHANGED: the pass did something. */
+static const char *text_after(ReadBack *check, const Module *module, const PassList *list, const char *name, bool *changed)
+{
+    StrBuf text = {.arena = check->driver->ctx->arena};
+    *changed = false;
+    for (int i = 0; i < list->results.count; i++) {
+        const PassResult *result = &list->results.data[i];
+        if (strcmp(result->pass, name))
+            continue;
+        bool first = i == 0 || list->results.data[i - 1].func != result->func;
+        *changed |= result->result != (first ? module->funcs[result->func] : list->results.data[i - 1].result);
+        strbuf_printf(&text, "# after %s\n%s", name, print_func(check->driver->ctx, result->result));
+    }
+    return strbuf_text(&text);
+}
+
+static bool is_chosen(const ReadBack *check, const char *more)
+{
+    uint32_t hash = 2166136261u;
+    for (const char *c = check->name; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * 16777619u;
+    for (const char *c = more; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * 16777619u;
+    return check->all || (hash >> 8) % PART == 0;
+}
+
+static void check_passes(ReadBack *check, const Build *build)
+{
+    Driver *driver = check->driver;
+    PassList list = {.ctx = driver->ctx};
+    LowerOptions options = {.after_pass = note_pass, .data = &list};
+    const char *where = check->where;
+    int count;
+    const LowerPass *passes = lower_passes(&count);
+    for (list.func = 0; list.func < build->module->func_count; list.func++)
+        lower_func(driver->ctx, build->module, build->module->funcs[list.func], &options);
+    diag_clear(driver->ctx);
+    for (int i = 0; i < count; i++) {
+        bool changed;
+        const char *text = text_after(check, build->module, &list, passes[i].name, &changed);
+        check->where = arena_printf(driver->ctx->arena, "%s, after %s", where, passes[i].name);
+        if (!changed || !is_chosen(check, check->where))
+            continue;
+        Build again = build_text(check, text, passes[i].name);
+        compare_builds(check, build, &again);
+    }
+    check->where = where;
+}
+
+/* --- Programs --- */
+
+static void check_program(ReadBack *check, const Module *module)
+{
+    Build build = build_program(check, module), again = build_text(check, print_module(check->driver->ctx, module), NULL);
+    compare_builds(check, &build, &again);
+    if (build.object.data)
+        check_passes(check, &build);
+}
+
+static void check_steps(ReadBack *check)
+{
+    Driver *driver = check->driver;
+    for (int i = 0; i < driver->steps.count; i++) {
+        check->where = arena_printf(driver->ctx->base_arena, "step %d", i + 1);
+        if (i == driver->steps.count - 1 || is_chosen(check, check->where))
+            check_program(check, driver->steps.data[i].after);
+    }
+}
+
+/* --- Files --- */
+
+static const char *with_ending(ReadBack *check, const char *path, const char *ending)
+{
+    return arena_printf(check->driver->ctx->base_arena, "%.*s%s", (int)(strrchr(path, '.') - path), path, ending);
+}
+
+/* The program of script PATH: its namesake, or the one that its first line names ("# input: FILE"). */
+static const char *input_of(ReadBack *check, const char *path)
+{
+    const char *namesake = with_ending(check, path, ".tir"), *slash = strrchr(path, '/');
+    char line[512] = "", file[256];
+    if (!access(namesake, R_OK))
+        return namesake;
+    FILE *script = fopen(path, "r");
+    bool named = script && fgets(line, sizeof line, script) && sscanf(line, "# input: %255s", file) == 1;
+    if (script)
+        fclose(script);
+    return named ? arena_printf(check->driver->ctx->base_arena, "%.*s%s", slash ? (int)(slash + 1 - path) : 0, path, file) : NULL;
+}
+
+/* The -D words of the case's .args file. */
+static void set_definitions(ReadBack *check, const char *path)
+{
+    FILE *file = fopen(with_ending(check, path, ".args"), "r");
+    char word[256];
+    while (file && fscanf(file, "%255s", word) == 1) {
+        const char *words[] = {word};
+        if (!strncmp(word, "-D", 2) && word[2])
+            tirc_set_options(check->driver, words, 1);
+    }
+    if (file)
+        fclose(file);
+}
+
+static bool check_file(const char *path, bool all)
+{
+    ReadBack check = {.driver = tirc_context_new(), .name = path, .where = "the program", .all = all, .good = true};
+    bool scheduled = !strcmp(path + strlen(path) - strlen(".sched"), ".sched");
+    const char *input = scheduled ? input_of(&check, path) : path;
+    tirc_text text = {.name = input}, script = {.name = path};
+    const tirc_program *program = input ? tirc_read(check.driver, &text, 1) : NULL;
+    FILE *sink = fopen("/dev/null", "w");
+    tirc_set_output(check.driver, sink);
+    diag_clear(check.driver->ctx);
+    check.claims = program && driver_check_claims(check.driver, program->source, true);
+    diag_clear(check.driver->ctx);
+    if (program && !scheduled)
+        check_program(&check, program->source);
+    if (program && scheduled) {
+        set_definitions(&check, path);
+        tirc_schedule(check.driver, program, &script, 1);
+        diag_clear(check.driver->ctx);
+        check_steps(&check);
+    }
+    fclose(sink);
+    tirc_context_free(check.driver);
+    return check.good;
+}
+
+/* A process for each file: what one does to memory, or a crash, is no matter of the others. */
+static bool wait_for_one(int *running)
+{
+    int status = 0;
+    wait(&status);
+    (*running)--;
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static bool check_files(char *const *paths, size_t count, bool all)
+{
+    bool good = true;
+    int running = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (running == WORKERS)
+            good &= wait_for_one(&running);
+        fflush(NULL);
+        pid_t child = fork();
+        if (child == 0) {
+            alarm(120);
+            _exit(!check_file(paths[i], all));
+        }
+        running++;
+    }
+    while (running)
+        good &= wait_for_one(&running);
+    return good;
+}
+
+int main(int argc, char **argv)
+{
+    const char *wanted = getenv("READBACK");
+    int first = 1 + (argc > 1 && !strcmp(argv[1], "-a"));
+    bool all = first == 2 || (wanted && !strcmp(wanted, "all"));
+    if (first < argc)
+        return !check_files(argv + first, (size_t)(argc - first), all);
+    glob_t found;
+    if (glob("tests/cases/*/*.tir", 0, NULL, &found)) {
+        fprintf(stderr, "tests/cases holds no cases; run this in the root of the repository\n");
+        return 1;
+    }
+    glob("tests/cases/*/*.sched", GLOB_APPEND, NULL, &found);
+    glob("examples/*/*.tir", GLOB_APPEND, NULL, &found);
+    glob("examples/*/*.sched", GLOB_APPEND, NULL, &found);
+    bool good = check_files(found.gl_pathv, found.gl_pathc, all);
+    globfree(&found);
+    return !good;
+}
