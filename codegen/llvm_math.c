@@ -181,6 +181,7 @@ static LLVMValueRef emit_other_call(FuncGen *gen, const Expr *call)
     case OP_ADDRESS_OF:
     case OP_ISNULLPTR: return emit_pointer_call(gen, call);
     case OP_CALL_EXTERN:
+    case OP_CALL_FUNC:
     case OP_CALL_PURE_EXTERN: return emit_extern_call(gen, call);
     case OP_CALL_LLVM_INTRIN:
     case OP_CALL_LLVM_PURE_INTRIN: return emit_llvm_intrinsic_call(gen, call);

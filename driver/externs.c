@@ -43,7 +43,7 @@ static Attrs find_imports(Driver *driver, const Module *module, const Func *func
 
 static bool is_extern(Visitor *visitor, const Expr *expr)
 {
-    *(bool *)visitor->data |= expr_is_call(expr, OP_CALL_EXTERN) || expr_is_call(expr, OP_CALL_PURE_EXTERN);
+    *(bool *)visitor->data |= expr_is_call(expr, OP_CALL_EXTERN) || expr_is_call(expr, OP_CALL_FUNC) || expr_is_call(expr, OP_CALL_PURE_EXTERN);
     return true;
 }
 

@@ -19,7 +19,7 @@ typedef enum {
 } Op;
 
 typedef enum { EFFECT_PURE, EFFECT_READ, EFFECT_OPAQUE, EFFECT_FOREIGN } Effect; /* each may do what those before it may */
-typedef enum { RESULT_FIRST, RESULT_SECOND, RESULT_BOOL, RESULT_INT32, RESULT_HANDLE, RESULT_VOID, RESULT_GIVEN } ResultRule;
+typedef enum { RESULT_FIRST, RESULT_SECOND, RESULT_BOOL, RESULT_INT32, RESULT_UINT32, RESULT_HANDLE, RESULT_VOID, RESULT_GIVEN } ResultRule;
 
 /* A row of intrinsics.def. */
 typedef struct {

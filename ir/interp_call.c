@@ -211,7 +211,7 @@ static InterpValue call_extern(const EvalNode *node, Thread *thread)
         args[i] = argument_value(thread, node->args[i + 1], &pointers[i]);
     if (externs->call && externs->call(externs->data, name, args, count, &result)) {
         ExternCall call = {node, pointers, count};
-        if (thread->run->checks && node->source->value.op == OP_CALL_EXTERN)
+        if (thread->run->checks && node->source->value.op != OP_CALL_PURE_EXTERN)
             touch_declared(thread, &call);
     } else if (is_tmm16(node))
         result.as.integer = call_tmm16(node, thread);
@@ -300,6 +300,7 @@ bool call_compile(EvalNode *node, Op op)
 {
     switch (op) {
     case OP_CALL_EXTERN:
+    case OP_CALL_FUNC:
     case OP_CALL_PURE_EXTERN: return compile_extern(node);
     case OP_TVM_ACCESS_PTR: node->eval.pointer = eval_access_pointer; return true;
     case OP_ADDRESS_OF: node->eval.pointer = eval_address; return node->args[0]->source->kind == EXPR_LOAD;

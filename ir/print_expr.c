@@ -77,6 +77,8 @@ static bool operator_rebuilds(Printer *printer, const Expr *expr)
         return false;
     if (is_bare_number(a) && is_bare_number(b))
         return false;
+    if ((kind == EXPR_AND || kind == EXPR_OR) && expr->dtype.lanes > 1) /* the operator between vectors is a bitwise one */
+        return false;
     return !(is_constant(a) || is_constant(b)) || fold_binary(printer->ctx, kind, a, b) == NULL;
 }
 
@@ -264,9 +266,21 @@ static void print_reducer(Printer *printer, const Expr *reducer, const Expr *res
     print_text(printer, ")");
 }
 
+/* Module.NAME(args) */
+static void print_func_call(Printer *printer, const Expr *expr)
+{
+    strbuf_printf(&printer->out, "Module.%s(", expr->args[0]->value.text);
+    print_expressions(printer, expr->args + 1, expr->arg_count - 1);
+    print_text(printer, ")");
+}
+
 /* Where the text of a call states its type: for results that nothing else gives. */
 static void print_call(Printer *printer, const Expr *expr)
 {
+    if (expr->value.op == OP_CALL_FUNC) {
+        print_func_call(printer, expr);
+        return;
+    }
     const OpInfo *info = op_info(expr->value.op);
     const Expr *results = expr->value.op == OP_COMM_REDUCER ? reducer_results(expr) : NULL;
     if (results) {

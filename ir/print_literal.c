@@ -55,6 +55,23 @@ void print_dtype(Printer *printer, DType dtype)
     print_text(printer, "\"");
 }
 
+/* T.target(config), T.target(config, host=host): stands as a dictionary with the single key "T.target". */
+static bool print_target(Printer *printer, const AttrValue *value)
+{
+    if (value->count != 1 || strcmp(value->entries[0].key, "T.target"))
+        return false;
+    const AttrValue *target = value->entries[0].value;
+    bool hosted = target->kind == ATTR_LIST && target->count == 2;
+    print_text(printer, "T.target(");
+    print_attr_value(printer, hosted ? target->items[0] : target);
+    if (hosted) {
+        print_text(printer, ", host=");
+        print_attr_value(printer, target->items[1]);
+    }
+    print_text(printer, ")");
+    return true;
+}
+
 void print_attr_value(Printer *printer, const AttrValue *value)
 {
     switch (value->kind) {
@@ -67,7 +84,10 @@ void print_attr_value(Printer *printer, const AttrValue *value)
             print_expression(printer, value->expr);
         break;
     case ATTR_NONE: print_text(printer, "None"); break;
-    case ATTR_DICT: print_attrs(printer, (Attrs){value->entries, value->count}, NULL); break;
+    case ATTR_DICT:
+        if (!print_target(printer, value))
+            print_attrs(printer, (Attrs){value->entries, value->count}, NULL);
+        break;
     case ATTR_LIST:
         print_text(printer, "[");
         for (int i = 0; i < value->count; i++) {

@@ -84,6 +84,7 @@ static bool call_type_fits(const Expr *expr, const OpInfo *info)
     case RESULT_SECOND: return expr->arg_count > 1 && dtype_equal(expr->dtype, expr->args[1]->dtype);
     case RESULT_BOOL: return expr->dtype.code == DT_BOOL;
     case RESULT_INT32: return dtype_equal(dtype_scalar(expr->dtype), DTYPE_INT32);
+    case RESULT_UINT32: return dtype_equal(dtype_scalar(expr->dtype), DTYPE(DT_UINT, 32));
     case RESULT_HANDLE: return expr->dtype.code == DT_HANDLE;
     case RESULT_VOID:
     case RESULT_GIVEN: return true;
@@ -93,7 +94,7 @@ static bool call_type_fits(const Expr *expr, const OpInfo *info)
 
 static bool names_callee(Op op)
 {
-    return op == OP_CALL_EXTERN || op == OP_CALL_PURE_EXTERN || op == OP_CALL_PACKED || op == OP_CALL_CPACKED;
+    return op == OP_CALL_EXTERN || op == OP_CALL_FUNC || op == OP_CALL_PURE_EXTERN || op == OP_CALL_PACKED || op == OP_CALL_CPACKED;
 }
 
 static bool verify_call(Verifier *verifier, const Expr *expr)

@@ -31,6 +31,7 @@ typedef enum {
     VALUE_DTYPE,  /* T.int32: makes variables, constants and casts */
     VALUE_TARGET, /* T.target(...): a description for attributes */
     VALUE_FUNC,
+    VALUE_GLOBAL, /* a function of the module by its name (text), defined before or after */
     /* names that are called */
     VALUE_NAMESPACE, /* T, T.axis, tvm.tir */
     VALUE_BUILTIN,
@@ -162,6 +163,12 @@ typedef struct {
     bool in_class;
 } FuncEntry;
 
+/* A call of a function of the program by another one. */
+typedef struct {
+    const Expr *call;
+    Span span;
+} FuncCall;
+
 typedef struct {
     Context *ctx;
     Map builtins;   /* Str full name -> const Builtin * */
@@ -172,6 +179,8 @@ typedef struct {
     Map buffers;      /* data Var -> Buffer * of what is declared */
     Map named_strides; /* Vars that a string in the text named */
     Map bound_vars;    /* Vars that a let or thread statement or an expression binds already */
+    Map func_defs;     /* Str -> AstNode * of all functions of the program */
+    VEC(FuncCall) func_calls; /* of functions of the program, to be checked once all are known */
     Map symbols;       /* Vars made by T.int32() and the like: something must define them */
     Map miscounted;    /* Buffers of which an access with a wrong number of indices was diagnosed */
     bool lost_decorator; /* the statement before, which was diagnosed, may have been one */
@@ -366,6 +375,15 @@ void elab_warn_dropped(Elab *elab, const AstNode *condition, AstList body);
 Value elab_assertion(Elab *elab, const Value *condition, const Value *message, Span span);
 
 /* --- elab_func.c, elab_check.c --- */
+/* The type of the result that RETURNS, an annotation or NULL, states. */
+DType elab_return_type(Elab *elab, const AstNode *returns);
+/* Module.NAME, and the call of it. */
+Value elab_global(Elab *elab, Str name, Span span);
+Value elab_global_call(Elab *elab, const Value *callee, ValueList args, const AstNode *node);
+/* Notes the functions that NODE, a statement outside of functions, defines, so that others may call them before they are read. */
+void elab_note_definitions(Elab *elab, const AstNode *node);
+/* The calls between functions fit the functions. */
+void elab_check_calls(Elab *elab, const Module *module);
 /* The function that NODE defines, or NULL. */
 const Func *elab_function(Elab *elab, const AstNode *node);
 /* Checks that need the whole function: variables that nothing defines, loop variables used past a block's iterators. */

@@ -1,4 +1,5 @@
-/* Accesses that are certainly out of bounds: a constant index outside of a constant size, at a place that certainly runs. What a condition
+/* Accesses that are certainly out of bounds: a constant index outside of a constant size, at a place that certainly runs; likewise axes that
+   are bound to a constant outside of their domain. What a condition
    guards, or a loop that may be empty, may stand there without ever running, as in programs whose constants were put in by a schedule. */
 #include "ir/walk.h"
 #include "parser/elab.h"
@@ -24,6 +25,19 @@ static bool check_expr(Visitor *visitor, const Expr *expr)
     return false;
 }
 
+static void check_axes(Elab *elab, const BlockStmt *block)
+{
+    for (int i = 0; i < block->iter_count; i++) {
+        const Iter *iter = &block->iters[i];
+        int64_t value, min, extent;
+        if (!expr_const_int(block->bindings[i], &value) || !expr_const_int(iter->domain.min, &min) ||
+            !expr_const_int(iter->domain.extent, &extent) || (value >= min && value - min < extent))
+            continue;
+        diag_error(elab->ctx, block->bindings[i]->span.file ? block->bindings[i]->span : iter->span,
+                   "axis '%s' is bound to %lld, outside of its domain", iter->var->name, (long long)value);
+    }
+}
+
 static bool certainly_runs(const Stmt *stmt)
 {
     int64_t extent;
@@ -40,6 +54,8 @@ static bool check_stmt(Visitor *visitor, const Stmt *stmt)
 {
     if (stmt->kind == STMT_STORE)
         check_indices(visitor->data, stmt->as.store.buffer, stmt->as.store.indices, stmt->as.store.index_count, stmt->span);
+    if (stmt->kind == STMT_BLOCK && certainly_runs(stmt))
+        check_axes(visitor->data, &stmt->as.block);
     return certainly_runs(stmt);
 }
 

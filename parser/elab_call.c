@@ -30,7 +30,7 @@ static const char *const aliases[][2] = {
 
 static bool is_namespace(const char *path)
 {
-    static const char *const paths[] = {"T", "T.axis", "I", "tvm", "tvm.script", "tvm.tir", "tvm.tir.TensorIntrin"};
+    static const char *const paths[] = {"T", "T.axis", "I", "tvm", "tvm.script", "tvm.tir", "tvm.tir.TensorIntrin", "Module"};
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
         if (!strcmp(paths[i], path))
             return true;
@@ -69,12 +69,19 @@ static const char *closest_name(Elab *elab, Str path, Str wrong)
     return diag_closest(wrong, names.data, names.count);
 }
 
+/* The names of types in programs of other ages. */
+static bool old_type_name(const char *name, DType *dtype)
+{
+    *dtype = DTYPE_BOOL;
+    return !strcmp(name, "boolean");
+}
+
 bool elab_is_t_name(Elab *elab, Str name, Span span)
 {
     Op op;
     DType dtype;
     return elab_known_path(elab, context_internf(elab->ctx, "T.%s", name), span).kind != VALUE_ABSENT || op_find(name, &op) ||
-           dtype_parse(name, &dtype);
+           dtype_parse(name, &dtype) || old_type_name(name, &dtype);
 }
 
 Value elab_namespace_name(Elab *elab, Str path, Str name, Span span)
@@ -84,9 +91,11 @@ Value elab_namespace_name(Elab *elab, Str path, Str name, Span span)
     Value value = elab_known_path(elab, context_internf(elab->ctx, "%s.%s", path, name), span);
     if (value.kind != VALUE_ABSENT)
         return value;
-    if (!strcmp(path, "T") && op_find(name, &op))
+    if (!strcmp(path, "Module"))
+        return elab_global(elab, name, span);
+    if (!strcmp(path, "T") && op_find(name, &op) && op != OP_CALL_FUNC)
         return (Value){.kind = VALUE_INTRINSIC, .span = span, .as.op = op};
-    if (!strcmp(path, "T") && dtype_parse(name, &dtype))
+    if (!strcmp(path, "T") && (dtype_parse(name, &dtype) || old_type_name(name, &dtype)))
         return value_dtype(dtype, span);
     const char *closest = closest_name(elab, path, name);
     if (closest) {
@@ -231,8 +240,9 @@ Value elab_call(Elab *elab, const AstNode *node)
     case VALUE_METHOD: return call_builtin(elab, callee.as.method.builtin, callee.as.method.object, args, node);
     case VALUE_INTRINSIC: return call_intrinsic(elab, callee.as.op, args, node);
     case VALUE_DTYPE: return elab_dtype_call(elab, callee.as.dtype, args, node);
+    case VALUE_GLOBAL: return elab_global_call(elab, &callee, args, node);
     case VALUE_FUNC:
-        diag_error(elab->ctx, node->span, "calls of other functions of the program are not supported; use T.call_extern");
+        diag_error(elab->ctx, node->span, "a function of the program is called through its module: Module.%s(...)", callee.as.func->name);
         return value_error();
     default: diag_error(elab->ctx, node->span, "%s cannot be called", value_kind_name(callee.kind)); return value_error();
     }

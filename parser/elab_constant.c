@@ -117,13 +117,6 @@ Value elab_dtype_call(Elab *elab, DType dtype, ValueList args, const AstNode *no
     return value_expr(convert(elab, &args.items[0], dtype), node->span);
 }
 
-Value builtin_boolean(Elab *elab, const Call *call)
-{
-    if (!call_has(call, "expr"))
-        return elab_new_symbol(elab, var_new(elab->ctx, unnamed(elab), DTYPE_BOOL, call->span), call->span);
-    return value_expr(convert(elab, call_arg(call, "expr"), DTYPE_BOOL), call->span);
-}
-
 Value builtin_constant(Elab *elab, const Call *call)
 {
     DType dtype;

@@ -122,6 +122,10 @@ static Value logic_pair(Elab *elab, AstOp op, const Value *a, const Value *b, Sp
     const Expr *x = value_to_condition(elab, a), *y = x ? value_to_condition(elab, b) : NULL;
     if (!y)
         return value_error();
+    if (x->dtype.lanes > 1 || y->dtype.lanes > 1) { /* lanes are not evaluated one after the other */
+        Value lanes[] = {value_expr(x, a->span), value_expr(y, b->span)};
+        return elab_bit_operation(elab, op == AST_OP_AND ? OP_BITWISE_AND : OP_BITWISE_OR, &lanes[0], &lanes[1], span);
+    }
     return value_expr(op_binary(elab->ctx, op == AST_OP_AND ? EXPR_AND : EXPR_OR, x, y, span), span);
 }
 

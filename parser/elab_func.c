@@ -56,7 +56,7 @@ static void elab_param(Elab *elab, const AstParam *node)
     }
 }
 
-static DType elab_return_type(Elab *elab, const AstNode *returns)
+DType elab_return_type(Elab *elab, const AstNode *returns)
 {
     DType dtype = DTYPE_VOID;
     if (!returns)

@@ -104,6 +104,7 @@ static bool result_type(Elab *elab, Op op, const Expr *const *args, Span span, D
     case RESULT_SECOND: *result = args[1]->dtype; return true;
     case RESULT_BOOL: *result = DTYPE_BOOL; return true;
     case RESULT_INT32: *result = DTYPE_INT32; return true;
+    case RESULT_UINT32: *result = DTYPE(DT_UINT, 32); return true;
     case RESULT_HANDLE: *result = DTYPE_HANDLE; return true;
     case RESULT_VOID: *result = DTYPE_VOID; return true;
     case RESULT_GIVEN: break;
@@ -174,7 +175,7 @@ Value builtin_typed_call(Elab *elab, const Call *call)
     bool leads = !call_has(call, "dtype");
     const Value *type = leads ? &args.items[0] : call_arg(call, "dtype");
     if (leads && takes_callee_name(op) && args.count >= 1 && (args.count == 1 || args.items[1].kind != VALUE_STRING) &&
-        type->kind == VALUE_STRING && !dtype_parse(type->as.text, &dtype)) {
+        type->kind == VALUE_STRING && *type->as.text && !dtype_parse(type->as.text, &dtype)) {
         diag_error(elab->ctx, call->span, "the type of what '%s' returns is missing; add dtype=\"int32\" or the like", type->as.text);
         return value_error();
     }
@@ -189,6 +190,8 @@ Value builtin_typed_call(Elab *elab, const Call *call)
         return value_error();
     }
     const Expr **exprs = read_args(elab, values, count);
+    if (exprs && op == OP_REINTERPRET && dtype_equal(dtype, exprs[0]->dtype))
+        return value_expr(exprs[0], call->span);
     return exprs ? value_expr(expr_call(elab->ctx, dtype, op, exprs, count, call->span), call->span) : value_error();
 }
 

@@ -129,6 +129,7 @@ static void elab_class(Elab *elab, const AstNode *node)
     if (!elab->module_name)
         elab->module_name = node->as.class_def.name;
     elab->in_class = true;
+    scope_bind(elab, node->as.class_def.name, elab_known_path(elab, context_intern(elab->ctx, "Module"), node->span), node->span);
     scope_push(elab);
     for (int i = 0; i < node->as.class_def.body.count; i++)
         elab_top_level(elab, node->as.class_def.body.items[i]);
@@ -215,10 +216,14 @@ bool elaborate(Context *ctx, const AstNode *const *files, int count, Module **mo
     scope_push(&elab);
     for (int i = 0; i < count; i++)
         for (int j = 0; j < files[i]->as.list.count; j++)
+            elab_note_definitions(&elab, files[i]->as.list.items[j]);
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j < files[i]->as.list.count; j++)
             elab_top_level(&elab, files[i]->as.list.items[j]);
     if (elab.funcs.count == 0 && !elab.module_name && diag_error_count(ctx) == errors && count > 0)
         diag_error(ctx, files[0]->span, "the program defines no function; expected @T.prim_func and a definition");
     Module *built = build_module(&elab);
+    elab_check_calls(&elab, built);
     if (diag_error_count(ctx) != errors)
         return false;
     *module = built;

@@ -80,7 +80,8 @@ const char *value_kind_name(ValueKind kind)
         [VALUE_STRING] = "a string",        [VALUE_TUPLE] = "a tuple",           [VALUE_LIST] = "a list",
         [VALUE_DICT] = "a dictionary",      [VALUE_LAMBDA] = "a lambda",         [VALUE_EXPR] = "an expression",
         [VALUE_BUFFER] = "a buffer",        [VALUE_REGION] = "a buffer region",  [VALUE_DTYPE] = "a type",
-        [VALUE_TARGET] = "a target",        [VALUE_FUNC] = "a function",         [VALUE_NAMESPACE] = "a module",
+        [VALUE_TARGET] = "a target",        [VALUE_FUNC] = "a function",         [VALUE_GLOBAL] = "a function",
+        [VALUE_NAMESPACE] = "a module",
         [VALUE_BUILTIN] = "a function",     [VALUE_INTRINSIC] = "a function",    [VALUE_METHOD] = "a method",
         [VALUE_LOOP] = "a loop",            [VALUE_BLOCK] = "a block",           [VALUE_INIT] = "a block's init",
         [VALUE_WRAPPER] = "a statement",
@@ -292,6 +293,10 @@ bool value_to_dtype(Elab *elab, const Value *value, DType *dtype)
     }
     if (value->kind != VALUE_STRING)
         return wrong_kind(elab, value, "the type", "a string such as \"float32\"");
+    if (!*value->as.text) { /* TVM's spelling of no type */
+        *dtype = DTYPE_VOID;
+        return true;
+    }
     if (dtype_parse(value->as.text, dtype))
         return true;
     int count;
