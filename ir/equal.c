@@ -170,6 +170,9 @@ static bool same_attr_value(Comparison *comparison, const char *what, const Attr
         return differ(comparison, arena_printf(comparison->ctx->arena, "%s: values of other kinds", what));
     switch (a->kind) {
     case ATTR_NONE: return true;
+    case ATTR_BUFFER:
+        return same_symbol(comparison, a->buffer, b->buffer) ||
+               differ(comparison, arena_printf(comparison->ctx->arena, "%s: other buffers", what));
     case ATTR_EXPR:
         if (a->untyped != b->untyped)
             return differ(comparison, arena_printf(comparison->ctx->arena, "%s: a number with a type and one without", what));

@@ -172,7 +172,10 @@ static bool rewrite_attr_item(Rewriter *rewriter, void *element)
 {
     const AttrValue **value = element;
     AttrValue copy = **value;
-    bool changed = (copy.kind == ATTR_EXPR && rewrite_expr_at(rewriter, &copy.expr)) ||
+    if (copy.kind == ATTR_BUFFER)
+        copy.buffer = rewrite_buffer_use(rewriter, copy.buffer);
+    bool changed = copy.buffer != (*value)->buffer ||
+                   (copy.kind == ATTR_EXPR && rewrite_expr_at(rewriter, &copy.expr)) ||
                    (copy.kind == ATTR_LIST && rewrite_array(rewriter, &copy.items, copy.count, sizeof *copy.items, rewrite_attr_item)) ||
                    (copy.kind == ATTR_DICT && rewrite_array(rewriter, &copy.entries, copy.count, sizeof(Attr), rewrite_attr_entry));
     if (changed)

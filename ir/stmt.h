@@ -19,7 +19,7 @@ typedef struct {
 } Region;
 
 /* A value in an annotation or attribute: a list or dictionary of values, or an expression (numbers, bools and strings are constants). */
-typedef enum { ATTR_EXPR, ATTR_LIST, ATTR_DICT, ATTR_NONE } AttrKind;
+typedef enum { ATTR_EXPR, ATTR_LIST, ATTR_DICT, ATTR_NONE, ATTR_BUFFER } AttrKind;
 typedef struct AttrValue AttrValue;
 typedef struct {
     Str key;
@@ -28,6 +28,7 @@ typedef struct {
 struct AttrValue {
     AttrKind kind;
     const Expr *expr;        /* ATTR_EXPR */
+    Buffer *buffer;          /* ATTR_BUFFER */
     bool untyped;            /* ATTR_EXPR: a number of Python's, which prints without its type */
     const AttrValue **items; /* ATTR_LIST */
     Attr *entries;           /* ATTR_DICT */

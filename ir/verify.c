@@ -148,6 +148,8 @@ static bool verify_attr_value(Verifier *verifier, const AttrValue *value)
 {
     if (value->kind == ATTR_EXPR && !verify_expr(verifier, value->expr))
         return false;
+    if (value->kind == ATTR_BUFFER && !verifier_in_scope(verifier, value->buffer))
+        return verify_fail(verifier, "buffer '%s' is named by an annotation where it is not defined", value->buffer->name);
     for (int i = 0; i < value->count; i++)
         if (!verify_attr_value(verifier, value->kind == ATTR_LIST ? value->items[i] : value->entries[i].value))
             return false;

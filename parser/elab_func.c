@@ -115,6 +115,15 @@ static bool read_decorators(Elab *elab, const AstNode *node, bool *is_private)
 
 /* --- attributes --- */
 
+/* The attributes of a function are those of all its body: what the body declares has no place in them. */
+static bool names_buffer(const AttrValue *value)
+{
+    bool named = value->kind == ATTR_BUFFER;
+    for (int i = 0; i < value->count && !named; i++)
+        named = names_buffer(value->kind == ATTR_LIST ? value->items[i] : value->entries[i].value);
+    return named;
+}
+
 Value builtin_func_attr(Elab *elab, const Call *call)
 {
     if (!elab->frame || elab->frame->kind != FRAME_FUNC) {
@@ -126,8 +135,12 @@ Value builtin_func_attr(Elab *elab, const Call *call)
         return value_error();
     }
     elab->func->has_attrs = true;
-    return value_to_attrs(elab, call_arg(call, "attrs"), "the attributes of a function", &elab->func->attrs) ? value_none(call->span)
-                                                                                                             : value_error();
+    if (!value_to_attrs(elab, call_arg(call, "attrs"), "the attributes of a function", &elab->func->attrs))
+        return value_error();
+    for (int i = 0; i < elab->func->attrs.count; i++)
+        if (names_buffer(elab->func->attrs.entries[i].value))
+            diag_error(elab->ctx, call->span, "the attribute '%s' of a function cannot name a buffer", elab->func->attrs.entries[i].key);
+    return value_none(call->span);
 }
 
 /* --- bodies --- */

@@ -408,6 +408,11 @@ const AttrValue *value_to_attr(Elab *elab, const Value *value)
     case VALUE_TUPLE:
     case VALUE_LIST: return list_to_attr(elab, value);
     case VALUE_DICT: return dict_to_attr(elab, value);
+    case VALUE_BUFFER: {
+        AttrValue *attr = attr_new(elab, ATTR_BUFFER, 0);
+        attr->buffer = value->as.buffer;
+        return attr;
+    }
     case VALUE_FLOAT: return attr_float(elab->ctx, value->as.real);
     case VALUE_DTYPE: return attr_expr(elab->ctx, expr_string(elab->ctx, dtype_name(elab->ctx, value->as.dtype)));
     case VALUE_TARGET: {
