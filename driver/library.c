@@ -194,9 +194,11 @@ const tirc_program *tirc_schedule(tirc_context *context, const tirc_program *pro
                                     .definition_count = options->definitions.count,
                                     .after_step = step_view_after,
                                     .data = &view};
-    const Module *module = script_run(ctx, parse_join(ctx, trees, count), program->module, &script_options);
+    const Module *source, *module = script_run(ctx, parse_join(ctx, trees, count), program->module, &script_options, &source);
     driver_note_time(context, "schedule");
-    return module && !diag_error_count(ctx) ? new_program(context, program->source, module) : NULL;
+    if (!module || diag_error_count(ctx))
+        return NULL;
+    return new_program(context, source == program->module ? program->source : source, module);
 }
 
 /* --- Bytes --- */

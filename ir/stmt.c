@@ -260,6 +260,14 @@ const Func *module_find(const Module *module, const char *name)
     return NULL;
 }
 
+int module_index_for_schedule(const Module *module, const char *name)
+{
+    for (int i = 0; i < module->func_count; i++)
+        if (!strcmp(module->funcs[i]->name, name))
+            return i;
+    return module->func_count == 1 && !strcmp(name, "main") ? 0 : -1;
+}
+
 const Module *module_with_func(Context *ctx, const Module *module, int index, const Func *func)
 {
     Module *copy = arena_copy(ctx->arena, module, sizeof *module);

@@ -267,6 +267,8 @@ const Func *func_with_body(Context *ctx, const Func *func, const Stmt *body);
 bool func_is_argument(const Func *func, const Var *data);
 /* The function called NAME, or NULL. */
 const Func *module_find(const Module *module, const char *name);
+/* The index of the function that a schedule means by NAME, or -1: "main" is also the only function of a program, whatever it is called. */
+int module_index_for_schedule(const Module *module, const char *name);
 /* MODULE with the function at INDEX replaced. */
 const Module *module_with_func(Context *ctx, const Module *module, int index, const Func *func);
 const TensorIntrin *module_intrin(const Module *module, const char *name);

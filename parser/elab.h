@@ -171,6 +171,7 @@ typedef struct {
 
 typedef struct {
     Context *ctx;
+    const OuterNames *outer; /* of the text around the program, or NULL */
     Map builtins;   /* Str full name -> const Builtin * */
     Scope *scope;
     Frame *frame;    /* NULL outside of functions */
@@ -185,7 +186,7 @@ typedef struct {
     Map miscounted;    /* Buffers of which an access with a wrong number of indices was diagnosed */
     bool lost_decorator; /* the statement before, which was diagnosed, may have been one */
     VEC(FuncEntry) funcs;
-    VEC(TensorIntrin) intrins;
+    IntrinList intrins;
     Attrs module_attrs;
     Str module_name; /* of the first class; NULL before */
     bool in_class;

@@ -192,6 +192,21 @@ static void report_undefined(Elab *elab, Str name, Span span)
     }
 }
 
+/* A name of the text that the program stands in; VALUE_ABSENT where there is none. */
+static Value outer_name(Elab *elab, const AstNode *node)
+{
+    OuterName name;
+    if (!elab->outer || !elab->outer->find(elab->outer->data, node->as.name, &name))
+        return (Value){.kind = VALUE_ABSENT};
+    Value value = name.path ? elab_known_path(elab, name.path, node->span) : elab_expr(elab, name.value);
+    value.span = node->span;
+    if (value.kind == VALUE_ABSENT) {
+        diag_error(elab->ctx, node->span, "'%s' is not part of the language of programs", name.path);
+        return value_error();
+    }
+    return value;
+}
+
 static Value elab_name(Elab *elab, const AstNode *node)
 {
     Str name = node->as.name;
@@ -203,7 +218,9 @@ static Value elab_name(Elab *elab, const AstNode *node)
             value.as.expr = expr_var_at(elab->ctx, value.as.expr->value.var, node->span);
         return value;
     }
-    Value known = elab_known_path(elab, name, node->span);
+    Value known = outer_name(elab, node);
+    if (known.kind == VALUE_ABSENT)
+        known = elab_known_path(elab, name, node->span);
     if (known.kind != VALUE_ABSENT)
         return known;
     if (!elab->func || !elab->func->names_lost)

@@ -28,20 +28,38 @@ static const Func *value_to_func(Elab *elab, const Value *value, const char *wha
 }
 
 /* What a tensor intrinsic computes and how it is done must take the same buffers. */
-static bool check_intrin(Elab *elab, const Func *description, const Func *implementation, Span span)
+static bool check_intrin(Context *ctx, const Func *description, const Func *implementation, Span span)
 {
     const Func *both[] = {description, implementation};
     if (description->param_count != implementation->param_count) {
-        diag_error(elab->ctx, span, "the numbers of parameters differ: %d of '%s', %d of '%s'", description->param_count, description->name,
+        diag_error(ctx, span, "the numbers of parameters differ: %d of '%s', %d of '%s'", description->param_count, description->name,
                    implementation->param_count, implementation->name);
         return false;
     }
     for (int i = 0; i < 2; i++)
         for (int j = 0; j < both[i]->param_count; j++)
             if (!both[i]->params[j].buffer) {
-                diag_error(elab->ctx, span, "parameter %d of '%s' is no buffer; tensor intrinsics take buffers only", j + 1, both[i]->name);
+                diag_error(ctx, span, "parameter %d of '%s' is no buffer; tensor intrinsics take buffers only", j + 1, both[i]->name);
                 return false;
             }
+    return true;
+}
+
+bool intrin_register(Context *ctx, IntrinList *intrins, TensorIntrin intrin, bool replaces)
+{
+    if (!check_intrin(ctx, intrin.description, intrin.implementation, intrin.span))
+        return false;
+    for (int i = 0; i < intrins->count; i++) {
+        if (intrins->data[i].name != intrin.name)
+            continue;
+        if (!replaces) {
+            diag_error(ctx, intrin.span, "the tensor intrinsic '%s' is registered twice", intrin.name);
+            diag_note(ctx, intrins->data[i].span, "it is registered here; override=True replaces it");
+        }
+        intrins->data[i] = intrin;
+        return replaces;
+    }
+    vec_push(ctx->arena, intrins, intrin);
     return true;
 }
 
@@ -51,22 +69,11 @@ Value builtin_register_intrin(Elab *elab, const Call *call)
     Str name = value_to_string(elab, call_arg(call, "name"), "the name of a tensor intrinsic");
     const Func *description = value_to_func(elab, call_arg(call, "desc"), "the description");
     const Func *implementation = value_to_func(elab, call_arg(call, "impl"), "the implementation");
-    if (!name || !description || !implementation || !check_intrin(elab, description, implementation, call->span))
+    if (!name || !description || !implementation)
         return value_error();
     if (call_has(call, "override") && !value_to_bool(elab, call_arg(call, "override"), "override", &replaces))
         return value_error();
-    TensorIntrin intrin = {name, description, implementation, call->span};
-    for (int i = 0; i < elab->intrins.count; i++) {
-        if (elab->intrins.data[i].name != name)
-            continue;
-        if (!replaces) {
-            diag_error(elab->ctx, call->span, "the tensor intrinsic '%s' is registered twice", name);
-            diag_note(elab->ctx, elab->intrins.data[i].span, "it is registered here; override=True replaces it");
-        }
-        elab->intrins.data[i] = intrin;
-        return value_none(call->span);
-    }
-    vec_push(elab->ctx->arena, &elab->intrins, intrin);
+    intrin_register(elab->ctx, &elab->intrins, (TensorIntrin){name, description, implementation, call->span}, replaces);
     return value_none(call->span);
 }
 
@@ -207,7 +214,12 @@ static Module *build_module(Elab *elab)
 
 bool elaborate(Context *ctx, const AstNode *const *files, int count, Module **module)
 {
-    Elab elab = {.ctx = ctx};
+    return elaborate_inside(ctx, files, count, NULL, module);
+}
+
+bool elaborate_inside(Context *ctx, const AstNode *const *files, int count, const OuterNames *outer, Module **module)
+{
+    Elab elab = {.ctx = ctx, .outer = outer};
     int errors = diag_error_count(ctx);
     for (int i = 0; i < count; i++)
         if (files[i]->as.file.has_errors)

@@ -14,6 +14,22 @@ const AstNode *parse_join(Context *ctx, const AstNode *const *files, int count);
    then unset. Warnings alone do not fail. */
 bool elaborate(Context *ctx, const AstNode *const *files, int count, Module **module);
 
+/* What a name of the text around a program stands for: a literal, or the full path of a Python package or of something in it. */
+typedef struct {
+    const AstNode *value;
+    Str path;
+} OuterName;
+typedef struct {
+    bool (*find)(void *data, Str name, OuterName *result); /* false: there is no such name */
+    void *data;
+} OuterNames;
+/* The same for a program that stands inside of another text, whose names OUTER knows. */
+bool elaborate_inside(Context *ctx, const AstNode *const *files, int count, const OuterNames *outer, Module **module);
+
+/* Adds INTRIN to INTRINS. False after a diagnostic: the two functions do not fit each other, or the name is taken and REPLACES is false. */
+typedef VEC(TensorIntrin) IntrinList;
+bool intrin_register(Context *ctx, IntrinList *intrins, TensorIntrin intrin, bool replaces);
+
 /* Both steps for one text under NAME, which appears in diagnostics; NULL after errors. */
 const Module *parse_module_text(Context *ctx, const char *name, const char *text, size_t length);
 

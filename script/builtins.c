@@ -164,8 +164,12 @@ static bool builtin_abs(Script *script, const Arguments *arguments, Value *resul
 
 static bool builtin_print(Script *script, const Arguments *arguments, Value *result)
 {
+    const char **texts = ARENA_ARRAY(script->ctx->arena, const char *, arguments->positional_count);
     for (int i = 0; i < arguments->positional_count; i++)
-        fprintf(script->options->out, "%s%s", i ? " " : "", script_text(script, arguments->positional[i]));
+        if (!script_text(script, arguments->positional[i], &texts[i]))
+            return false;
+    for (int i = 0; i < arguments->positional_count; i++)
+        fprintf(script->options->out, "%s%s", i ? " " : "", texts[i]);
     fputc('\n', script->options->out);
     *result = value_none();
     return true;
@@ -173,7 +177,10 @@ static bool builtin_print(Script *script, const Arguments *arguments, Value *res
 
 static bool builtin_str(Script *script, const Arguments *arguments, Value *result)
 {
-    *result = (Value){.kind = VALUE_STRING, .as.text = context_intern(script->ctx, script_text(script, arguments->positional[0]))};
+    const char *text;
+    if (!script_text(script, arguments->positional[0], &text))
+        return false;
+    *result = (Value){.kind = VALUE_STRING, .as.text = context_intern(script->ctx, text)};
     return true;
 }
 
@@ -229,6 +236,11 @@ static const struct {
     {"str", builtin_str, 1, 1},           {"int", builtin_int, 1, 1},
     {"list", builtin_list, 0, 1},         {"tuple", builtin_tuple, 0, 1},
 };
+
+const char *builtin_name(int builtin)
+{
+    return builtins[builtin].name;
+}
 
 int builtin_find(const char *name)
 {

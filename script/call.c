@@ -1,4 +1,4 @@
-/* Calls: functions of the script, methods of a schedule and of modules, and the few functions of Python packages that schedules use. */
+/* Calls of functions of the script and of the methods of schedules, modules and lists. Those of Python packages are in package.c. */
 #include "script/script_internal.h"
 
 #include <string.h>
@@ -79,6 +79,7 @@ bool script_call_def(Script *script, const Object *def, const Arguments *argumen
     for (int i = 0; i < count; i++)
         script_set(script, params[i].name, values[i]);
     vec_push(script->ctx->arena, &script->calls, arguments->span);
+    map_set(script->ctx->arena, &script->called, node, (void *)node);
     script->loops = 0;
     script->returned = value_none();
     bool ok =
@@ -88,74 +89,6 @@ bool script_call_def(Script *script, const Object *def, const Arguments *argumen
     script->scope = caller;
     *result = script->returned;
     return ok;
-}
-
-/* --- functions of packages --- */
-
-static bool namespace_schedule(Script *script, const Arguments *arguments, Value *result)
-{
-    const Object *module = arguments->positional_count ? value_object(arguments->positional[0], OBJECT_MODULE) : NULL;
-    const Object *func = arguments->positional_count ? value_object(arguments->positional[0], OBJECT_FUNC) : NULL;
-    if (!module && !func)
-        return script_error(script, arguments->span, "Schedule needs the module that the input text defines");
-    if (module) {
-        int only = module->as.module->func_count == 1 ? 0 : -1;
-        for (int i = 0; i < module->as.module->func_count; i++)
-            if (!strcmp(module->as.module->funcs[i]->name, "main"))
-                only = i;
-        script->schedule = schedule_new(script->ctx, module->as.module, only);
-    }
-    *result = script_object(script, (Object){.kind = OBJECT_SCHEDULE, .as.schedule = script->schedule});
-    return true;
-}
-
-static bool print_argument(Script *script, const Arguments *arguments, Value *result)
-{
-    if (!arguments->positional_count)
-        return script_error(script, arguments->span, "there is nothing to print");
-    const char *text = script_text(script, arguments->positional[0]);
-    size_t length = strlen(text);
-    fprintf(script->options->out, "%s%s", text, length && text[length - 1] == '\n' ? "" : "\n");
-    *result = value_none();
-    return true;
-}
-
-/* T.int64(4), or with TYPED tvm.tir.IntImm("int64", 4): the number, which takes the type that it is needed in. */
-static bool namespace_integer(Script *script, const char *name, bool typed, const Arguments *arguments, Value *result)
-{
-    const Value *values = arguments->positional;
-    if (arguments->positional_count != (typed ? 2 : 1) || arguments->keyword_count || (typed && values[0].kind != VALUE_STRING))
-        return script_error(script, arguments->span, typed ? "%s takes a type and an int" : "%s takes an int", name);
-    DType type;
-    if (!dtype_parse(typed ? values[0].as.text : name, &type) || !dtype_is_integer(type) || type.lanes != 1)
-        return script_error(script, values[0].span, "\"%s\" is no integer type", values[0].as.text);
-    const Value *value = &values[typed ? 1 : 0];
-    if (value->kind != VALUE_INT)
-        return script_error(script, value->span, "an int is needed here, not %s", script_type_phrase(script, *value));
-    if (value->as.integer < dtype_min_int(type) || value->as.integer > dtype_max_int(type))
-        return script_error(script, value->span, "%lld does not fit in %s", (long long)value->as.integer,
-                            typed ? values[0].as.text : name);
-    *result = *value;
-    return true;
-}
-
-static bool is_integer_type(const char *name)
-{
-    DType type;
-    return dtype_parse(name, &type) && dtype_is_integer(type) && type.lanes == 1;
-}
-
-bool script_call_namespace(Script *script, Str path, const Arguments *arguments, Value *result)
-{
-    const char *last = strrchr(path, '.') ? strrchr(path, '.') + 1 : path;
-    bool display = !strcmp(last, "Code") || !strcmp(last, "display");
-    if (!strcmp(last, "Schedule"))
-        return namespace_schedule(script, arguments, result);
-    if (display && !strncmp(path, "IPython", 7))
-        return print_argument(script, arguments, result);
-    if (!strcmp(last, "IntImm") || is_integer_type(last))
-        return namespace_integer(script, last, !strcmp(last, "IntImm"), arguments, result);
-    return script_error(script, arguments->span, "'%s' is not part of schedule scripts", path);
 }
 
 /* --- methods --- */
@@ -225,52 +158,71 @@ static bool run_primitive(Script *script, Schedule *sch, const Primitive *primit
     ok = schedule_end(sch, step, ok && primitive->run(sch, values, result));
     if (!ok)
         script_note_calls(script);
+    script->steps_made += ok && strncmp(primitive->name, "get_", 4) != 0;
     if (ok && sch->module != step.module && script->options->after_step)
         script->options->after_step(script->options->data, sch, arguments->span);
     return ok;
 }
 
+bool script_check_keywords(Script *script, const char *name, const Arguments *arguments, int positional, const char *const *keywords,
+                           int count)
+{
+    if (arguments->positional_count > positional)
+        return script_error(script, arguments->positional[positional].span, "%s takes %s%d argument%s", name, positional ? "at most " : "",
+                            positional, positional == 1 ? "" : "s");
+    for (int k = 0; k < arguments->keyword_count; k++) {
+        bool known = false;
+        for (int i = 0; i < count; i++)
+            known |= !strcmp(keywords[i], arguments->keyword_names[k]);
+        const char *near = known ? NULL : diag_closest(arguments->keyword_names[k], keywords, count);
+        if (!known)
+            return script_error(script, arguments->keyword_spans[k], "%s has no parameter '%s'%s%s%s", name, arguments->keyword_names[k],
+                                near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    }
+    return true;
+}
+
+const Value *script_keyword(const Arguments *arguments, const char *name)
+{
+    for (int k = 0; k < arguments->keyword_count; k++)
+        if (!strcmp(arguments->keyword_names[k], name))
+            return &arguments->keywords[k];
+    return NULL;
+}
+
 static bool work_on(Script *script, Schedule *sch, const Arguments *arguments)
 {
-    if (arguments->positional_count != 1 || arguments->positional[0].kind != VALUE_STRING)
-        return script_error(script, arguments->positional_count ? arguments->positional[0].span : arguments->span,
-                            "work_on takes the name of a function");
-    const char *names[64];
-    int count = sch->module->func_count < 64 ? sch->module->func_count : 64;
-    for (int i = 0; i < count; i++) {
-        names[i] = sch->module->funcs[i]->name;
-        if (!strcmp(names[i], arguments->positional[0].as.text)) {
-            sch->func_index = i;
-            return true;
-        }
+    static const char *const keywords[] = {"func_name"};
+    if (!script_check_keywords(script, "work_on", arguments, 1, keywords, 1))
+        return false;
+    const Value *name = arguments->positional_count ? &arguments->positional[0] : script_keyword(arguments, "func_name");
+    if (!name || name->kind != VALUE_STRING)
+        return script_error(script, name ? name->span : arguments->span, "work_on takes the name of a function");
+    int index = module_index_for_schedule(sch->module, name->as.text);
+    if (index >= 0) {
+        sch->func_index = index;
+        return true;
     }
-    const char *near = diag_closest(arguments->positional[0].as.text, names, count);
-    return script_error(script, arguments->positional[0].span, "the module has no function '%s'%s%s%s", arguments->positional[0].as.text,
-                        near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-}
-
-static bool unknown_method(Script *script, const char *what, Str name, Span span)
-{
     VEC(const char *) names = {0};
-    for (int i = 0; i < schedule_primitive_count; i++)
-        vec_push(script->ctx->arena, &names, schedule_primitives[i].name);
-    vec_push(script->ctx->arena, &names, "work_on");
-    const char *near = !strcmp(what, "schedule") ? diag_closest(name, names.data, names.count) : NULL;
-    return script_error(script, span, "a %s has no method '%s'%s%s%s", what, name, near ? "; did you mean '" : "", near ? near : "",
-                        near ? "'?" : "");
+    for (int i = 0; i < sch->module->func_count; i++)
+        vec_push(script->ctx->arena, &names, sch->module->funcs[i]->name);
+    const char *near = diag_closest(name->as.text, names.data, names.count);
+    return script_error(script, name->span, "the module has no function '%s'%s%s%s", name->as.text, near ? "; did you mean '" : "",
+                        near ? near : "", near ? "'?" : "");
 }
 
-/* show() prints, script() gives the text. */
+/* show() prints, script() gives the text. The arguments of TVM that choose colours and the like make no difference here. */
 static bool module_method(Script *script, const Object *self, Str name, const Arguments *arguments, Value *result)
 {
+    static const char *const ignored[] = {"style", "black_format", "show_meta"};
+    if (!script_check_keywords(script, name, arguments, 0, ignored, sizeof ignored / sizeof *ignored))
+        return false;
     const char *text = self->kind == OBJECT_MODULE ? print_module(script->ctx, self->as.module) : print_func(script->ctx, self->as.func);
     *result = value_none();
     if (!strcmp(name, "show"))
         fputs(text, script->options->out);
-    else if (!strcmp(name, "script"))
-        *result = (Value){.kind = VALUE_STRING, .as.text = context_internf(script->ctx, "%.*s", (int)(strlen(text) - 1), text)};
     else
-        return unknown_method(script, "module", name, arguments->method_span);
+        *result = (Value){.kind = VALUE_STRING, .as.text = context_internf(script->ctx, "%.*s", (int)(strlen(text) - 1), text)};
     return true;
 }
 
@@ -328,7 +280,6 @@ bool script_call_method(Script *script, const Object *method, const Arguments *a
         return work_on(script, sch, arguments);
     if (!strcmp(name, "show"))
         return module_method(script, &(Object){.kind = OBJECT_MODULE, .as.module = sch->module}, name, arguments, result);
-    if (!primitive)
-        return unknown_method(script, "schedule", name, arguments->method_span);
+    sch->module = script_add_intrins(script, sch->module);
     return run_primitive(script, sch, primitive, arguments, result);
 }

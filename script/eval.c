@@ -43,7 +43,7 @@ bool script_truth(Value value)
     }
 }
 
-static const Value *lookup(const Script *script, Str name)
+const Value *script_lookup(const Script *script, Str name)
 {
     for (const Environment *scope = script->scope; scope; scope = scope->outer) {
         const Value *value = map_get(&scope->values, name);
@@ -65,7 +65,7 @@ static const char *closest_name(const Script *script, Str name)
 
 static bool eval_name(Script *script, const AstNode *node, Value *result)
 {
-    const Value *value = lookup(script, node->as.name);
+    const Value *value = script_lookup(script, node->as.name);
     if (value) {
         *result = *value;
         return true;
@@ -80,7 +80,13 @@ static bool eval_name(Script *script, const AstNode *node, Value *result)
                         near ? "'?" : "");
 }
 
-/* Evaluates a list of expressions with starred ones spread out. */
+/* INNER is a part of OUTER. */
+static bool span_within(Span inner, Span outer)
+{
+    return inner.file == outer.file && inner.begin >= outer.begin && inner.end <= outer.end;
+}
+
+/* Evaluates a list of expressions with starred ones spread out: their items stand where the list does, or where the star is. */
 static bool eval_items(Script *script, AstList list, Value **items, int *count)
 {
     VEC(Value) values = {0};
@@ -96,8 +102,12 @@ static bool eval_items(Script *script, AstList list, Value **items, int *count)
         const ValueList *spread = script_items(value);
         if (!spread)
             return script_error(script, node->span, "'*' needs a list, not %s", script_type_phrase(script, value));
-        for (int j = 0; j < spread->count; j++)
-            vec_push(script->ctx->arena, &values, spread->items[j]);
+        for (int j = 0; j < spread->count; j++) {
+            Value item = spread->items[j];
+            if (!span_within(item.span, node->span))
+                item.span = node->span;
+            vec_push(script->ctx->arena, &values, item);
+        }
     }
     *items = values.data;
     *count = values.count;
@@ -282,9 +292,10 @@ static bool eval_format(Script *script, const AstNode *node, Value *result)
     StrBuf text = {.arena = script->ctx->arena};
     for (int i = 0; i < node->as.list.count; i++) {
         Value part;
-        if (!script_eval(script, node->as.list.items[i], &part))
+        const char *words;
+        if (!script_eval(script, node->as.list.items[i], &part) || !script_text(script, part, &words))
             return false;
-        strbuf_add(&text, script_text(script, part));
+        strbuf_add(&text, words);
     }
     *result = (Value){.kind = VALUE_STRING, .as.text = context_intern(script->ctx, strbuf_text(&text))};
     return true;
@@ -355,12 +366,10 @@ bool script_call(Script *script, Value callee, const AstNode *call, Value *resul
 {
     const Object *object = callee.kind == VALUE_SCRIPT ? callee.as.script : NULL;
     Arguments arguments;
-    if (!object || object->kind == OBJECT_SCHEDULE || object->kind == OBJECT_MODULE || object->kind == OBJECT_FUNC)
+    if (!object || !(script_is_callable(object) || object->kind == OBJECT_NAMESPACE))
         return script_error(script, call->span, "%s cannot be called", script_type_phrase(script, callee));
     if (!eval_arguments(script, call, &arguments))
         return false;
-    const AstNode *called = call->as.call.callee;
-    arguments.method_span = called->kind == AST_ATTRIBUTE ? called->as.attribute.name_span : call->span;
     switch (object->kind) {
     case OBJECT_DEF: return script_call_def(script, object, &arguments, result);
     case OBJECT_BUILTIN: return script_call_builtin(script, object->as.builtin, &arguments, result);

@@ -79,36 +79,26 @@ static void add_text(Script *script, StrBuf *text, Value value, bool quoted)
     }
 }
 
-const char *script_text(Script *script, Value value)
+/* What VALUE holds, or is, that is meant to be called: it has no text. */
+static const Object *find_callable(Value value)
 {
-    StrBuf text = {.arena = script->ctx->arena};
-    add_text(script, &text, value, false);
-    return strbuf_text(&text);
+    const Object *object = value.kind == VALUE_SCRIPT ? value.as.script : NULL, *found = NULL;
+    if (object)
+        return script_is_callable(object) ? object : NULL;
+    for (int i = 0; (value.kind == VALUE_LIST || value.kind == VALUE_DICT) && i < value.as.list->count && !found; i++)
+        found = find_callable(value.as.list->items[i]);
+    return found;
 }
 
-bool script_attribute(Script *script, Value self, const AstNode *node, Value *result)
+bool script_text(Script *script, Value value, const char **result)
 {
-    Str name = node->as.attribute.name;
-    const Object *object = self.kind == VALUE_SCRIPT ? self.as.script : NULL;
-    if (object && object->kind == OBJECT_SCHEDULE && !strcmp(name, "mod")) {
-        *result = script_object(script, (Object){.kind = OBJECT_MODULE, .as.module = object->as.schedule->module});
-        return true;
-    }
-    if (object && object->kind == OBJECT_NAMESPACE) {
-        *result = script_object(
-            script, (Object){.kind = OBJECT_NAMESPACE, .as.path = context_internf(script->ctx, "%s.%s", object->as.path, name)});
-        return true;
-    }
-    if (object && object->kind <= OBJECT_FUNC) {
-        *result = script_object(script, (Object){.kind = OBJECT_METHOD, .as.method = {object, name}});
-        return true;
-    }
-    if (self.kind == VALUE_LIST && !self.as.list->is_tuple && (!strcmp(name, "append") || !strcmp(name, "extend"))) {
-        const Value list = script_object(script, (Object){.kind = OBJECT_LIST, .as.list = self.as.list});
-        *result = script_object(script, (Object){.kind = OBJECT_METHOD, .as.method = {list.as.script, name}});
-        return true;
-    }
-    return script_error(script, node->as.attribute.name_span, "%s has no attribute '%s'", script_type_phrase(script, self), name);
+    const Object *callable = find_callable(value);
+    if (callable)
+        return script_refuse_uncalled(script, callable, value.span, "has no text");
+    StrBuf text = {.arena = script->ctx->arena};
+    add_text(script, &text, value, false);
+    *result = strbuf_text(&text);
+    return true;
 }
 
 /* INDEX counted from the end when negative; false when out of COUNT. */
@@ -191,12 +181,10 @@ static bool dict_item(Script *script, Value dict, Value key, Span span, Value *r
 
 static bool module_item(Script *script, const Module *module, Value key, Span span, Value *result)
 {
-    const Func *func = key.kind == VALUE_STRING ? module_find(module, key.as.text) : NULL;
-    if (!func && key.kind == VALUE_STRING && !strcmp(key.as.text, "main") && module->func_count == 1)
-        func = module->funcs[0];
-    if (!func)
+    int index = key.kind == VALUE_STRING ? module_index_for_schedule(module, key.as.text) : -1;
+    if (index < 0)
         return script_error(script, span, "the module has no function %s", quoted_text(script, key));
-    *result = script_object(script, (Object){.kind = OBJECT_FUNC, .as.func = func});
+    *result = script_object(script, (Object){.kind = OBJECT_FUNC, .as.func = module->funcs[index]});
     return true;
 }
 

@@ -1,10 +1,6 @@
-/* Statements of schedule scripts and the run of a whole script; see script.h. Python's semantics for the part of Python that schedules use;
-   everything else is a diagnostic. */
-#include "passes/schedule/concurrency.h"
+/* Statements of schedule scripts. Python's semantics for the part of Python that schedules use; everything else is a diagnostic. */
 #include "script/script_internal.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_STEPS = 10 * 1000 * 1000, MOST_CALL_NOTES = 8 };
@@ -127,13 +123,16 @@ static bool run_assert(Script *script, const AstNode *node)
         return true;
     if (!node->as.assertion.message)
         return script_error(script, node->span, "assertion failed");
-    return script_eval(script, node->as.assertion.message, &message) &&
-           script_error(script, node->span, "assertion failed: %s", script_text(script, message));
+    const char *text;
+    return script_eval(script, node->as.assertion.message, &message) && script_text(script, message, &text) &&
+           script_error(script, node->span, "assertion failed: %s", text);
 }
 
 /* Defaults are evaluated where the function is defined, as in Python. */
 static bool run_def(Script *script, const AstNode *node)
 {
+    if (node->as.def.decorators.count)
+        return script_define_program(script, node);
     Value *defaults = ARENA_ARRAY(script->ctx->arena, Value, node->as.def.param_count);
     for (int i = 0; i < node->as.def.param_count; i++)
         if (node->as.def.params[i].default_value && !script_eval(script, node->as.def.params[i].default_value, &defaults[i]))
@@ -186,6 +185,16 @@ bool script_step(Script *script, Span span)
     return ++script->steps <= MOST_STEPS || script_error(script, span, "the script has run %d statements; it seems not to end", MOST_STEPS);
 }
 
+/* An expression for its effect. A function that is only named was meant to be called. */
+static bool run_expression(Script *script, const AstNode *node)
+{
+    Value value;
+    if (!script_eval(script, node, &value))
+        return false;
+    const Object *object = value.kind == VALUE_SCRIPT && node->kind != AST_CALL ? value.as.script : NULL;
+    return !object || !script_is_callable(object) || script_refuse_uncalled(script, object, node->span, "does nothing unless it is called");
+}
+
 static Flow run_statement(Script *script, const AstNode *node)
 {
     Value value;
@@ -193,7 +202,7 @@ static Flow run_statement(Script *script, const AstNode *node)
     if (!script_step(script, node->span))
         return FLOW_ERROR;
     switch (node->kind) {
-    case AST_EXPR_STMT: ok = script_eval(script, node->as.operand, &value); break;
+    case AST_EXPR_STMT: ok = run_expression(script, node->as.operand); break;
     case AST_ASSIGN: ok = run_assign(script, node); break;
     case AST_ANN_ASSIGN:
         if (node->as.ann_assign.value)
@@ -203,6 +212,7 @@ static Flow run_statement(Script *script, const AstNode *node)
     case AST_FOR: return run_for(script, node);
     case AST_IF: return run_if(script, node);
     case AST_DEF: ok = run_def(script, node); break;
+    case AST_CLASS: ok = script_define_program(script, node); break;
     case AST_RETURN: return run_return(script, node);
     case AST_PASS: break;
     case AST_BREAK:
@@ -226,76 +236,4 @@ Flow script_run_body(Script *script, AstList body)
             return flow;
     }
     return FLOW_NEXT;
-}
-
-/* TEXT as an integer or float if it reads as one in Python, else as a string; false when it is an integer of more than 64 bits. */
-static bool definition_value(Script *script, const char *text, Value *value)
-{
-    const char *digits = text + (*text == '-' || *text == '+');
-    bool hexadecimal = digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X');
-    char *end;
-    errno = 0;
-    *value = (Value){.kind = VALUE_INT, .as.integer = strtoll(text, &end, hexadecimal ? 16 : 10)};
-    bool number = (*digits >= '0' && *digits <= '9') || *digits == '.';
-    if (number && !*end && end != text)
-        return !errno;
-    *value = (Value){.kind = VALUE_FLOAT, .as.real = strtod(text, &end)};
-    if (!number || *end || end == text)
-        *value = (Value){.kind = VALUE_STRING, .as.text = context_intern(script->ctx, text)};
-    return true;
-}
-
-/* -D NAME=VALUE; a NAME alone is 1. */
-static bool define(Script *script, const char *definition)
-{
-    const char *equals = strchr(definition, '=');
-    Str name = context_internf(script->ctx, "%.*s", (int)(equals ? equals - definition : (long)strlen(definition)), definition);
-    if (!*name || strspn(name, "0123456789_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") != strlen(name) ||
-        (*name >= '0' && *name <= '9'))
-        return script_error(script, span_none(), "-D %s: '%s' is not a name", definition, name);
-    Value value;
-    if (!definition_value(script, equals ? equals + 1 : "1", &value))
-        return script_error(script, span_none(), "-D %s: the number does not fit in 64 bits", definition);
-    script_set(script, name, value);
-    return true;
-}
-
-/* main, else the only function, else none yet (-1). */
-static int first_function(const Module *module)
-{
-    for (int i = 0; i < module->func_count; i++)
-        if (!strcmp(module->funcs[i]->name, "main"))
-            return i;
-    return module->func_count == 1 ? 0 : -1;
-}
-
-/* The names that are there from the start: sch, tvm and tir, and what the input calls its module and functions. */
-static void predefine(Script *script)
-{
-    Context *ctx = script->ctx;
-    Value input = script_object(script, (Object){.kind = OBJECT_MODULE, .as.module = script->input});
-    script_set(script, context_intern(ctx, "Module"), input);
-    if (script->input->name)
-        script_set(script, script->input->name, input);
-    for (int i = 0; script->input->bare && i < script->input->func_count; i++)
-        script_set(script, script->input->funcs[i]->name, input);
-    static const char *const namespaces[][2] = {{"tvm", "tvm"}, {"tir", "tvm.tir"}, {"T", "tvm.script.tir"}, {"IPython", "IPython"}};
-    for (size_t i = 0; i < sizeof namespaces / sizeof *namespaces; i++)
-        script_set(script, context_intern(ctx, namespaces[i][0]),
-                   script_object(script, (Object){.kind = OBJECT_NAMESPACE, .as.path = context_intern(ctx, namespaces[i][1])}));
-    script_set(script, context_intern(ctx, "sch"),
-               script_object(script, (Object){.kind = OBJECT_SCHEDULE, .as.schedule = script->schedule}));
-}
-
-const Module *script_run(Context *ctx, const AstNode *file, const Module *module, const ScriptOptions *options)
-{
-    Script script = {.ctx = ctx, .options = options, .input = script_with_builtin_intrinsics(ctx, module)};
-    script.globals = script.scope = ARENA_NEW(ctx->arena, Environment);
-    script.schedule = schedule_new(ctx, script.input, first_function(module));
-    predefine(&script);
-    for (int i = 0; i < options->definition_count; i++)
-        if (!define(&script, options->definitions[i]))
-            return NULL;
-    Flow flow = script_run_body(&script, file->as.list);
-    return flow == FLOW_NEXT && check_threads(script.schedule) ? script.schedule->module : NULL;
 }

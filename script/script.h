@@ -16,8 +16,9 @@ typedef struct {
     void *data;
 } ScriptOptions;
 
-/* Runs the parsed script FILE on MODULE. The scheduled module, or NULL after errors (diagnosed with the script's line). The schedule starts
-   at the function `main`, else the only one; a program with several others must choose with work_on or func_name. */
-const Module *script_run(Context *ctx, const AstNode *file, const Module *module, const ScriptOptions *options);
+/* Runs the parsed script FILE on MODULE. The scheduled module, or NULL after errors (diagnosed with the script's line); *SOURCE is the
+   unscheduled one: MODULE, unless the script makes a schedule of a program of its own. The schedule starts at the function `main`, else the
+   only one; a program with several others must choose with work_on or func_name. */
+const Module *script_run(Context *ctx, const AstNode *file, const Module *module, const ScriptOptions *options, const Module **source);
 
 #endif

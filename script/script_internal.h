@@ -2,6 +2,7 @@
 #ifndef TIRC_SCRIPT_SCRIPT_INTERNAL_H
 #define TIRC_SCRIPT_SCRIPT_INTERNAL_H
 
+#include "parser/parser.h"
 #include "script/script.h"
 
 /* Objects that only scripts know, behind VALUE_SCRIPT. */
@@ -52,11 +53,15 @@ typedef struct {
     const ScriptOptions *options;
     const Module *input;
     Schedule *schedule; /* the one made last */
+    Map sources; /* Schedule or Module -> the unscheduled Module that it comes of */
     Environment *globals, *scope;
     Value returned;
     VEC(Span) calls; /* places of the script's function calls now running, outermost first */
     int loops; /* around the statement that runs, inside of the function called last */
-    long steps;
+    long steps; /* statements and the like so far */
+    int steps_made; /* of schedules: calls of primitives that do more than ask */
+    Map called;     /* AST_DEF and AST_LAMBDA nodes that were called */
+    IntrinList intrins; /* of the input, and those that the script registered */
 } Script;
 
 /* Positional and keyword arguments of a call, evaluated. */
@@ -67,8 +72,7 @@ typedef struct {
     Value *keywords;
     Span *keyword_spans;
     int keyword_count;
-    Span span;        /* the whole call */
-    Span method_span; /* of a method: its name */
+    Span span; /* the whole call */
 } Arguments;
 
 /* Each gives false after a diagnostic. */
@@ -76,6 +80,8 @@ bool script_error(Script *script, Span span, const char *format, ...) __attribut
 /* Notes the calls that the script is in, after an error: the innermost and outermost few. */
 void script_note_calls(Script *script);
 bool script_eval(Script *script, const AstNode *node, Value *result);
+/* The value of the variable NAME, or NULL. */
+const Value *script_lookup(const Script *script, Str name);
 bool script_assign(Script *script, const AstNode *target, Value value);
 bool script_binary(Script *script, AstOp op, Value left, Value right, Span span, Value *result);
 bool script_compare(Script *script, AstOp op, Value left, Value right, Span span, bool *result);
@@ -100,13 +106,31 @@ const Object *value_object(Value value, ObjectKind kind);
 const Module *script_with_builtin_intrinsics(Context *ctx, const Module *module);
 /* The builtin function NAME, or -1. */
 int builtin_find(const char *name);
+const char *builtin_name(int builtin);
+/* The arguments of a call of NAME: at most POSITIONAL, and keywords out of the COUNT names KEYWORDS. */
+bool script_check_keywords(Script *script, const char *name, const Arguments *arguments, int positional, const char *const *keywords,
+                           int count);
+/* The keyword argument NAME, or NULL. */
+const Value *script_keyword(const Arguments *arguments, const char *name);
+/* A decorated function or class of the script: a tensor program, which gets its name. */
+bool script_define_program(Script *script, const AstNode *node);
+/* tvm.tir.TensorIntrin.register. */
+bool script_register_intrin(Script *script, const Arguments *arguments, Value *result);
+/* MODULE with the tensor intrinsics that the script has registered so far. */
+const Module *script_add_intrins(Script *script, const Module *module);
+/* False after a diagnostic where PATH, the dotted name of something in a Python package, is not known here. */
+bool script_known_path(Script *script, Str path, Span span);
 /* No list or range of a script has more items, no string more bytes. */
 enum { SCRIPT_MOST_ITEMS = 1000000 };
 /* The items that a `for`, a starred argument or an unpacking goes over; NULL (nothing diagnosed) when VALUE is not a list or tuple. */
 const ValueList *script_items(Value value);
 Value script_list(Script *script, const Value *items, int count, bool is_tuple);
-/* As Python's str(). */
-const char *script_text(Script *script, Value value);
+/* As Python's str(). A function or method has none. */
+bool script_text(Script *script, Value value, const char **result);
+/* Functions and methods, which are there to be called. */
+bool script_is_callable(const Object *object);
+/* Refuses CALLABLE at SPAN, where it stands without being called; WHY as in "has no text". Always false. */
+bool script_refuse_uncalled(Script *script, const Object *callable, Span span, const char *why);
 /* "list", "loop", "module", ...: for messages. */
 const char *script_type_name(Value value);
 /* The same as part of a sentence: "a list", "an int", "None". */

@@ -194,11 +194,11 @@ static const char *function_closest_to(Schedule *sch, Str name)
 static bool enter_function(Schedule *sch, const Value *argument)
 {
     Str name = argument->as.text;
-    for (int i = 0; i < sch->module->func_count; i++)
-        if (!strcmp(sch->module->funcs[i]->name, name)) {
-            sch->func_index = i;
-            return true;
-        }
+    int index = module_index_for_schedule(sch->module, name);
+    if (index >= 0) {
+        sch->func_index = index;
+        return true;
+    }
     const char *near = function_closest_to(sch, name);
     return sched_refuse_argument(sch, argument, "the program has no function '%s'%s%s%s", name, near ? "; did you mean '" : "",
                                  near ? near : "", near ? "'?" : "");

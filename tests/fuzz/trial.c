@@ -236,7 +236,7 @@ bool trial_step(Trial *trial, const char *step, bool *accepted)
     const Module *before = trial->current;
     const char *printed = print_module(ctx, before);
     const AstNode *script = parse_python(ctx, source_add(ctx->sources, "step", step, strlen(step)));
-    const Module *after = script_run(ctx, script, before, &options);
+    const Module *source, *after = script_run(ctx, script, before, &options, &source);
     fclose(sink);
     *accepted = after != NULL;
     if (!after)

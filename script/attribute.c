@@ -1,0 +1,96 @@
+/* Attributes of script values: the methods of schedules, modules and lists, and names in Python packages. One that a value does not have is
+   an error where it is written, also when nothing calls it. */
+#include "script/script_internal.h"
+
+#include <string.h>
+
+typedef VEC(const char *) NameList;
+
+/* Steps of TVM's schedules that are not there yet. */
+static const char *const missing_steps[] = {
+    "sample_categorical", "sample_perfect_tile",   "sample_partitioned_tile", "sample_compute_location", "transform_layout",
+    "reindex",            "transform_block_layout", "set_axis_separator",     "rolling_buffer",          "pad_einsum",
+    "decompose_padding",  "reindex_cache_read",    "reindex_cache_write",     "cache_inplace",           "cache_index",
+    "unsafe_set_dtype",   "enter_postproc",        "unsafe_hide_buffer_access", "annotate_buffer_access",
+};
+
+static bool holds(const char *const *names, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(names[i], name))
+            return true;
+    return false;
+}
+
+/* The attributes of SELF. */
+static NameList attribute_names(Script *script, Value self)
+{
+    Arena *arena = script->ctx->arena;
+    const Object *object = self.kind == VALUE_SCRIPT ? self.as.script : NULL;
+    static const char *const schedule[] = {"mod", "show", "work_on"}, *const module[] = {"show", "script"};
+    NameList names = {0};
+    if (object && object->kind == OBJECT_SCHEDULE) {
+        for (size_t i = 0; i < sizeof schedule / sizeof *schedule; i++)
+            vec_push(arena, &names, schedule[i]);
+        for (int i = 0; i < schedule_primitive_count; i++)
+            vec_push(arena, &names, schedule_primitives[i].name);
+    } else if (object && (object->kind == OBJECT_MODULE || object->kind == OBJECT_FUNC)) {
+        for (size_t i = 0; i < sizeof module / sizeof *module; i++)
+            vec_push(arena, &names, module[i]);
+    } else if (self.kind == VALUE_LIST && !self.as.list->is_tuple) {
+        vec_push(arena, &names, "append");
+        vec_push(arena, &names, "extend");
+    }
+    return names;
+}
+
+static bool refuse_attribute(Script *script, Value self, Str name, const NameList *names, Span span)
+{
+    const char *near = diag_closest(name, names->data, names->count), *phrase = script_type_phrase(script, self);
+    if (value_object(self, OBJECT_SCHEDULE) && holds(missing_steps, sizeof missing_steps / sizeof *missing_steps, name))
+        return script_error(script, span, "%s has no attribute '%s': of TVM's steps, this one is not there", phrase, name);
+    return script_error(script, span, "%s has no attribute '%s'%s%s%s", phrase, name, near ? "; did you mean '" : "", near ? near : "",
+                        near ? "'?" : "");
+}
+
+bool script_attribute(Script *script, Value self, const AstNode *node, Value *result)
+{
+    Str name = node->as.attribute.name;
+    Span span = node->as.attribute.name_span;
+    const Object *object = self.kind == VALUE_SCRIPT ? self.as.script : NULL;
+    if (object && object->kind == OBJECT_NAMESPACE) {
+        Str path = context_internf(script->ctx, "%s.%s", object->as.path, name);
+        *result = script_object(script, (Object){.kind = OBJECT_NAMESPACE, .as.path = path});
+        return script_known_path(script, path, node->span);
+    }
+    NameList names = attribute_names(script, self);
+    if (!holds(names.data, (size_t)names.count, name))
+        return refuse_attribute(script, self, name, &names, span);
+    if (object && object->kind == OBJECT_SCHEDULE && !strcmp(name, "mod")) {
+        const Module *module = object->as.schedule->module;
+        map_set(script->ctx->arena, &script->sources, module, map_get(&script->sources, object->as.schedule));
+        *result = script_object(script, (Object){.kind = OBJECT_MODULE, .as.module = module});
+        return true;
+    }
+    if (!object)
+        object = script_object(script, (Object){.kind = OBJECT_LIST, .as.list = self.as.list}).as.script;
+    *result = script_object(script, (Object){.kind = OBJECT_METHOD, .as.method = {object, name}});
+    return true;
+}
+
+/* --- what is there to be called --- */
+
+bool script_is_callable(const Object *object)
+{
+    return object->kind == OBJECT_DEF || object->kind == OBJECT_BUILTIN || object->kind == OBJECT_METHOD;
+}
+
+bool script_refuse_uncalled(Script *script, const Object *callable, Span span, const char *why)
+{
+    const AstNode *node = callable->kind == OBJECT_DEF ? callable->as.def.node : NULL;
+    if (node && node->kind == AST_LAMBDA)
+        return script_error(script, span, "a lambda %s", why);
+    bool method = callable->kind == OBJECT_METHOD;
+    const char *name = node ? node->as.def.name : method ? callable->as.method.name : builtin_name(callable->as.builtin);
+    return script_error(script, span, "the %s '%s' %s; write %s(...) to call it", method ? "method" : "function", name, why, name);
+}

@@ -1,0 +1,115 @@
+/* The run of a whole script: the names that are there from the start, and what is to be said or done at its end; see script.h. */
+#include "passes/schedule/concurrency.h"
+#include "script/script_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* TEXT as an integer or float if it reads as one in Python, else as a string; false when it is an integer of more than 64 bits. */
+static bool definition_value(Script *script, const char *text, Value *value)
+{
+    const char *digits = text + (*text == '-' || *text == '+');
+    bool hexadecimal = digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X');
+    char *end;
+    errno = 0;
+    *value = (Value){.kind = VALUE_INT, .as.integer = strtoll(text, &end, hexadecimal ? 16 : 10)};
+    bool number = (*digits >= '0' && *digits <= '9') || *digits == '.';
+    if (number && !*end && end != text)
+        return !errno;
+    *value = (Value){.kind = VALUE_FLOAT, .as.real = strtod(text, &end)};
+    if (!number || *end || end == text)
+        *value = (Value){.kind = VALUE_STRING, .as.text = context_intern(script->ctx, text)};
+    return true;
+}
+
+/* -D NAME=VALUE; a NAME alone is 1. */
+static bool define(Script *script, const char *definition)
+{
+    const char *equals = strchr(definition, '=');
+    Str name = context_internf(script->ctx, "%.*s", (int)(equals ? equals - definition : (long)strlen(definition)), definition);
+    if (!*name || strspn(name, "0123456789_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") != strlen(name) ||
+        (*name >= '0' && *name <= '9'))
+        return script_error(script, span_none(), "-D %s: '%s' is not a name", definition, name);
+    Value value;
+    if (!definition_value(script, equals ? equals + 1 : "1", &value))
+        return script_error(script, span_none(), "-D %s: the number does not fit in 64 bits", definition);
+    script_set(script, name, value);
+    return true;
+}
+
+/* The names that are there from the start: sch, tvm and tir, and what the input calls its module and functions. */
+static void predefine(Script *script)
+{
+    Context *ctx = script->ctx;
+    Value input = script_object(script, (Object){.kind = OBJECT_MODULE, .as.module = script->input});
+    script_set(script, context_intern(ctx, "Module"), input);
+    if (script->input->name)
+        script_set(script, script->input->name, input);
+    for (int i = 0; script->input->bare && i < script->input->func_count; i++)
+        script_set(script, script->input->funcs[i]->name, input);
+    static const char *const namespaces[][2] = {{"tvm", "tvm"}, {"tir", "tvm.tir"}, {"T", "tvm.script.tir"}, {"IPython", "IPython"}};
+    for (size_t i = 0; i < sizeof namespaces / sizeof *namespaces; i++)
+        script_set(script, context_intern(ctx, namespaces[i][0]),
+                   script_object(script, (Object){.kind = OBJECT_NAMESPACE, .as.path = context_intern(ctx, namespaces[i][1])}));
+    script_set(script, context_intern(ctx, "sch"),
+               script_object(script, (Object){.kind = OBJECT_SCHEDULE, .as.schedule = script->schedule}));
+}
+
+/* --- the end --- */
+
+static const Object *uncalled_def(const Script *script, Value value)
+{
+    const Object *def = value_object(value, OBJECT_DEF);
+    return def && def->as.def.node->kind == AST_DEF && !map_has(&script->called, def->as.def.node) ? def : NULL;
+}
+
+/* A trace as TVM prints it is a function that nobody calls. */
+static bool apply_trace(Script *script)
+{
+    Context *ctx = script->ctx;
+    const Value *trace = map_get(&script->globals->values, context_intern(ctx, "apply_trace"));
+    const Object *def = trace ? uncalled_def(script, *trace) : NULL;
+    if (!def)
+        return true;
+    const Value *named = map_get(&script->globals->values, context_intern(ctx, "sch"));
+    bool is_schedule = named && value_object(*named, OBJECT_SCHEDULE);
+    Value sch = is_schedule ? *named : script_object(script, (Object){.kind = OBJECT_SCHEDULE, .as.schedule = script->schedule}), result;
+    Arguments arguments = {.positional = &sch, .positional_count = 1, .span = def->as.def.node->span};
+    return script_call_def(script, def, &arguments, &result);
+}
+
+/* A script that changes nothing is hardly what was meant. */
+static void warn_of_no_step(Script *script, const AstNode *file)
+{
+    if (script->steps_made)
+        return;
+    Span begin = file->as.list.count ? file->as.list.items[0]->span : file->span;
+    diag_warning(script->ctx, begin, "the script makes no step: it leaves the program as it is");
+    const Map *globals = &script->globals->values;
+    for (int i = 0; i < globals->count; i++) {
+        const Object *def = uncalled_def(script, *(const Value *)globals->entries[i].value);
+        if (def)
+            diag_note(script->ctx, def->as.def.node->as.def.name_span, "nothing calls '%s'", def->as.def.node->as.def.name);
+    }
+}
+
+const Module *script_run(Context *ctx, const AstNode *file, const Module *module, const ScriptOptions *options, const Module **source)
+{
+    Script script = {.ctx = ctx, .options = options, .input = script_with_builtin_intrinsics(ctx, module)};
+    script.globals = script.scope = ARENA_NEW(ctx->arena, Environment);
+    script.schedule = schedule_new(ctx, script.input, module_index_for_schedule(module, "main"));
+    map_set(ctx->arena, &script.sources, script.input, (void *)module);
+    map_set(ctx->arena, &script.sources, script.schedule, (void *)module);
+    for (int i = 0; i < module->intrin_count; i++)
+        vec_push(ctx->arena, &script.intrins, module->intrins[i]);
+    predefine(&script);
+    for (int i = 0; i < options->definition_count; i++)
+        if (!define(&script, options->definitions[i]))
+            return NULL;
+    if (script_run_body(&script, file->as.list) != FLOW_NEXT || !apply_trace(&script) || !check_threads(script.schedule))
+        return NULL;
+    warn_of_no_step(&script, file);
+    *source = map_get(&script.sources, script.schedule);
+    return script.schedule->module;
+}
