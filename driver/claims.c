@@ -1,6 +1,6 @@
 /* What a program says is checked before anything is made of it. Axis kinds are claims: one that is certainly false is a warning where the
-   program is only shown or interpreted, and an error where it is compiled; so is an access that is certainly out of bounds or undeclared,
-   but a schedule that acts on it makes that an error too. */
+   program is only shown, and an error where it is compiled or interpreted; so is an access that is certainly out of bounds or
+   undeclared. What the interpreter has reported at the same place is not said again. */
 #include "driver/driver.h"
 #include "ir/walk.h"
 #include "passes/analysis/dependence.h"
@@ -10,16 +10,30 @@
 typedef struct {
     Driver *driver;
     ClaimSet claims; /* of the function */
-    bool compiles; /* the program becomes machine code */
+    bool will_run; /* the program is compiled or interpreted */
 } ClaimWalk;
+
+/* An error stands on the line of SPAN already. */
+static bool is_reported(Context *ctx, Span span)
+{
+    Place place, other;
+    for (int i = 0; source_place(ctx->sources, span, &place) && i < ctx->diagnostics.count; i++) {
+        const Diagnostic *diagnostic = &ctx->diagnostics.data[i];
+        if (diagnostic->severity == DIAG_ERROR && diagnostic->span.file == span.file &&
+            source_place(ctx->sources, diagnostic->span, &other) && other.line == place.line)
+            return true;
+    }
+    return false;
+}
 
 static bool check_block(Visitor *visitor, const Stmt *stmt)
 {
     ClaimWalk *walk = visitor->data;
     Context *ctx = walk->driver->ctx;
     Conflict conflict;
-    if (stmt->kind == STMT_BLOCK && stmt->as.block.iter_count && dependence_check_claims(&walk->claims, stmt, &conflict) == CLAIM_REFUTED)
-        diag_error_or_warning(ctx, walk->compiles, WARNING_AXIS_CLAIMS, stmt->span,
+    if (stmt->kind == STMT_BLOCK && stmt->as.block.iter_count && dependence_check_claims(&walk->claims, stmt, &conflict) == CLAIM_REFUTED &&
+        !is_reported(ctx, stmt->span))
+        diag_error_or_warning(ctx, walk->will_run, WARNING_AXIS_CLAIMS, stmt->span,
                               "the axes of block '%s' claim more than holds: instances that differ in them depend "
                               "on each other, since %s; T.axis.scan and T.axis.opaque claim nothing",
                               stmt->as.block.block->name, conflict.text);
@@ -30,15 +44,15 @@ static void check_faults(Driver *driver, const Func *func, bool are_errors)
 {
     FaultList faults = faults_collect(driver->ctx, func);
     for (int i = 0; i < faults.count; i++)
-        diag_error_or_warning(driver->ctx, are_errors, WARNING_FAULTS, faults.data[i].span, "%s", faults.data[i].text);
+        if (!is_reported(driver->ctx, faults.data[i].span))
+            diag_error_or_warning(driver->ctx, are_errors, WARNING_FAULTS, faults.data[i].span, "%s", faults.data[i].text);
 }
 
-bool driver_check_claims(Driver *driver, const Module *module, bool compiles)
+bool driver_check_claims(Driver *driver, const Module *module, bool will_run)
 {
-    ClaimWalk walk = {.driver = driver, .compiles = compiles};
+    ClaimWalk walk = {.driver = driver, .will_run = will_run};
     for (int i = 0; i < module->func_count; i++) {
-        if (compiles || !driver->options.interpret) /* the interpreter says more of what it finds */
-            check_faults(driver, module->funcs[i], compiles || driver->options.schedules.count);
+        check_faults(driver, module->funcs[i], will_run);
         walk.claims = dependence_collect_claims(driver->ctx, module->funcs[i]);
         Visitor visitor = {.stmt = check_block, .data = &walk};
         visit_stmt(&visitor, module->funcs[i]->body);

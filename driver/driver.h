@@ -31,6 +31,7 @@ typedef struct tirc_context {
     const tirc_program *program; /* the one that the command line is about */
     VEC(ScheduleStep) steps; /* of all schedules that were run */
     TextList files; /* every file that was read, each once */
+    bool will_run; /* the command line has the program interpreted or compiled */
     VEC(PhaseTime) times;
     double last_time;
 } Driver;
@@ -57,9 +58,9 @@ bool driver_emit(Driver *driver);
 /* What the command line says of code generation. */
 CodegenOptions driver_codegen_options(Driver *driver);
 
-/* Reports claims of MODULE's axes that are certainly false: errors where the program is to be compiled (COMPILES), else warnings. False
-   after an error. */
-bool driver_check_claims(Driver *driver, const Module *module, bool compiles);
+/* Reports what is certainly wrong in MODULE, whatever its inputs are: claims of its axes that are false, accesses that are out of bounds or
+   undeclared. Errors where the program is to run (WILL_RUN), else warnings. False after an error. */
+bool driver_check_claims(Driver *driver, const Module *module, bool will_run);
 
 /* --- what --interpret, --check and --time do; the exit code --- */
 int driver_interpret(Driver *driver);

@@ -136,8 +136,7 @@ static bool emit_text(Driver *driver, OutputList *outputs, const char *ending, c
 static bool prepare_outputs(Driver *driver, OutputList *outputs)
 {
     const Options *options = &driver->options;
-    unsigned emit = options->emit ? options->emit : options->output || !options_view(options) ? EMIT_BIT_OBJECT : 0;
-    unsigned compiled = emit & (EMIT_BIT_OBJECT | EMIT_BIT_ASSEMBLY | EMIT_BIT_LLVM_IR | EMIT_BIT_BITCODE);
+    unsigned emit = options_emitted(options), compiled = emit & EMIT_BITS_COMPILED;
     if (options->syntax_only)
         return !options->depfile || add_depfile(driver, outputs, options->output);
     const char *first_path = NULL, *only = emit & (emit - 1) ? NULL : options->output;

@@ -192,6 +192,7 @@ const tirc_program *tirc_schedule(tirc_context *context, const tirc_program *pro
     ScriptOptions script_options = {.out = context->out,
                                     .definitions = options->definitions.data,
                                     .definition_count = options->definitions.count,
+                                    .will_run = context->will_run,
                                     .after_step = step_view_after,
                                     .data = &view};
     const Module *source, *module = script_run(ctx, parse_join(ctx, trees, count), program->module, &script_options, &source);

@@ -300,6 +300,11 @@ bool options_view(const Options *options)
     return options->show || options->print_after.count || options->interpret || options->check || options->time;
 }
 
+unsigned options_emitted(const Options *options)
+{
+    return options->emit ? options->emit : options->output || !options_view(options) ? EMIT_BIT_OBJECT : 0;
+}
+
 /* How many of the outputs of OPTIONS that are no text for people go to standard output. */
 static int count_standard_outputs(const Options *options)
 {

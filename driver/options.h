@@ -9,7 +9,8 @@
 typedef VEC(const char *) TextList;
 typedef enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } ColorMode;
 typedef enum { SHOW_NONE, SHOW_RESULT, SHOW_STEPS, SHOW_DIFF } ShowMode;
-enum { EMIT_BIT_OBJECT = 1, EMIT_BIT_ASSEMBLY = 2, EMIT_BIT_LLVM_IR = 4, EMIT_BIT_BITCODE = 8, EMIT_BIT_TIR = 16, EMIT_BIT_HEADER = 32 };
+enum { EMIT_BIT_OBJECT = 1, EMIT_BIT_ASSEMBLY = 2, EMIT_BIT_LLVM_IR = 4, EMIT_BIT_BITCODE = 8, EMIT_BIT_TIR = 16, EMIT_BIT_HEADER = 32,
+       EMIT_BITS_COMPILED = EMIT_BIT_OBJECT | EMIT_BIT_ASSEMBLY | EMIT_BIT_LLVM_IR | EMIT_BIT_BITCODE };
 
 typedef struct {
     TextList inputs, schedules;
@@ -34,6 +35,8 @@ bool options_parse(Context *ctx, Arena *arena, const char *const *words, int cou
 bool options_consistent(Context *ctx, const Options *options);
 /* The command line asks to see or run the program, so that no object is written unless it says so too. */
 bool options_view(const Options *options);
+/* The EMIT_BIT_* of all that is to be emitted. */
+unsigned options_emitted(const Options *options);
 /* Sets the EMIT_BIT_* of KIND, a name that --emit knows, in EMIT. False after a diagnostic. */
 bool options_emit_kind(Context *ctx, const char *kind, unsigned *emit);
 /* The text of --help. */

@@ -41,9 +41,11 @@ static int run_program(Driver *driver)
 static int driver_run(Driver *driver)
 {
     const Options *options = &driver->options;
-    bool writes = options->emit || options->output || options->header || !options_view(options);
-    bool compiles = options->syntax_only || options->check || options->time || options->emit || options->output || !options_view(options);
-    if (!read_program(driver) || !driver_check_claims(driver, driver->program->source, compiles))
+    bool writes = options_emitted(options) || options->header;
+    bool compiles = options->syntax_only || options->check || options->time || options_emitted(options) & EMIT_BITS_COMPILED;
+    bool interprets = options->interpret && !compiles; /* which says more of what is wrong, and looks at this afterwards */
+    driver->will_run = compiles || options->interpret;
+    if (!read_program(driver) || !(interprets || driver_check_claims(driver, driver->program->source, compiles)))
         return EXIT_DIAGNOSED;
     driver_note_time(driver, "check axis claims");
     if (options->syntax_only)

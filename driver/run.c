@@ -94,7 +94,7 @@ int driver_interpret(Driver *driver)
         ok &= fine;
         argdata_free(data);
     }
-    return ok ? EXIT_OK : EXIT_DIAGNOSED;
+    return driver_check_claims(driver, driver->program->source, true) && ok ? EXIT_OK : EXIT_DIAGNOSED;
 }
 
 /* --- compiled in this process --- */

@@ -85,7 +85,7 @@ static void warn_of_no_step(Script *script, const AstNode *file)
     if (script->steps_made)
         return;
     Span begin = file->as.list.count ? file->as.list.items[0]->span : file->span;
-    diag_warning(script->ctx, begin, "the script makes no step: it leaves the program as it is");
+    diag_warning(script->ctx, WARNING_EMPTY_SCHEDULE, begin, "the script makes no step: it leaves the program as it is");
     const Map *globals = &script->globals->values;
     for (int i = 0; i < globals->count; i++) {
         const Object *def = uncalled_def(script, *(const Value *)globals->entries[i].value);
@@ -107,7 +107,7 @@ const Module *script_run(Context *ctx, const AstNode *file, const Module *module
     for (int i = 0; i < options->definition_count; i++)
         if (!define(&script, options->definitions[i]))
             return NULL;
-    if (script_run_body(&script, file->as.list) != FLOW_NEXT || !apply_trace(&script) || !check_threads(script.schedule))
+    if (script_run_body(&script, file->as.list) != FLOW_NEXT || !apply_trace(&script) || !check_threads(script.schedule, options->will_run))
         return NULL;
     warn_of_no_step(&script, file);
     *source = map_get(&script.sources, script.schedule);

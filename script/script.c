@@ -128,6 +128,17 @@ static bool run_assert(Script *script, const AstNode *node)
            script_error(script, node->span, "assertion failed: %s", text);
 }
 
+/* Of two traces that nothing calls only the last one is applied. */
+static void warn_of_lost_trace(Script *script, const AstNode *node)
+{
+    const Value *old = map_get(&script->scope->values, node->as.def.name);
+    const Object *def = old ? value_object(*old, OBJECT_DEF) : NULL;
+    if (strcmp(node->as.def.name, "apply_trace") || !def || map_has(&script->called, def->as.def.node))
+        return;
+    diag_warning(script->ctx, WARNING_REDEFINED_TRACE, node->as.def.name_span, "'apply_trace' is defined again before anything calls it");
+    diag_note(script->ctx, def->as.def.node->span, "this one is lost");
+}
+
 /* Defaults are evaluated where the function is defined, as in Python. */
 static bool run_def(Script *script, const AstNode *node)
 {
@@ -137,6 +148,7 @@ static bool run_def(Script *script, const AstNode *node)
     for (int i = 0; i < node->as.def.param_count; i++)
         if (node->as.def.params[i].default_value && !script_eval(script, node->as.def.params[i].default_value, &defaults[i]))
             return false;
+    warn_of_lost_trace(script, node);
     script_set(script, node->as.def.name, script_object(script, (Object){.kind = OBJECT_DEF, .as.def = {node, defaults, script->scope}}));
     return true;
 }
@@ -185,12 +197,28 @@ bool script_step(Script *script, Span span)
     return ++script->steps <= MOST_STEPS || script_error(script, span, "the script has run %d statements; it seems not to end", MOST_STEPS);
 }
 
+/* NODE is written for its value, which nothing uses as a statement. A name is what a notebook shows at the end of a cell. */
+static bool is_unused(const AstNode *node)
+{
+    switch (node->kind) {
+    case AST_INT:
+    case AST_FLOAT:
+    case AST_BOOL:
+    case AST_UNARY:
+    case AST_BINARY:
+    case AST_COMPARE: return true;
+    default: return false;
+    }
+}
+
 /* An expression for its effect. A function that is only named was meant to be called. */
 static bool run_expression(Script *script, const AstNode *node)
 {
     Value value;
     if (!script_eval(script, node, &value))
         return false;
+    if (is_unused(node))
+        diag_warning(script->ctx, WARNING_UNUSED_VALUE, node->span, "the value is not used");
     const Object *object = value.kind == VALUE_SCRIPT && node->kind != AST_CALL ? value.as.script : NULL;
     return !object || !script_is_callable(object) || script_refuse_uncalled(script, object, node->span, "does nothing unless it is called");
 }

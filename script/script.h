@@ -11,6 +11,7 @@ typedef struct {
     FILE *out;                       /* where show() and print() write */
     const char *const *definitions;  /* NAME=VALUE pairs that preset variables */
     int definition_count;
+    bool will_run; /* the program is interpreted or compiled after the schedule: what only is a fault then is an error */
     /* Called after each primitive that changed the program, with the line of the script that did it; may be NULL. */
     void (*after_step)(void *data, const Schedule *sch, Span call);
     void *data;

@@ -13,8 +13,8 @@ bool check_concurrent_loops_below(Schedule *sch, const TreeNode *node);
 
 /* For the end of a schedule, of all functions: the loops of a kernel with one thread tag have one extent, which is known where it begins; its threads and
    thread blocks are in no conflict, also by statements that all of them run; and memory of threads and blocks (scopes shared, local, ...)
-   is used only where they can see it. In between, a loop may still be bound and a copy still be moved. False after a diagnostic at the call
-   of bind. */
-bool check_threads(Schedule *sch);
+   is used only where they can see it. In between, a loop may still be bound and a copy still be moved. What does not hold is an error at
+   the call of bind, and the answer false, where the program WILL_RUN; where it is only shown, a warning. */
+bool check_threads(Schedule *sch, bool will_run);
 
 #endif

@@ -75,7 +75,18 @@ static Span step_at_fault(Schedule *sch, const TreeNode *node)
     return span_none();
 }
 
-/* An error where the script bound the loop at NODE, or else at the step that made its kernel wrong, with a note at the loop; at the loop
+/* An error where the program is to run, else a warning. Returns false. */
+__attribute__((format(printf, 3, 4))) static bool complain(Schedule *sch, Span span, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const char *text = arena_vprintf(sch->ctx->arena, format, args);
+    va_end(args);
+    diag_error_or_warning(sch->ctx, sch->will_run, WARNING_THREADS, span, "%s", text);
+    return false;
+}
+
+/* A complaint where the script bound the loop at NODE, or else at the step that made its kernel wrong, with a note at the loop; at the loop
    where the program came with it all. Returns false. */
 __attribute__((format(printf, 3, 4))) static bool refuse_bound(Schedule *sch, const TreeNode *node, const char *format, ...)
 {
@@ -87,8 +98,8 @@ __attribute__((format(printf, 3, 4))) static bool refuse_bound(Schedule *sch, co
     Span bound = schedule_bound_at(sch, loop->var);
     if (!bound.file)
         bound = step_at_fault(sch, node);
-    diag_error(sch->ctx, bound.file ? bound : node->stmt->span, "when the schedule ends, loop '%s' is bound to %s, but %s", loop->var->name,
-               loop->thread, text);
+    complain(sch, bound.file ? bound : node->stmt->span, "when the schedule ends, loop '%s' is bound to %s, but %s", loop->var->name,
+             loop->thread, text);
     if (bound.file)
         diag_note(sch->ctx, node->stmt->span, "loop '%s' is here", loop->var->name);
     return false;
@@ -205,8 +216,8 @@ static bool check_loop_in_kernel(Schedule *sch, const TreeNode *node)
     const ForStmt *loop = node_loop(node);
     if (!dependence_carried(sch->ctx, schedule_func(sch), loop->var, RUN_AT_ONCE, &conflict))
         return true;
-    diag_error(sch->ctx, node->stmt->span, "when the schedule ends, loop '%s' is %s inside of a kernel, but %s", loop->var->name,
-               loop->kind == FOR_PARALLEL ? "parallel" : "vectorized", conflict.text);
+    complain(sch, node->stmt->span, "when the schedule ends, loop '%s' is %s inside of a kernel, but %s", loop->var->name,
+             loop->kind == FOR_PARALLEL ? "parallel" : "vectorized", conflict.text);
     note_conflict(sch, &conflict);
     return false;
 }
@@ -252,12 +263,13 @@ static bool check_function(Schedule *sch)
     return true;
 }
 
-bool check_threads(Schedule *sch)
+bool check_threads(Schedule *sch, bool will_run)
 {
     int chosen = sch->func_index;
     bool ok = true;
+    sch->will_run = will_run;
     for (sch->func_index = 0; ok && sch->func_index < sch->module->func_count; sch->func_index++)
-        ok = check_function(sch);
+        ok = check_function(sch) || !will_run;
     sch->func_index = chosen;
     return ok;
 }

@@ -232,7 +232,7 @@ bool trial_step(Trial *trial, const char *step, bool *accepted)
     Context *ctx = trial->ctx;
     DiagMark mark = diag_mark(ctx);
     FILE *sink = fopen("/dev/null", "w");
-    ScriptOptions options = {.out = sink};
+    ScriptOptions options = {.out = sink, .will_run = true};
     const Module *before = trial->current;
     const char *printed = print_module(ctx, before);
     const AstNode *script = parse_python(ctx, source_add(ctx->sources, "step", step, strlen(step)));
