@@ -339,7 +339,8 @@ bool options_consistent(Context *ctx, const Options *options)
 
 Options options_default(void)
 {
-    return (Options){.opt_level = 2, .seed = 1, .error_limit = diag_options_default().error_limit, .warnings = warning_settings_default(),
+    return (Options){.opt_level = 2, .seed = 1, .max_steps = 10000000000, .error_limit = diag_options_default().error_limit,
+                     .warnings = warning_settings_default(),
                      .fp_contract = true, .pic = true};
 }
 

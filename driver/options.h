@@ -20,7 +20,7 @@ typedef struct {
     int opt_level;
     unsigned emit; /* EMIT_BIT_* as asked for; 0: not said */
     ShowMode show;
-    long seed, error_limit;
+    long seed, max_steps, error_limit;
     WarningSettings warnings;
     ColorMode color;
     bool debug_info, depfile, depfile_phony, syntax_only, json, verbose, time_report, interpret, check, time, fp_contract,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "driver/driver.h"
 #include "driver/externs.h"
@@ -53,13 +54,46 @@ static ArgData *new_arguments(Driver *driver, const Func *func)
     return argdata_new(driver->ctx, func, &options);
 }
 
+/* --- progress, on a terminal --- */
+
+typedef struct {
+    Driver *driver;
+    const Func *func;
+    double start, last;
+    int shown; /* columns that are written to */
+} Progress;
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* From the third second on, twice a second. */
+static void show_progress(void *data, int64_t steps)
+{
+    Progress *progress = data;
+    double now = seconds(), elapsed = now - progress->start;
+    if (elapsed < 2 || now - progress->last < 0.5)
+        return;
+    progress->last = now;
+    int length = fprintf(progress->driver->err, "\rtirc: interpreting '%s': %.1f million steps in %.0f s", progress->func->name,
+                         (double)steps * 1e-6, elapsed);
+    progress->shown = length > progress->shown ? length : progress->shown;
+    fflush(progress->driver->err);
+}
+
 /* Runs FUNC of MODULE in the interpreter; false after a diagnostic. */
 static bool interpret(Driver *driver, const Module *module, const Func *func, const ArgData *data, bool checks)
 {
     Externs *externs;
     if (!externs_open(driver, module, func, &externs))
         return false;
-    InterpOptions options = {.checks = checks};
+    Progress progress = {.driver = driver, .func = func, .start = seconds()};
+    InterpOptions options = {.checks = checks, .module = module, .step_limit = driver->options.max_steps};
+    if (isatty(fileno(driver->err)))
+        options.progress = show_progress, options.progress_data = &progress;
     if (externs)
         options.externs = (InterpExtern){externs_call, externs};
     InterpSymbol *symbols = ARENA_ARRAY(driver->ctx->arena, InterpSymbol, data->signature->dim_count);
@@ -69,7 +103,11 @@ static bool interpret(Driver *driver, const Module *module, const Func *func, co
     options.symbol_count = data->signature->dim_count;
     InterpResult result;
     bool ok = interp_run(driver->ctx, func, argdata_interp_args(data), &options, &result);
+    if (progress.shown)
+        fprintf(driver->err, "\r%*s\r", progress.shown, "");
     externs_close(externs);
+    if (result.kinds & 1u << INTERP_STEP_LIMIT)
+        diag_note(driver->ctx, span_none(), "--max-steps=N allows more; is there a loop without end?");
     return ok;
 }
 
@@ -209,6 +247,29 @@ static bool check_function(Driver *driver, int index, const Module *const *compi
     return ok;
 }
 
+typedef struct {
+    const char *symbol;
+    bool found;
+} CallSearch;
+
+static bool find_call(Visitor *visitor, const Expr *expr)
+{
+    CallSearch *search = visitor->data;
+    bool calls = (expr_is_call(expr, OP_CALL_EXTERN) || expr_is_call(expr, OP_CALL_PURE_EXTERN)) && expr->args[0]->kind == EXPR_STRING;
+    search->found |= calls && !strcmp(expr->args[0]->value.text, search->symbol);
+    return !search->found;
+}
+
+/* Some function of MODULE calls FUNC. */
+static bool is_called(Driver *driver, const Module *module, const Func *func)
+{
+    CallSearch search = {.symbol = func_signature(driver->ctx, func)->symbol};
+    Visitor visitor = {.expr = find_call, .data = &search};
+    for (int i = 0; i < module->func_count && !search.found; i++)
+        visit_stmt(&visitor, module->funcs[i]->body);
+    return search.found;
+}
+
 /* Only functions that can be compiled are given to the JIT; those with threads run in the interpreter. */
 static const Module *without_threads(Driver *driver, const Module *module)
 {
@@ -216,7 +277,8 @@ static const Module *without_threads(Driver *driver, const Module *module)
     copy->funcs = ARENA_ARRAY(driver->ctx->arena, const Func *, module->func_count);
     copy->func_count = 0;
     for (int i = 0; i < module->func_count; i++)
-        if (!uses_threads(module->funcs[i]->body) && is_wanted(driver, module->funcs[i]))
+        if (!uses_threads(module->funcs[i]->body) &&
+            (is_wanted(driver, module->funcs[i]) || is_called(driver, module, module->funcs[i])))
             copy->funcs[copy->func_count++] = module->funcs[i];
     return copy;
 }
@@ -236,13 +298,6 @@ int driver_check(Driver *driver)
 }
 
 /* --- --time --- */
-
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 enum { LEAST_RUNS = 3, MOST_RUNS = 10000 };
 

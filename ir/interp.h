@@ -24,6 +24,8 @@
      block may write the same value to one element; in shared memory a barrier is implied between a write and a read in different
      statements, elsewhere only T.tvm_storage_sync is one.
    - A view (match_buffer) that does not name its offset points to the start of its region.
+   - A function of the program that another one calls by its symbol runs on the memory that it is given pointers to, from each pointer on to
+     the end of that memory.
 
    It does not run: calls to unknown functions, packed calls, LLVM intrinsics, tensor-core and other device operations. These are errors
    when they are reached. */
@@ -82,6 +84,7 @@ typedef enum {
     INTERP_ASSERTION,     /* a false assert, T.assume, or relation of the arguments to the declarations; ends the run */
     INTERP_UNSUPPORTED,   /* something that cannot be interpreted was reached; ends the run */
     INTERP_STEP_LIMIT,    /* ends the run */
+    INTERP_CALL,          /* a call of a function of the program that cannot be made, or that fails; ends the run */
 } InterpFinding;
 
 typedef struct {
@@ -89,6 +92,11 @@ typedef struct {
     int finding_limit;  /* stop after so many findings; 0: 20 */
     int64_t step_limit; /* executed statements; 0: none */
     InterpExtern externs;
+    const Module *module; /* whose functions a call may name by their symbols, or NULL */
+    int depth;            /* of calls between them */
+    int64_t steps_before; /* executed by the functions around the call */
+    void (*progress)(void *data, int64_t steps); /* called now and then; may be NULL */
+    void *progress_data;
     const InterpSymbol *symbols;
     int symbol_count;
 } InterpOptions;

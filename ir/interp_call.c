@@ -209,7 +209,12 @@ static InterpValue call_extern(const EvalNode *node, Thread *thread)
     Pointer pointers[count + 1];
     for (int i = 0; i < count; i++)
         args[i] = argument_value(thread, node->args[i + 1], &pointers[i]);
-    if (externs->call && externs->call(externs->data, name, args, count, &result)) {
+    const Func *callee = node->source->value.op == OP_CALL_EXTERN ? interp_callee(thread->run, name) : NULL;
+    if (callee) {
+        ExternCall call = {node, pointers, count};
+        if (interp_call_function(thread, node, callee, args, pointers, count) && thread->run->checks)
+            touch_declared(thread, &call);
+    } else if (externs->call && externs->call(externs->data, name, args, count, &result)) {
         ExternCall call = {node, pointers, count};
         if (thread->run->checks && node->source->value.op != OP_CALL_PURE_EXTERN)
             touch_declared(thread, &call);

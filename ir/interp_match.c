@@ -85,6 +85,16 @@ static int64_t argument_bytes(const InterpArg *arg, const Buffer *buffer)
     return elements * buffer->dtype.lanes * dtype_bytes(dtype_scalar(buffer->dtype));
 }
 
+static bool check_bytes(Thread *thread, const Param *param, const InterpArg *arg)
+{
+    int64_t needed = argument_bytes(arg, param->buffer);
+    if (needed > arg->bytes)
+        report_finding(thread, INTERP_ASSERTION, param, thread->run->program->func->name_span,
+                       "is called with %lld bytes of memory for '%s', which needs %lld", (long long)arg->bytes, param->buffer->name,
+                       (long long)needed);
+    return needed <= arg->bytes;
+}
+
 static void bind_argument(Thread *thread, int index, const InterpArg *arg)
 {
     Run *run = thread->run;
@@ -92,8 +102,7 @@ static void bind_argument(Thread *thread, int index, const InterpArg *arg)
     const BufferPattern *pattern = &run->program->params[index];
     const Buffer *buffer = param->buffer;
     DType dtype = buffer ? buffer->dtype : param->param->pointee.code != DT_VOID ? param->param->pointee : DTYPE(DT_UINT, 8);
-    if (buffer && (!check_argument(thread, param, pattern, arg) ||
-                   !require(thread, argument_bytes(arg, buffer) <= arg->bytes, param, "the bytes", arg->bytes, NULL)))
+    if (buffer && (!check_argument(thread, param, pattern, arg) || !check_bytes(thread, param, arg)))
         return;
     Memory *memory = memory_new(thread, buffer ? buffer->name : param->param->name, (uint64_t)run->program->param_slots[index],
                                 buffer ? buffer->scope : "global", dtype, arg->bytes, arg->data ? arg->data : "");

@@ -81,7 +81,7 @@ static void count_finding(Run *run, InterpFinding kind)
     int limit = run->options->finding_limit ? run->options->finding_limit : 20;
     run->result.kinds |= 1u << kind;
     run->result.finding_count++;
-    bool ends = kind == INTERP_ASSERTION || kind == INTERP_UNSUPPORTED || kind == INTERP_STEP_LIMIT;
+    bool ends = kind == INTERP_ASSERTION || kind == INTERP_UNSUPPORTED || kind == INTERP_STEP_LIMIT || kind == INTERP_CALL;
     if (ends || run->result.finding_count >= limit)
         run->stopped = true;
 }

@@ -1,5 +1,6 @@
 /* Statements of schedule scripts. Python's semantics for the part of Python that schedules use; everything else is a diagnostic. */
 #include "script/script_internal.h"
+#include "support/warning.h"
 
 #include <string.h>
 

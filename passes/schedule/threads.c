@@ -8,6 +8,7 @@
 #include "passes/schedule/concurrency.h"
 #include "passes/schedule/legality.h"
 #include "passes/schedule/loops.h"
+#include "support/warning.h"
 
 static bool is_thread_loop(const TreeNode *node)
 {
