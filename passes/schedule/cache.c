@@ -25,18 +25,43 @@ static bool names_buffer(const BlockStmt *block, const Buffer *buffer)
     return false;
 }
 
-/* BUFFER exists in all of the scope: it is a parameter, or SCOPE or a block around it makes it. */
-static bool check_buffer_is_outside(Schedule *sch, const TreeNode *scope, const Buffer *buffer)
+/* Nothing but declarations and lists of statements is between NODE and SCOPE: NODE runs once in it. */
+static bool is_straight_in(Schedule *sch, const TreeNode *node, const TreeNode *scope)
+{
+    const TreeNode *up = schedule_parent(sch, node);
+    while (up->stmt->kind == STMT_SEQ || up->stmt->kind == STMT_DECL_BUFFER || up->stmt->kind == STMT_ALLOCATE ||
+           up->stmt->kind == STMT_ALLOCATE_CONST || up->stmt->kind == STMT_ATTR)
+        up = schedule_parent(sch, up);
+    return up == scope && !node->in_init;
+}
+
+/* The T.decl_buffer of BUFFER among the statements of SCOPE; NULL: there is none, or loops or conditions are around it. */
+static const TreeNode *find_declaration(Schedule *sch, const TreeNode *scope, const Buffer *buffer)
+{
+    for (int i = schedule_node_index(sch, scope) + 1; i < scope->end; i++) {
+        const TreeNode *node = schedule_node_at(sch, i);
+        if (node->stmt->kind == STMT_DECL_BUFFER && node->stmt->as.declare.buffer == buffer && is_straight_in(sch, node, scope))
+            return node;
+    }
+    return NULL;
+}
+
+/* The buffer exists in all of the scope: it is a parameter, or the scope or a block around it makes it. Or a declaration in the scope makes
+   it, behind which the copy can stand. */
+static bool check_buffer_is_outside(Schedule *sch, CachePlan *plan)
 {
     const Func *func = schedule_func(sch);
+    const Buffer *buffer = plan->buffer;
     for (int i = 0; i < func->param_count; i++)
         if (func->params[i].buffer == buffer)
             return true;
-    for (const TreeNode *up = scope; up; up = schedule_scope(sch, up))
+    for (const TreeNode *up = plan->scope; up; up = schedule_scope(sch, up))
         if (names_buffer(node_block(up), buffer))
             return true;
-    sched_refuse(sch, "buffer '%s' is declared inside of block '%s', which is to hold its copy", buffer->name, block_name(scope));
-    sched_note(sch, buffer->span.file ? buffer->span : scope->stmt->span, "declared here");
+    if ((plan->declaration = find_declaration(sch, plan->scope, buffer)))
+        return true;
+    sched_refuse(sch, "buffer '%s' is declared inside of block '%s', which is to hold its copy", buffer->name, block_name(plan->scope));
+    sched_note(sch, buffer->span.file ? buffer->span : plan->scope->stmt->span, "declared here");
     return false;
 }
 
@@ -171,7 +196,7 @@ bool cache_begin(Schedule *sch, CachePlan *plan, const TreeNode *block, const Bu
     if (!check_storage_scope(sch, storage) || !check_block_has_scope(sch, block))
         return false;
     *plan = (CachePlan){.buffer = (Buffer *)buffer, .storage = storage->as.text, .scope = schedule_scope(sch, block)};
-    if (!check_buffer_is_outside(sch, plan->scope, buffer) || !check_no_alias(sch, plan->scope, buffer))
+    if (!check_buffer_is_outside(sch, plan) || !check_no_alias(sch, plan->scope, buffer))
         return false;
     find_strays(sch, plan);
     return check_no_own_write(sch, plan);

@@ -10,6 +10,7 @@ typedef struct {
     Buffer *buffer, *cache;
     Str storage;            /* the storage scope of the cache */
     const TreeNode *scope;  /* the block whose members are concerned; it allocates the cache */
+    const TreeNode *declaration; /* the T.decl_buffer in the scope that makes the buffer; NULL: the buffer exists in all of the scope */
     const TreeNode *writer; /* its one member that writes the buffer, or NULL */
     const TreeNode **users; /* the members that use the cache in place of the buffer */
     int user_count;
@@ -42,7 +43,7 @@ bool cache_listed_consumers(Schedule *sch, const CachePlan *plan, const Value *v
 /* Puts the copy right before the statement that holds the first of RELATED (COUNT members behind the writer), in the innermost sequence
    that also holds the writer; at the end of the scope when there are none. False after a refusal. */
 bool cache_place_behind_writer(Schedule *sch, CachePlan *plan, const TreeNode *const *related, int count);
-/* Puts it at the start of the scope. */
+/* Puts it at the start of the scope, behind the declarations there. */
 void cache_place_at_start(Schedule *sch, CachePlan *plan);
 /* Copies what the writer writes in one iteration of the loops around the anchor. */
 void cache_copy_written(Schedule *sch, CachePlan *plan);

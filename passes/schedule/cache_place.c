@@ -29,6 +29,15 @@ static bool check_reduction_is_over(Schedule *sch, const CachePlan *plan)
     return true;
 }
 
+/* All statements of the scope that can use the buffer: what is behind the declarations at its start, or behind the buffer's own. */
+static const TreeNode *body_of_scope(Schedule *sch, const CachePlan *plan)
+{
+    const Stmt *stmt = plan->declaration ? stmt_body(plan->declaration->stmt) : node_block(plan->scope)->body;
+    while (stmt->kind == STMT_DECL_BUFFER || stmt->kind == STMT_ALLOCATE || stmt->kind == STMT_ALLOCATE_CONST)
+        stmt = stmt_body(stmt);
+    return schedule_find_stmt(sch, stmt);
+}
+
 bool cache_place_behind_writer(Schedule *sch, CachePlan *plan, const TreeNode *const *related, int count)
 {
     const TreeNode *first = NULL;
@@ -37,7 +46,7 @@ bool cache_place_behind_writer(Schedule *sch, CachePlan *plan, const TreeNode *c
             first = related[i]; /* nodes lie in program order */
     plan->later = first;
     if (!first) {
-        plan->anchor = schedule_find_stmt(sch, node_block(plan->scope)->body);
+        plan->anchor = body_of_scope(sch, plan);
         plan->after = true;
         return true;
     }
@@ -58,7 +67,7 @@ bool cache_place_behind_writer(Schedule *sch, CachePlan *plan, const TreeNode *c
 
 void cache_place_at_start(Schedule *sch, CachePlan *plan)
 {
-    plan->anchor = schedule_find_stmt(sch, node_block(plan->scope)->body);
+    plan->anchor = body_of_scope(sch, plan);
 }
 
 /* The innermost loop or block around the anchor. */

@@ -371,7 +371,7 @@ bool check_inner_reduces_in_scope(Schedule *sch, const TreeNode *node)
 static bool check_reduction(Schedule *sch, const TreeNode *node, const TreeNode *top, bool intermediate)
 {
     if (!node_block(node)->init) {
-        sched_refuse_node(sch, node, "block '%s' has no init, so it is no reduction that could be decomposed", node_block(node)->block->name);
+        sched_refuse_node(sch, node, "block '%s' has no init, so it is no reduction", node_block(node)->block->name);
         note_block(sch, node);
         return false;
     }

@@ -9,7 +9,8 @@
              C[v] = g(B[v])
 
    Legal when the block computes each element of its buffer at once, one to one in its axes, by an expression without effects, nothing else
-   uses the buffer, no element is read that it does not compute, and what the expression reads is not written between the two places. */
+   uses the buffer, no element is read that it does not compute, and what the expression reads is not written between the two places. A block whose result nobody reads goes
+   away alone. */
 #include "passes/schedule/checks.h"
 #include "passes/schedule/concurrency.h"
 #include "passes/schedule/coverage.h"
@@ -175,8 +176,6 @@ bool primitive_compute_inline(Schedule *sch, const Value *args, Value *result)
     Buffer *buffer = store->as.store.buffer;
     int count;
     const TreeNode **consumers = scope_consumers(sch, node, DEPENDS_RAW, &count);
-    if (!count)
-        return sched_refuse(sch, "no block reads '%s', which block '%s' computes", buffer->name, block_name(node));
     const TreeNode **users = ARENA_ARRAY(sch->ctx->arena, const TreeNode *, count + 1);
     users[count] = node;
     for (int i = 0; i < count; i++) {

@@ -213,7 +213,14 @@ static bool holds(Analyzer *an, IntSet outer, IntSet inner)
     return certainly(an, EXPR_LE, outer.min, inner.min) && certainly(an, EXPR_GE, outer.max, inner.max);
 }
 
-/* The bound also holds the iterator's own domain; values beyond a bound that is certainly reached on both sides are not run over at all. */
+static bool is_constant(const Expr *expr)
+{
+    int64_t value;
+    return expr_const_int(expr, &value);
+}
+
+/* The bound also holds the iterator's own domain. Values beyond a bound that is certainly reached on both sides are not run over at all, nor
+   are those beyond constant ends of domain and bound together. */
 static void complete(Analyzer *an, const Iter *iter, IterDomain *info)
 {
     Context *ctx = analyzer_context(an);
@@ -227,8 +234,13 @@ static void complete(Analyzer *an, const Iter *iter, IterDomain *info)
         const Expr *min = iter->domain.min;
         info->domain = info->bound = (IntSet){min, op_add_int(ctx, min, -1), false};
     }
-    if (holds(an, info->domain, info->bound))
+    if (holds(an, info->domain, info->bound)) {
         info->domain = info->bound;
+        return;
+    }
+    IntSet both = int_set_intersect(an, info->domain, info->bound);
+    if (!both.empty && int_set_is_bounded(both) && is_constant(both.min) && is_constant(both.max))
+        info->domain = info->bound = both;
 }
 
 static bool find_changed_var(Visitor *visitor, const Expr *expr)

@@ -10,7 +10,10 @@
 
    Legal when both blocks compute each element of their buffers at once by expressions without effects, nothing else uses the buffer between
    them, the consumer runs once for each element that it reads, and no block in between touches what it uses; where it uses only a part, a
-   T.where keeps the rest from being written. */
+   T.where keeps the rest from being written.
+
+   A producer with an init takes a consumer that only copies each element to a place of its own: init and updates then work there. */
+#include "ir/print.h"
 #include "passes/schedule/checks.h"
 #include "passes/schedule/concurrency.h"
 #include "passes/schedule/inline.h"
@@ -30,6 +33,7 @@ typedef struct {
     const Expr *const *indices; /* under which it reads the buffer; NULL also for those of no dimension */
     int index_count;
     bool reads, several; /* it reads the buffer, under more than one list of indices */
+    bool copies;         /* the producer has an init, and the consumer is a copy of its results */
     Buffer *buffer;
 } Reverse;
 
@@ -70,6 +74,63 @@ static bool find_producer(Reverse *reverse)
     return false;
 }
 
+/* Looks for accesses of a buffer under other indices than those of one store, and for any access of another memory. */
+typedef struct {
+    Reverse *reverse;
+    const Stmt *store;
+    const Var *target; /* the memory that the consumer writes */
+    bool otherwise, target_used;
+} ElementSearch;
+
+static bool find_other_load(Visitor *visitor, const Expr *expr)
+{
+    ElementSearch *search = visitor->data;
+    const Func *func = schedule_func(search->reverse->sch);
+    if (expr->kind != EXPR_LOAD)
+        return true;
+    search->target_used |= buffer_viewed(func, expr->value.buffer)->data == search->target;
+    for (int i = 0; expr->value.buffer == search->store->as.store.buffer && i < expr->arg_count; i++)
+        search->otherwise |= !expr_equal(expr->args[i], search->store->as.store.indices[i]);
+    return true;
+}
+
+/* INIT stores to the element that STORE updates. */
+static bool starts_element(const Stmt *init, const Stmt *store)
+{
+    bool starts = init->kind == STMT_STORE && !init->as.store.mask && init->as.store.buffer == store->as.store.buffer;
+    for (int i = 0; starts && i < store->as.store.index_count; i++)
+        starts = expr_equal(init->as.store.indices[i], store->as.store.indices[i]);
+    return starts;
+}
+
+/* The producer, which has an init, starts and updates one element in each instance, and the consumer copies it: the producer may work on
+   the copy. */
+static bool check_copied_producer(Reverse *reverse)
+{
+    Schedule *sch = reverse->sch;
+    const BlockStmt *producer = node_block(reverse->producer);
+    const Stmt *body = producer->body, *target = reverse->store;
+    bool plain = body->kind == STMT_STORE && !body->as.store.mask && !producer->match_count && !producer->alloc_count &&
+                 starts_element(producer->init, body);
+    ElementSearch search = {reverse, body, buffer_viewed(schedule_func(sch), target->as.store.buffer)->data, false, false};
+    Visitor visitor = {.expr = find_other_load, .data = &search};
+    if (plain)
+        visit_stmt(&visitor, reverse->producer->stmt);
+    const Expr *value = target->as.store.value;
+    if (!plain || search.otherwise || search.target_used)
+        sched_refuse(sch, "block '%s' has an init, and does not just start and update one element", producer->block->name);
+    else if (value->kind != EXPR_LOAD || value->value.buffer != body->as.store.buffer)
+        sched_refuse(sch, "block '%s' has an init, and block '%s' does not just copy its results", producer->block->name,
+                     block_name(reverse->consumer));
+    else if (dependence_points_share(sch->ctx, schedule_func(sch), node_block(reverse->consumer)))
+        sched_refuse(sch, "block '%s' may copy two results of block '%s' to one element", block_name(reverse->consumer),
+                     producer->block->name);
+    else
+        return check_block_has_scope(sch, reverse->producer) && check_block_is_only_writer(sch, reverse->producer);
+    sched_note(sch, reverse->producer->stmt->span, "block '%s' is here", producer->block->name);
+    return false;
+}
+
 static bool check_reverse(Reverse *reverse)
 {
     Schedule *sch = reverse->sch;
@@ -78,9 +139,10 @@ static bool check_reverse(Reverse *reverse)
         !(reverse->store = inline_single_store(sch, consumer)) || !find_producer(reverse))
         return false;
     producer = reverse->producer;
-    if (!check_complete_block(sch, producer))
+    reverse->copies = node_block(producer)->init != NULL;
+    if (reverse->copies ? !check_copied_producer(reverse) : !check_complete_block(sch, producer))
         return false;
-    const Stmt *store = inline_single_store(sch, producer);
+    const Stmt *store = reverse->copies ? node_block(producer)->body : inline_single_store(sch, producer);
     if (!store)
         return false;
     reverse->buffer = store->as.store.buffer;
@@ -174,9 +236,13 @@ static const Expr *coverage_guard(Reverse *reverse, Subst *solved, const BlockSt
         vec_push(ctx->arena, &conditions,
                  op_compare(ctx, EXPR_EQ, subst_expr(ctx, solved, reverse->indices[d]), producer->body->as.store.indices[d]));
     const Expr *guard = expr_bool(ctx, true);
-    for (int i = 0; i < conditions.count; i++)
-        if (!analyzer_prove_symbolic(an, conditions.data[i]))
-            guard = op_and(ctx, guard, subst_expr(ctx, &bindings, conditions.data[i]));
+    Analyzer *running = loops_context(reverse->sch, reverse->producer); /* knows the producer's own condition too */
+    analyzer_assume(running, producer->predicate);
+    for (int i = 0; i < conditions.count; i++) {
+        const Expr *condition = subst_expr(ctx, &bindings, conditions.data[i]);
+        if (!analyzer_prove_symbolic(an, conditions.data[i]) && !analyzer_prove_symbolic(running, condition))
+            guard = op_and(ctx, guard, condition);
+    }
     return analyzer_simplify(analyzer_new(ctx), guard);
 }
 
@@ -241,6 +307,73 @@ static bool check_vars_stay(const Reverse *reverse, const Expr *guard)
     return true;
 }
 
+/* An element of a buffer in place of one of another. */
+typedef struct {
+    const Buffer *from;
+    Buffer *to;
+    const Expr *const *indices;
+    int index_count;
+} Replacement;
+
+static const Expr *replace_load(Rewriter *rewriter, const Expr *expr)
+{
+    const Replacement *element = rewriter->data;
+    if (expr->kind == EXPR_LOAD && expr->value.buffer == element->from)
+        return expr_load(rewriter->ctx, element->to, element->indices, element->index_count, NULL, expr->span);
+    return rewrite_expr_children(rewriter, expr);
+}
+
+static const Stmt *replace_store(Rewriter *rewriter, const Stmt *stmt)
+{
+    const Replacement *element = rewriter->data;
+    if (stmt->kind != STMT_STORE || stmt->as.store.buffer != element->from)
+        return rewrite_stmt_children(rewriter, stmt);
+    return stmt_store(rewriter->ctx, element->to, element->indices, element->index_count, rewrite_expr(rewriter, stmt->as.store.value), NULL,
+                      stmt->span);
+}
+
+static Region *replace_regions(Context *ctx, const Replacement *element, const Region *regions, int count)
+{
+    Region *result = ARENA_ARRAY(ctx->arena, Region, count);
+    for (int i = 0; i < count; i++) {
+        result[i] = regions[i];
+        if (regions[i].buffer != element->from)
+            continue;
+        result[i] = (Region){element->to, ARENA_ARRAY(ctx->arena, Range, element->index_count), regions[i].span};
+        for (int d = 0; d < element->index_count; d++)
+            result[i].ranges[d] = range_point(ctx, element->indices[d]);
+    }
+    return result;
+}
+
+/* PRODUCER, which has an init, working on the element that the consumer, for SOLVED, copies its results to. */
+static const Stmt *redirected_producer(Reverse *reverse, BlockStmt producer, Subst *solved)
+{
+    Context *ctx = reverse->sch->ctx;
+    const Stmt *target = reverse->store;
+    const Expr **indices = ARENA_ARRAY(ctx->arena, const Expr *, target->as.store.index_count);
+    for (int i = 0; i < target->as.store.index_count; i++)
+        indices[i] = subst_expr(ctx, solved, target->as.store.indices[i]);
+    Replacement element = {reverse->buffer, target->as.store.buffer, indices, target->as.store.index_count};
+    Rewriter rewriter = {.ctx = ctx, .expr = replace_load, .stmt = replace_store, .data = &element};
+    producer.init = rewrite_stmt(&rewriter, producer.init);
+    producer.body = rewrite_stmt(&rewriter, producer.body);
+    producer.reads = replace_regions(ctx, &element, producer.reads, producer.read_count);
+    producer.writes = replace_regions(ctx, &element, producer.writes, producer.write_count);
+    return stmt_block(ctx, producer, reverse->producer->stmt->span);
+}
+
+/* GUARD would keep some init of the producer, which has one, from running. */
+static bool check_copies_all(Reverse *reverse, const Expr *guard)
+{
+    if (!reverse->copies || expr_is_int(guard, 1))
+        return true;
+    sched_refuse(reverse->sch, "block '%s' copies only a part of what block '%s', which has an init, computes: where %s",
+                 block_name(reverse->consumer), block_name(reverse->producer), print_expr(reverse->sch->ctx, guard));
+    sched_note(reverse->sch, reverse->consumer->stmt->span, "block '%s' is here", block_name(reverse->consumer));
+    return false;
+}
+
 /* The producer with its store replaced by the consumer's; NULL after a refusal. */
 static const Stmt *merged_producer(Reverse *reverse)
 {
@@ -256,9 +389,11 @@ static const Stmt *merged_producer(Reverse *reverse)
         return NULL;
     }
     const Expr *guard = coverage_guard(reverse, &solved, &producer);
-    if (!check_calls_once(reverse, guard) || !check_vars_stay(reverse, guard) ||
+    if (!check_copies_all(reverse, guard) || !check_calls_once(reverse, guard) || !check_vars_stay(reverse, guard) ||
         !inline_check_order(sch, reverse->consumer, reverse->producer, &solved))
         return NULL;
+    if (reverse->copies)
+        return redirected_producer(reverse, producer, &solved);
     producer.predicate = op_and(ctx, producer.predicate, guard);
     /* the read goes first: its own indices must not be mistaken for those of the solution */
     const Stmt *target = reverse->store;

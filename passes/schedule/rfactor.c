@@ -13,7 +13,8 @@
                                                                    with T.init():
                                                                        C[vi] = 0
                                                                    C[vi] = C[vi] + C_rf[vk1, vi]
-   The loop is parallel in the first block. Legal for recognized reductions (sum, product, min, max, and, or,
+   The loop is parallel in the first block. Both blocks keep the annotations. Loops further out may hold other statements, see rfactor_nest.c.
+   Legal for recognized reductions (sum, product, min, max, and, or,
    bitwise operations, argmin, argmax, two sums side by side), whose updates may be regrouped; for sums, products and bitwise_xor the init
    must be neutral, since it now takes part several times. Every partial result that is combined must have been started: where a T.where
    leaves out all updates of some, as in k0 * 8 + k1 < n with n < 8, those are not combined (T.where(k1 < n) on the second block). */
@@ -38,32 +39,6 @@ static bool refuse_at(Factoring *f, const TreeNode *node)
 {
     sched_note(f->sch, node->stmt->span, "%s is here", node_words(f->sch, node));
     return false;
-}
-
-/* The loop encloses just one block, through loops alone, and so do all loops around it. */
-static bool find_block(Factoring *f)
-{
-    Schedule *sch = f->sch;
-    int count;
-    const TreeNode **blocks = schedule_child_blocks(sch, f->loop, &count);
-    const char *name = node_loop(f->loop)->var->name;
-    if (count != 1) {
-        sched_refuse(sch, "loop '%s' encloses %d blocks; rfactor needs just one", name, count);
-        return refuse_at(f, f->loop);
-    }
-    f->block = blocks[0];
-    f->scope = schedule_scope(sch, f->block);
-    f->loops = schedule_loops_around(sch, f->block, &f->loop_count);
-    for (int i = 0; i < f->loop_count; i++) {
-        const Stmt *body = node_loop(f->loops[i])->body;
-        const Stmt *inner = i + 1 < f->loop_count ? f->loops[i + 1]->stmt : f->block->stmt;
-        if (body != inner) {
-            sched_refuse(sch, "loop '%s' holds more than the nest around block '%s'", node_loop(f->loops[i])->var->name,
-                         node_block(f->block)->block->name);
-            return refuse_at(f, f->loops[i]);
-        }
-    }
-    return true;
 }
 
 bool rfactor_loop_is_used(const BlockStmt *block, const Var *var, IterKind kind)
@@ -494,10 +469,9 @@ static const Stmt *combining_block(Factoring *f)
     block.iters = iters.data;
     block.bindings = bindings.data;
     block.match_count = 0; /* it reads partial results and what its init starts from, which is no view */
-    block.annotations = (Attrs){0};
     const Stmt *stmt = stmt_block(ctx, block, f->block->stmt->span);
     Subst renaming = {0};
-    for (int i = f->loop_count - 1; i >= 0; i--) {
+    for (int i = f->loop_count - 1; i >= f->shared; i--) {
         ForStmt loop = *node_loop(f->loops[i]);
         if (rfactor_loop_is_reduced_before(f, f->loops[i]))
             continue;
@@ -560,16 +534,16 @@ static bool is_outermost_reduced(const Factoring *f)
 bool primitive_rfactor(Schedule *sch, const Value *args, Value *result)
 {
     Factoring f = {.sch = sch, .loop = schedule_loop(sch, args[0].as.loop)};
-    if (!f.loop || !(f.loop = loops_count_from_zero(sch, f.loop)) || !find_block(&f) || !check_block_has_scope(sch, f.block) ||
+    if (!f.loop || !(f.loop = loops_count_from_zero(sch, f.loop)) || !rfactor_find_nest(&f) || !check_block_has_scope(sch, f.block) ||
         !check_reduction_block(sch, f.block, NULL) || !check_loop(&f) ||
-        !check_reduction(&f) || !check_axis(&f, &args[1]))
+        !check_reduction(&f) || !check_axis(&f, &args[1]) || !rfactor_check_inputs_stay(&f))
         return false;
     make_buffers(&f);
     warn_of_new_order(sch, node_block(f.block), is_outermost_reduced(&f));
-    const Stmt *parts[] = {partial_block(&f), combining_block(&f)};
+    const Stmt *partial = partial_block(&f), *combining = combining_block(&f);
     const Block *scope = node_block(f.scope)->block, *block = node_block(f.block)->block;
     bool reduced = rfactor_loop_is_used(node_block(f.block), node_loop(f.loop)->var, ITER_REDUCE);
-    sched_replace(sch, f.loops[0]->stmt, stmt_seq(sch->ctx, parts, 2));
+    rfactor_place(&f, partial, combining);
     const Stmt *scope_stmt = schedule_find_block(sch, scope)->stmt;
     sched_replace(sch, scope_stmt, with_allocations(&f, scope_stmt));
     *result = value_block(f.partial_block);

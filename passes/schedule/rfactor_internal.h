@@ -14,12 +14,20 @@ typedef struct {
     const TreeNode *loop, *block, *scope;
     const TreeNode **loops; /* around the block, outermost first */
     int loop_count;
+    int shared; /* so many of them, from outside, hold other statements too */
     const Reduction *reduction;
     int axis;                           /* where the partial results get their new dimension */
     Buffer *partial[MOST_REDUCED];      /* one for each target */
     Block *partial_block;
     bool started;                       /* all partial results that are combined certainly are */
 } Factoring;
+
+/* Finds the block, its scope and the loops around it; false after a refusal. */
+bool rfactor_find_nest(Factoring *f);
+/* The partial results may be computed in front of the outermost loop; false after a refusal. */
+bool rfactor_check_inputs_stay(Factoring *f);
+/* Puts PARTIAL, the nest of the partial results over all loops, and COMBINING, over those that are not shared, into the program. */
+void rfactor_place(Factoring *f, const Stmt *partial, const Stmt *combining);
 
 /* An axis of KIND of BLOCK is bound to something that VAR, a loop, takes part in. */
 bool rfactor_loop_is_used(const BlockStmt *block, const Var *var, IterKind kind);
