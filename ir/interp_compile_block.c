@@ -95,6 +95,36 @@ static bool find_identity(Visitor *visitor, const Expr *expr)
     return true;
 }
 
+/* All that SOURCE, whose entry is the last of the path, writes is allocated by the blocks around it. */
+static bool writes_scratch_only(const Compiler *compiler, const BlockStmt *source)
+{
+    for (int w = 0; w < source->write_count; w++) {
+        bool scratch = false;
+        for (int i = 0; i < compiler->path.count && !scratch; i++) {
+            const PathEntry *entry = &compiler->path.data[i];
+            for (int a = 0; entry->kind == PATH_BLOCK && a < entry->source->as.block.alloc_count; a++)
+                scratch |= entry->source->as.block.allocs[a] == source->writes[w].buffer;
+        }
+        if (!scratch)
+            return false;
+    }
+    return source->write_count > 0;
+}
+
+/* Each iteration of a loop fills scratch anew: what the iteration before left there had its readers before it was overwritten. */
+static void add_refilling_loops(IdentityFinder *finder, const BlockStmt *source)
+{
+    Compiler *compiler = finder->compiler;
+    if (!writes_scratch_only(compiler, source))
+        return;
+    for (int i = 0; i < compiler->path.count; i++) {
+        const PathEntry *entry = &compiler->path.data[i];
+        const ForStmt *loop = entry->kind == PATH_LOOP && entry->source->kind == STMT_FOR ? &entry->source->as.loop : NULL;
+        if (loop && loop->kind != FOR_THREAD)
+            add_identity(finder, compile_slot(compiler, loop->var, entry->source->span));
+    }
+}
+
 static void compile_identity(Compiler *compiler, BlockInfo *block, const BlockStmt *source)
 {
     IdentityFinder finder = {.compiler = compiler};
@@ -105,6 +135,7 @@ static void compile_identity(Compiler *compiler, BlockInfo *block, const BlockSt
     for (int i = 0; i < compiler->path.count; i++)
         if (compiler->path.data[i].kind == PATH_WHILE)
             add_identity(&finder, compiler->path.data[i].node->as.repeat.iteration_slot);
+    add_refilling_loops(&finder, source);
     block->identity_slots = finder.slots.data;
     block->identity_count = finder.slots.count;
 }
