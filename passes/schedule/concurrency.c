@@ -100,7 +100,7 @@ bool primitive_parallel(Schedule *sch, const Value *args, Value *result)
 {
     (void)result;
     const TreeNode *node = schedule_loop(sch, args[0].as.loop);
-    return node && check_loop_is_not_bound(sch, node) && check_loop_has_no_jump(sch, node) && set_kind(sch, node, FOR_PARALLEL, NULL);
+    return node && check_loop_has_no_jump(sch, node) && (node = loops_unbound(sch, node)) && set_kind(sch, node, FOR_PARALLEL, NULL);
 }
 
 static bool find_effect(Visitor *visitor, const Expr *expr)
@@ -148,7 +148,7 @@ bool primitive_vectorize(Schedule *sch, const Value *args, Value *result)
 {
     (void)result;
     const TreeNode *node = schedule_loop(sch, args[0].as.loop);
-    return node && check_loop_is_not_bound(sch, node) && check_lanes(sch, node) && check_no_effects(sch, node) &&
+    return node && (node = loops_unbound(sch, node)) && check_lanes(sch, node) && check_no_effects(sch, node) &&
            check_loop_has_no_jump(sch, node) && set_kind(sch, node, FOR_VECTORIZED, NULL);
 }
 

@@ -168,16 +168,6 @@ bool check_loop_has_no_jump(Schedule *sch, const TreeNode *node)
     return false;
 }
 
-bool check_loop_is_not_bound(Schedule *sch, const TreeNode *node)
-{
-    const ForStmt *loop = node_loop(node);
-    if (loop->kind != FOR_THREAD)
-        return true;
-    sched_refuse(sch, "loop '%s' is bound to %s, on whose threads its iterations run already", loop->var->name, loop->thread);
-    sched_note(sch, node->stmt->span, "loop '%s' is here", loop->var->name);
-    return false;
-}
-
 /* Finds a statement, or an expression that must not be evaluated outside of the domain, that no block encloses. */
 typedef struct {
     const Stmt *around; /* the statement being visited */

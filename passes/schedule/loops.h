@@ -42,9 +42,6 @@ bool check_bounds_are_kept(Schedule *sch, const TreeNode *loop, const Stmt *cons
 bool check_bounds_of_nest_are_kept(Schedule *sch, const TreeNode *const *loops, int count, const Stmt *top);
 /* No break or continue below LOOP leaves or continues it: such a statement would act on another loop afterwards. */
 bool check_loop_has_no_jump(Schedule *sch, const TreeNode *loop);
-/* Its threads run the iterations of a bound loop together, statement by statement: it cannot take on another way to run. False after a
-   refusal. */
-bool check_loop_is_not_bound(Schedule *sch, const TreeNode *loop);
 /* A guard on the topmost blocks below LOOP guards all that LOOP does: no statement, and no expression with an effect or a load, lies
    outside of blocks. */
 bool check_loop_is_guardable(Schedule *sch, const TreeNode *loop);

@@ -3,9 +3,10 @@
    Before, unroll(i)                        After
      for i in range(4):                       for i in T.unroll(4):
 
-   The order of iterations stays, so unroll is legal but for a loop bound to threads, which run together; it is refused where the extent is not
+   The order of iterations stays, so unroll is legal; a loop bound to threads, which run together, is looked at as in unbind.c. It is refused where the extent is not
    known or the result would not be of a sensible size. */
 #include "ir/print.h"
+#include "passes/schedule/concurrency.h"
 #include "passes/schedule/loops.h"
 
 enum { MOST_UNROLLED_STATEMENTS = 65536 };
@@ -71,11 +72,10 @@ bool primitive_unroll(Schedule *sch, const Value *args, Value *result)
 {
     (void)result;
     const TreeNode *node = schedule_loop(sch, args[0].as.loop);
-    if (!node)
+    if (!node || !(node = loops_unbound(sch, node)))
         return false;
     const Stmt *unrolled = unrolled_loop(sch->ctx, node->stmt);
-    if (!check_extent_is_constant(sch, node) || !check_unrolled_size(sch, node, unrolled) || !check_loop_has_no_jump(sch, node) ||
-        !check_loop_is_not_bound(sch, node))
+    if (!check_extent_is_constant(sch, node) || !check_unrolled_size(sch, node, unrolled) || !check_loop_has_no_jump(sch, node))
         return false;
     sched_replace(sch, node->stmt, unrolled);
     return true;
