@@ -117,14 +117,28 @@ static const char *merge(Chooser *c)
     return step_text(c, "sch.merge(%s, %s)", loop_text(c, pair[0]), loop_text(c, pair[1]));
 }
 
+/* A step on one of the loops that PARTS, a list, holds. */
+static const char *step_on_part(Chooser *c)
+{
+    static const char *const steps[] = {"sch.split(part, [None, 4])", "sch.split(part, [2, None])", "sch.fuse(part)", "sch.unroll(part)",
+                                        "sch.parallel(part)", "sch.vectorize(part)", "sch.bind(part, \"threadIdx.x\")", "sch.blockize(part)",
+                                        "sch.loop_partition(part, [1, None])", "sch.rfactor(part, 0)", "sch.vectorize(sch.split(part, [None, 4])[1])",
+                                        "sch.reorder(*reversed(sch.split(part, [None, 3])))", "sch.fuse(*sch.split(part, [3, None]))"};
+    return steps[random_below(c->random, sizeof steps / sizeof *steps)];
+}
+
 static const char *loop_partition(Chooser *c)
 {
-    static const char *const forms[] = {", [%d, None]", ", [None, %d]", ", [%d, 1, None]", ", [%d, None], preserve_unit_iters=False"};
+    static const char *const forms[] = {"[%d, None]", "[None, %d]", "[%d, 1, None]", "[%d, None], preserve_unit_iters=False"};
     const char *form = forms[random_below(c->random, 4)];
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    return on_loop(c, "loop_partition", any_loop(c), step_text(c, form, factor(c)), 3);
+    const char *factors = step_text(c, form, factor(c));
 #pragma GCC diagnostic pop
+    if (random_chance(c->random, 40))
+        return on_loop(c, "loop_partition", any_loop(c), step_text(c, ", %s", factors), 5);
+    return step_text(c, "part = sch.loop_partition(%s, %s)[%d]\n%s", loop_text(c, any_loop(c)), factors, random_chance(c->random, 70) ? -1 : 0,
+                     step_on_part(c));
 }
 
 static const char *add_unit_loop(Chooser *c)
@@ -369,7 +383,7 @@ static const struct {
     {"split", split, 8},
     {"fuse", fuse, 5},
     {"merge", merge, 8},
-    {"loop_partition", loop_partition, 4},
+    {"loop_partition", loop_partition, 6},
     {"reorder", reorder, 5},
     {"add_unit_loop", add_unit_loop, 2},
     {"annotate", annotate, 2},

@@ -96,6 +96,7 @@ typedef struct {
     int loop_count;
     const char *bindings[MOST_AXES], *where;
     bool simple; /* every axis is bound to its own loop */
+    bool skewed; /* the range of a loop depends on a loop before */
 } Nest;
 
 static void nest_loop(Writer *w, Nest *nest, const char *var, const char *extent, const char *range)
@@ -148,7 +149,23 @@ static int fused_axis(Writer *w, const Axes *axes)
     return w->extents[second->dim].size == 0 || (mixed && w->extents[reduced->dim].size <= 0) ? -1 : index;
 }
 
-typedef enum { FORM_PLAIN, FORM_OFFSET, FORM_WIDE, FORM_TILED, FORM_BACKWARDS, FORM_ANNOTATED } BindingForm;
+typedef enum { FORM_PLAIN, FORM_OFFSET, FORM_SKEWED, FORM_WIDE, FORM_TILED, FORM_BACKWARDS, FORM_ANNOTATED } BindingForm;
+
+/* A loop from START on. */
+static void nest_from(Writer *w, Nest *nest, int index, const Axis *axis, const char *start)
+{
+    const char *extent = w->extents[axis->dim].text;
+    nest_loop(w, nest, axis->loop, extent, write_text(w, "T.serial(%s, %s + %s)", start, extent, start));
+    nest->bindings[index] = write_text(w, "%s - (%s)", axis->loop, start);
+}
+
+/* Where a loop starts: a constant of either sign, or a size. */
+static const char *random_start(Writer *w)
+{
+    static const char *const starts[] = {"3", "1", "-2", "10"};
+    const char *size = w->extents[0].text;
+    return random_chance(w->random, 30) && w->extents[0].size < 0 ? size : starts[random_below(w->random, 4)];
+}
 
 static void nest_axis(Writer *w, Nest *nest, int index, const Axis *axis, BindingForm form)
 {
@@ -156,9 +173,10 @@ static void nest_axis(Writer *w, Nest *nest, int index, const Axis *axis, Bindin
     nest->bindings[index] = loop;
     nest->simple &= form == FORM_PLAIN || form == FORM_ANNOTATED;
     switch (form) {
-    case FORM_OFFSET:
-        nest_loop(w, nest, loop, extent, write_text(w, "T.serial(3, %s + 3)", extent));
-        nest->bindings[index] = write_text(w, "%s - 3", loop);
+    case FORM_OFFSET: nest_from(w, nest, index, axis, random_start(w)); break;
+    case FORM_SKEWED:
+        nest->skewed = nest->loop_count > 0;
+        nest_from(w, nest, index, axis, nest->loop_count ? nest->loops[nest->loop_count - 1].var : "2");
         break;
     case FORM_WIDE:
         nest_loop(w, nest, loop, write_text(w, "%s + 2", extent), NULL);
@@ -183,10 +201,10 @@ static void nest_axis(Writer *w, Nest *nest, int index, const Axis *axis, Bindin
 
 static BindingForm random_form(Writer *w, const Axis *axis, bool free)
 {
-    static const BindingForm forms[] = {FORM_OFFSET, FORM_WIDE, FORM_TILED, FORM_TILED, FORM_BACKWARDS, FORM_ANNOTATED};
-    if (!random_chance(w->random, 12))
+    static const BindingForm forms[] = {FORM_OFFSET, FORM_OFFSET, FORM_SKEWED, FORM_WIDE, FORM_TILED, FORM_TILED, FORM_BACKWARDS, FORM_ANNOTATED};
+    if (!random_chance(w->random, 14))
         return FORM_PLAIN;
-    BindingForm form = forms[random_below(w->random, 6)];
+    BindingForm form = forms[random_below(w->random, 8)];
     return form == FORM_BACKWARDS && (!free || axis->kind == 'O') ? FORM_OFFSET : form;
 }
 
@@ -260,7 +278,7 @@ int writer_open_block(Writer *w, int indent, const Axes *axes, bool free)
             nest_axis(w, &nest, i, &axes->items[i], random_form(w, &axes->items[i], free));
     if (axes->repeated)
         nest_loop(w, &nest, "again", random_chance(w->random, 50) ? "1" : "2", NULL);
-    if (free && random_chance(w->random, 20))
+    if (free && !nest.skewed && random_chance(w->random, 20))
         shuffle_loops(w, &nest);
     nest_mask(w, &nest, axes);
     if (axes->count > 1 && random_chance(w->random, 8)) { /* an order of axes that is not the buffer's */
