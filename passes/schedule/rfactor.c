@@ -13,7 +13,8 @@
                                                                    with T.init():
                                                                        C[vi] = 0
                                                                    C[vi] = C[vi] + C_rf[vk1, vi]
-   The loop is parallel in the first block. Both blocks keep the annotations. Loops further out may hold other statements, see rfactor_nest.c.
+   The loop is parallel in the first block. Both blocks keep the annotations. Loops further out may hold other
+   statements, which must not write what the block reads: the partial results are computed in front of the outermost one.
    Legal for recognized reductions (sum, product, min, max, and, or,
    bitwise operations, argmin, argmax, two sums side by side), whose updates may be regrouped; for sums, products and bitwise_xor the init
    must be neutral, since it now takes part several times. Every partial result that is combined must have been started: where a T.where

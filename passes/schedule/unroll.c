@@ -3,8 +3,8 @@
    Before, unroll(i)                        After
      for i in range(4):                       for i in T.unroll(4):
 
-   The order of iterations stays, so unroll is legal; a loop bound to threads, which run together, is looked at as in unbind.c. It is refused where the extent is not
-   known or the result would not be of a sensible size. */
+   The order of iterations stays, so unroll is legal. A loop that is bound to threads may be unrolled where its threads are in no conflict that
+   running together hides. Refused where the extent is not known or the result would not be of a sensible size. */
 #include "ir/print.h"
 #include "passes/schedule/concurrency.h"
 #include "passes/schedule/loops.h"
