@@ -46,8 +46,29 @@ static LLVMValueRef float_to_float(FuncGen *gen, LLVMValueRef value, DType from,
     return emit_narrow(gen, wide, to);
 }
 
+/* An integer of 64 bits as the float64 that rounds to 16 bits as the integer itself would: beyond 2^53, what a float64 has no place for
+   leaves its trace in the last bit that it has ("round to odd"). */
+static LLVMValueRef int64_to_odd_double(FuncGen *gen, LLVMValueRef value, DType from)
+{
+    enum { SPARE_BITS = 64 - 53 };
+    const int64_t unit = INT64_C(1) << SPARE_BITS, exact = INT64_C(1) << 53;
+    LLVMBuilderRef builder = gen->builder;
+    LLVMValueRef zero = llvm_const_zero(gen->build, from), spare = LLVMBuildAnd(builder, value, llvm_const_int(gen->build, from, unit - 1), "");
+    LLVMValueRef marked = LLVMBuildOr(builder, value, llvm_const_int(gen->build, from, unit), "");
+    LLVMValueRef odd = LLVMBuildSelect(builder, LLVMBuildICmp(builder, LLVMIntNE, spare, zero, ""), marked, value, "");
+    odd = LLVMBuildAnd(builder, odd, llvm_const_int(gen->build, from, -unit), "");
+    int64_t bias = from.code == DT_INT ? exact : 0; /* one comparison for both ends */
+    LLVMValueRef biased = LLVMBuildAdd(builder, value, llvm_const_int(gen->build, from, bias), "");
+    LLVMValueRef is_exact = LLVMBuildICmp(builder, LLVMIntULE, biased, llvm_const_int(gen->build, from, exact + bias), "");
+    LLVMValueRef used = LLVMBuildSelect(builder, is_exact, value, odd, "");
+    LLVMTypeRef type = llvm_with_lanes(gen->build->f64, from.lanes);
+    return from.code == DT_INT ? LLVMBuildSIToFP(builder, used, type, "") : LLVMBuildUIToFP(builder, used, type, "");
+}
+
 static LLVMValueRef int_to_float(FuncGen *gen, LLVMValueRef value, DType from, DType to)
 {
+    if (to.bits == 16 && from.bits == 64)
+        return float_to_float(gen, int64_to_odd_double(gen, value, from), dtype_with_lanes(DTYPE_FLOAT64, to.lanes), to);
     if (to.bits == 16) {
         DType exact = dtype_with_lanes(from.bits <= 16 ? DTYPE_FLOAT32 : DTYPE_FLOAT64, to.lanes);
         return float_to_float(gen, int_to_float(gen, value, from, exact), exact, to);

@@ -62,12 +62,14 @@ static LLVMValueRef reciprocal(FuncGen *gen, LLVMValueRef value)
     return emit_relaxed(gen, LLVMBuildFDiv(gen->builder, one_like(value), value, ""));
 }
 
-/* 1 / (1 + exp(-x)) */
+/* 1 / (1 + exp(-x)). For a negative x it is exp(x) / (1 + exp(x)): exp(-x) would overflow where the result is a subnormal number. */
 static LLVMValueRef sigmoid(FuncGen *gen, LLVMValueRef value)
 {
-    LLVMValueRef minus = LLVMBuildFNeg(gen->builder, value, "");
+    LLVMValueRef one = one_like(value), size = apply_math(gen, OP_FABS, &value, 1), minus = LLVMBuildFNeg(gen->builder, size, "");
     LLVMValueRef power = apply_math(gen, OP_EXP, &minus, 1);
-    return reciprocal(gen, LLVMBuildFAdd(gen->builder, one_like(value), power, ""));
+    LLVMValueRef negative = LLVMBuildFCmp(gen->builder, LLVMRealOLT, value, LLVMConstNull(LLVMTypeOf(value)), "");
+    LLVMValueRef above = LLVMBuildSelect(gen->builder, negative, power, one, "");
+    return emit_relaxed(gen, LLVMBuildFDiv(gen->builder, above, LLVMBuildFAdd(gen->builder, one, power, ""), ""));
 }
 
 /* The exponent of ldexp is an integer, or a float that is cut to one. */

@@ -106,3 +106,15 @@ double dtype_round_float(DType t, double value)
         return round_to_format(value, 11, -14, 65504.0);
     return t.bits == 32 ? (double)(float)value : value;
 }
+
+double dtype_int_to_real(DType t, int64_t value, bool is_unsigned)
+{
+    enum { SPARE_BITS = 64 - 53 }; /* of an integer, beyond what a float64 holds */
+    const uint64_t spare = (UINT64_C(1) << SPARE_BITS) - 1, bits = (uint64_t)value;
+    bool exact = is_unsigned ? bits >> 53 == 0 : value >= -(INT64_C(1) << 53) && value <= INT64_C(1) << 53;
+    if (exact || t.bits == 64)
+        return is_unsigned ? (double)bits : (double)value;
+    /* Rounded to odd: the float64 then rounds to fewer bits as the integer itself would. */
+    uint64_t odd = (bits & spare ? bits | (spare + 1) : bits) & ~spare;
+    return dtype_round_float(t, is_unsigned ? (double)odd : (double)(int64_t)odd);
+}

@@ -70,5 +70,8 @@ bool dtype_holds(DType t, int64_t value);
 int64_t dtype_wrap(DType t, int64_t value);
 /* VALUE rounded to the float type (float16, bfloat16 and float32 to nearest even). */
 double dtype_round_float(DType t, double value);
+/* A float64 that rounds to the float type as the integer VALUE (the bit pattern of a uint64 when IS_UNSIGNED) does: VALUE where a float64
+   holds it. */
+double dtype_int_to_real(DType t, int64_t value, bool is_unsigned);
 
 #endif

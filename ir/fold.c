@@ -158,7 +158,7 @@ const Expr *fold_cast(Context *ctx, DType dtype, const Expr *value)
         if (dtype_is_integer(dtype))
             return expr_int_at(ctx, dtype, dtype_wrap(dtype, x), value->span);
         if (dtype_is_float(dtype))
-            return expr_float(ctx, dtype, is_unsigned64(value->dtype) ? (double)(uint64_t)x : (double)x);
+            return expr_float(ctx, dtype, dtype_int_to_real(dtype, x, is_unsigned64(value->dtype)));
     }
     if (value->kind == EXPR_FLOAT) {
         double x = value->value.real, literal = value->value.literal;

@@ -80,14 +80,14 @@ static int64_t eval_real_to_bool(const EvalNode *node, Thread *thread)
     return eval_real(node->args[0], thread) != 0;
 }
 
-/* Rounds once: float32 is not made by way of double, which matters beyond 2^53. */
+/* Rounds once: no type is made by way of double, which matters beyond 2^53. */
 static double eval_integer_to_real(const EvalNode *node, Thread *thread)
 {
     int64_t value = eval_integer(node->args[0], thread);
     bool is_unsigned = node->args[0]->dtype.code == DT_UINT;
     if (node->dtype.code == DT_FLOAT && node->dtype.bits == 32)
         return is_unsigned ? (float)(uint64_t)value : (float)value;
-    return eval_round(node->dtype, is_unsigned ? (double)(uint64_t)value : (double)value);
+    return eval_round(node->dtype, dtype_int_to_real(node->dtype, value, is_unsigned));
 }
 
 static double eval_real_to_real(const EvalNode *node, Thread *thread)

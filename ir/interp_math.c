@@ -6,9 +6,11 @@
 #include "ir/interp_internal.h"
 
 /* --- Float functions of one and two arguments: the double function, rounded to the type --- */
+/* 1 / (1 + exp(-x)), where exp does not overflow. */
 static double sigmoid(double x)
 {
-    return 1 / (1 + exp(-x));
+    double power = exp(-fabs(x));
+    return (x < 0 ? power : 1) / (1 + power);
 }
 static double reciprocal_sqrt(double x)
 {

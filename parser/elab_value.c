@@ -150,19 +150,25 @@ const Expr *value_to_expr(Elab *elab, const Value *value)
     }
 }
 
+static const Expr *unfitting_int(Elab *elab, const Value *value, DType dtype)
+{
+    const char *text = arena_printf(elab->ctx->arena, value->huge ? "%llu" : "%lld", (long long)value->as.integer);
+    diag_error(elab->ctx, value->span, "%s does not fit in %s", text, dtype_name(elab->ctx, dtype));
+    return NULL;
+}
+
 /* The int constant VALUE as one of scalar type DTYPE. */
 static const Expr *int_to_typed(Elab *elab, const Value *value, DType dtype)
 {
     Context *ctx = elab->ctx;
-    if (dtype_is_float(dtype))
-        return expr_float(ctx, dtype, value->huge ? (double)(uint64_t)value->as.integer : (double)value->as.integer);
+    if (dtype_is_float(dtype)) {
+        double real = dtype_int_to_real(dtype, value->as.integer, value->huge);
+        return isfinite(dtype_round_float(dtype, real)) ? expr_float(ctx, dtype, real) : unfitting_int(elab, value, dtype);
+    }
     bool is_uint64 = dtype.code == DT_UINT && dtype.bits == 64;
     bool fits = value->huge ? is_uint64 : is_uint64 ? value->as.integer >= 0 : dtype_holds(dtype, value->as.integer);
-    if (!fits) {
-        const char *text = arena_printf(ctx->arena, value->huge ? "%llu" : "%lld", (long long)value->as.integer);
-        diag_error(ctx, value->span, "%s does not fit in %s", text, dtype_name(ctx, dtype));
-        return NULL;
-    }
+    if (!fits)
+        return unfitting_int(elab, value, dtype);
     return expr_int_at(ctx, dtype, value->as.integer, value->span);
 }
 
