@@ -4,8 +4,8 @@
                                    B[i] = A[idx[i]]
 
    An access that stands under a condition (if_then_else, and, or) is checked under it. What the loop bounds and the conditions around it
-   prove is left out. Not checked: what calls access through pointers, vector accesses under a mask, and indices that call something with
-   effects, which a check would repeat. */
+   prove is left out; of a vector access each lane is checked under its own part of the mask. Not checked: what calls access through
+   pointers, and indices that call something with effects, which a check would repeat. */
 #include "passes/lower/state.h"
 
 typedef struct {
@@ -20,10 +20,11 @@ typedef struct {
     VEC(BoundsCheck) checks; /* of the statement at hand, in the order of evaluation */
 } Bounds;
 
-static void add_check(Bounds *bounds, const Expr *condition, const Expr *path, const Buffer *buffer, int dim)
+/* CONDITION must hold where PATH (NULL: always) does, unless that is proven of CLAIM, which says the same. */
+static void add_check(Bounds *bounds, const Expr *claim, const Expr *condition, const Expr *path, const Buffer *buffer, int dim)
 {
     Context *ctx = bounds->ctx;
-    if (condition->opaque || (path && path->opaque) || analyzer_prove(bounds->an, condition))
+    if (condition->opaque || (path && path->opaque) || analyzer_prove(bounds->an, claim))
         return;
     if (path)
         condition = op_or(ctx, op_not(ctx, path, span_none()), condition);
@@ -33,30 +34,118 @@ static void add_check(Bounds *bounds, const Expr *condition, const Expr *path, c
     vec_push(ctx->arena, &bounds->checks, ((BoundsCheck){condition, buffer, dim}));
 }
 
+/* VECTOR's lane LANE; a scalar is each of its lanes. NULL where it has no form of its own. */
+static const Expr *lane_of(Context *ctx, const Expr *vector, int lane)
+{
+    if (vector->dtype.lanes == 1)
+        return vector;
+    if (vector->kind == EXPR_RAMP && vector->args[0]->dtype.lanes == 1)
+        return op_add(ctx, vector->args[0], op_mul_int(ctx, vector->args[1], lane));
+    if (vector->kind == EXPR_BROADCAST && vector->args[0]->dtype.lanes == 1)
+        return vector->args[0];
+    bool lanewise = expr_is_binary(vector) || vector->kind == EXPR_NOT || vector->kind == EXPR_CAST || vector->kind == EXPR_SELECT ||
+                    vector->kind == EXPR_LOAD || expr_is_call(vector, OP_IF_THEN_ELSE);
+    if (!lanewise)
+        return NULL;
+    const Expr **args = ARENA_ARRAY(ctx->arena, const Expr *, vector->arg_count);
+    for (int i = 0; i < vector->arg_count; i++)
+        if (!(args[i] = lane_of(ctx, vector->args[i], lane)))
+            return NULL;
+    if (vector->kind == EXPR_CAST)
+        return op_cast(ctx, dtype_scalar(vector->dtype), args[0]);
+    return expr_with_args(ctx, vector, args);
+}
+
+/* An index against the ends of a dimension. LOW is NULL for unsigned indices, which are never negative. */
+typedef struct {
+    const Expr *low, *high;
+} Inside;
+
+static Inside compare_ends(Context *ctx, const Expr *index, const Expr *extent)
+{
+    return (Inside){op_compare(ctx, EXPR_LE, expr_int(ctx, index->dtype, 0), index), op_compare(ctx, EXPR_LT, index, extent)};
+}
+
+/* INDEX lies in dimension D of BUFFER, as the access computes it: in 64 bits, where products of narrower indices do not overflow. */
+static Inside is_inside(Context *ctx, const Buffer *buffer, int d, const Expr *index)
+{
+    const DType wide = DTYPE(DT_UINT, 64);
+    const Expr *extent = expr_in_int64(ctx, buffer->shape[d]);
+    if (index->dtype.code == DT_UINT)
+        return (Inside){NULL, op_compare(ctx, EXPR_LT, op_cast(ctx, wide, index), op_cast(ctx, wide, extent))};
+    return compare_ends(ctx, expr_in_int64(ctx, index), extent);
+}
+
+/* What is_inside says, in the words of the program. The analyzer computes with index types as with all integers, so what it proves of
+   these holds in 64 bits. */
+static Inside claim_inside(Context *ctx, const Buffer *buffer, int d, const Expr *index)
+{
+    return dtype_is_index(index->dtype) ? compare_ends(ctx, index, buffer->shape[d]) : is_inside(ctx, buffer, d, index);
+}
+
+static void check_scalar(Bounds *bounds, const Buffer *buffer, int d, const Expr *index, const Expr *path)
+{
+    Inside claim = claim_inside(bounds->ctx, buffer, d, index), inside = is_inside(bounds->ctx, buffer, d, index);
+    if (inside.low)
+        add_check(bounds, claim.low, inside.low, path, buffer, d);
+    add_check(bounds, claim.high, inside.high, path, buffer, d);
+}
+
+/* An index that runs evenly over the lanes is inside if its ends are. */
+static void check_ramp(Bounds *bounds, const Buffer *buffer, int d, const Expr *ramp, const Expr *path)
+{
+    Context *ctx = bounds->ctx;
+    const Expr *first = ramp->args[0], *stride = ramp->args[1];
+    if (!dtype_is_index(ramp->dtype)) {
+        first = expr_in_int64(ctx, first);
+        stride = expr_in_int64(ctx, stride);
+    }
+    check_scalar(bounds, buffer, d, first, path);
+    check_scalar(bounds, buffer, d, op_add(ctx, first, op_mul_int(ctx, stride, ramp->dtype.lanes - 1)), path);
+}
+
+static void check_lanes(Bounds *bounds, const Buffer *buffer, int d, const Expr *index, const Expr *path, int lanes)
+{
+    Context *ctx = bounds->ctx;
+    const Expr *all = NULL, *last = NULL;
+    for (int lane = 0; lane < lanes; lane++) {
+        const Expr *item = lane_of(ctx, index, lane), *needed = path ? lane_of(ctx, path, lane) : NULL;
+        if (!item || (path && !needed))
+            return;
+        Inside inside = is_inside(ctx, buffer, d, item);
+        const Expr *both_ends = inside.low ? op_and(ctx, inside.low, inside.high) : inside.high;
+        both_ends = needed ? op_or(ctx, op_not(ctx, needed, span_none()), both_ends) : both_ends;
+        if (last && expr_equal(last, both_ends))
+            continue;
+        last = both_ends;
+        all = all ? op_and(ctx, all, both_ends) : both_ends;
+    }
+    add_check(bounds, all, all, NULL, buffer, d);
+}
+
 /* The element of BUFFER at INDICES must exist where PATH (NULL: always) holds. */
 static void check_access(Bounds *bounds, const Buffer *buffer, const Expr *const *indices, const Expr *path)
 {
-    Context *ctx = bounds->ctx;
     for (int d = 0; d < buffer->ndim; d++) {
-        const Expr *first = indices[d], *last = indices[d];
-        if (first->dtype.lanes > 1 && first->kind != EXPR_RAMP)
-            continue;
-        if (first->kind == EXPR_RAMP) {
-            first = indices[d]->args[0];
-            last = op_add(ctx, first, op_mul_int(ctx, indices[d]->args[1], indices[d]->dtype.lanes - 1));
-        }
-        const Expr *zero = expr_int(ctx, first->dtype, 0);
-        add_check(bounds, op_compare(ctx, EXPR_LE, zero, first), path, buffer, d);
-        add_check(bounds, op_compare(ctx, EXPR_LT, last, buffer->shape[d]), path, buffer, d);
-        if (first != last)
-            add_check(bounds, op_and(ctx, op_compare(ctx, EXPR_LT, first, buffer->shape[d]), op_compare(ctx, EXPR_LE, zero, last)), path,
-                      buffer, d);
+        const Expr *index = indices[d];
+        int lanes = path && path->dtype.lanes > index->dtype.lanes ? path->dtype.lanes : index->dtype.lanes;
+        if (lanes == 1)
+            check_scalar(bounds, buffer, d, index, path);
+        else if (index->kind == EXPR_RAMP && index->args[0]->dtype.lanes == 1 && (!path || path->dtype.lanes == 1))
+            check_ramp(bounds, buffer, d, index, path);
+        else
+            check_lanes(bounds, buffer, d, index, path, lanes);
     }
+}
+
+static const Expr *with_lanes_of(Context *ctx, const Expr *expr, const Expr *other)
+{
+    return expr->dtype.lanes < other->dtype.lanes ? expr_broadcast(ctx, expr, other->dtype.lanes) : expr;
 }
 
 static const Expr *both(Context *ctx, const Expr *path, const Expr *condition)
 {
-    return path ? op_and(ctx, path, condition) : condition;
+    return path ? op_and(ctx, with_lanes_of(ctx, path, condition), with_lanes_of(ctx, condition, path)) : condition;
 }
 
 static void check_expr(Bounds *bounds, const Expr *expr, const Expr *path);
@@ -64,7 +153,8 @@ static void check_expr(Bounds *bounds, const Expr *expr, const Expr *path);
 static void check_expr_under(Bounds *bounds, const Expr *expr, const Expr *path, const Expr *condition)
 {
     AnalyzerScope scope = analyzer_enter(bounds->an);
-    facts_assume(bounds->an, condition);
+    if (condition->dtype.lanes == 1)
+        facts_assume(bounds->an, condition);
     check_expr(bounds, expr, both(bounds->ctx, path, condition));
     analyzer_leave(bounds->an, scope);
 }
@@ -72,13 +162,12 @@ static void check_expr_under(Bounds *bounds, const Expr *expr, const Expr *path,
 static void check_expr(Bounds *bounds, const Expr *expr, const Expr *path)
 {
     Context *ctx = bounds->ctx;
-    bool scalar_choice = expr->arg_count && expr->args[0]->dtype.lanes == 1;
-    if ((expr->kind == EXPR_AND || expr->kind == EXPR_OR) && scalar_choice) {
+    if (expr->kind == EXPR_AND || expr->kind == EXPR_OR) {
         check_expr(bounds, expr->args[0], path);
         check_expr_under(bounds, expr->args[1], path, expr->kind == EXPR_AND ? expr->args[0] : op_not(ctx, expr->args[0], span_none()));
         return;
     }
-    if (expr_is_call(expr, OP_IF_THEN_ELSE) && scalar_choice) {
+    if (expr_is_call(expr, OP_IF_THEN_ELSE)) {
         check_expr(bounds, expr->args[0], path);
         check_expr_under(bounds, expr->args[1], path, expr->args[0]);
         check_expr_under(bounds, expr->args[2], path, op_not(ctx, expr->args[0], span_none()));
@@ -93,8 +182,8 @@ static void check_expr(Bounds *bounds, const Expr *expr, const Expr *path)
     const Expr *parent = address ? expr->args[0] : expr;
     for (int i = 0; i < parent->arg_count; i++)
         check_expr(bounds, parent->args[i], path);
-    if (expr->kind == EXPR_LOAD && !expr->predicated)
-        check_access(bounds, expr->value.buffer, expr->args, path);
+    if (expr->kind == EXPR_LOAD)
+        check_access(bounds, expr->value.buffer, expr->args, expr->predicated ? both(ctx, path, load_mask(expr)) : path);
 }
 
 /* The expressions that STMT itself evaluates. */
@@ -112,8 +201,7 @@ static void check_own_exprs(Bounds *bounds, const Stmt *stmt)
         for (int i = 0; i < stmt->as.store.index_count; i++)
             check_expr(bounds, stmt->as.store.indices[i], NULL);
         check_expr(bounds, stmt->as.store.value, NULL);
-        if (!stmt->as.store.mask)
-            check_access(bounds, stmt->as.store.buffer, stmt->as.store.indices, NULL);
+        check_access(bounds, stmt->as.store.buffer, stmt->as.store.indices, stmt->as.store.mask);
         break;
     case STMT_EVALUATE: check_expr(bounds, stmt->as.evaluate, NULL); break;
     case STMT_ALLOCATE:
