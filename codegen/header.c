@@ -1,11 +1,12 @@
 /* The C header of a module: one prototype for each exported function, with a comment that says what its arguments are.
 
-   Names of parameters are adapted to C and C++ (keywords, characters that identifiers cannot have, repetitions); a function whose exported
-   name is no C identifier is described in a comment only. */
+   Names of parameters are adapted to C and C++ (keywords, types, macros, characters that identifiers cannot have, repetitions); a function
+   whose exported name is no C identifier is described in a comment only. */
 #include <ctype.h>
 #include <string.h>
 
 #include "codegen/backend.h"
+#include "ir/c_names.h"
 #include "ir/print.h"
 #include "ir/signature.h"
 #include "support/strbuf.h"
@@ -14,32 +15,12 @@ enum { LINE_LIMIT = 100 };
 
 /* --- Names --- */
 
-static const char *const reserved_words[] = {
-    "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch", "char", "class", "compl", "concept",
-    "const", "const_cast", "consteval", "constexpr", "constinit", "continue", "decltype", "default", "delete", "do", "double", "dynamic_cast", "else", "enum",
-    "explicit", "export", "extern", "false", "float", "for", "friend", "goto", "if", "inline", "int", "int16_t", "int32_t", "int64_t", "int8_t", "long",
-    "mutable", "namespace", "new", "noexcept", "not", "not_eq", "nullptr", "operator", "or", "or_eq", "private", "protected", "public", "register",
-    "reinterpret_cast", "requires", "restrict", "return", "short", "signed", "sizeof", "static", "static_assert", "static_cast", "struct", "switch", "template",
-    "this", "thread_local", "throw", "true", "try", "typedef", "typeid", "typename", "typeof", "uint16_t", "uint32_t", "uint64_t", "uint8_t", "union",
-    "unsigned", "using", "virtual", "void", "volatile", "wchar_t", "while", "xor", "xor_eq",
-};
-
-static bool is_reserved(const char *name)
-{
-    for (size_t i = 0; i < sizeof reserved_words / sizeof *reserved_words; i++)
-        if (!strcmp(reserved_words[i], name))
-            return true;
-    return false;
-}
-
 static bool is_identifier(const char *name)
 {
-    if (!isalpha((unsigned char)*name) && *name != '_')
-        return false;
     for (const char *c = name; *c; c++)
         if (!isalnum((unsigned char)*c) && *c != '_')
             return false;
-    return !is_reserved(name);
+    return !isdigit((unsigned char)*name);
 }
 
 /* What a function's prototype and comment are written from. */
@@ -56,11 +37,8 @@ typedef struct {
 static const char *c_name(FuncHeader *header, const char *name)
 {
     Context *ctx = header->ctx;
-    char *clean = arena_printf(ctx->arena, "%s%s", isdigit((unsigned char)*name) ? "_" : "", name);
-    for (char *c = clean; *c; c++)
-        if (!isalnum((unsigned char)*c))
-            *c = '_';
-    Str candidate = context_internf(ctx, "%s%s", clean, is_reserved(clean) ? "_" : "");
+    Str clean = c_identifier(ctx, name);
+    Str candidate = !c_owns_parameter_name(clean) ? clean : context_internf(ctx, *clean == '_' ? "arg%s" : "%s_", clean);
     for (int i = 1; map_has(&header->taken, candidate); i++)
         candidate = context_internf(ctx, "%s_%d", clean, i);
     map_set(ctx->arena, &header->taken, candidate, (void *)candidate);
@@ -128,6 +106,16 @@ static void add_prototype(FuncHeader *header)
 
 static const char *operand_text(FuncHeader *header, const Expr *operand);
 
+/* TEXT without what would end a comment or begin another. */
+static const char *comment_text(Context *ctx, const char *text)
+{
+    char *clean = arena_strndup(ctx->arena, text, strlen(text));
+    for (char *c = clean; *c; c++)
+        if ((c[0] == '*' && c[1] == '/') || (c[0] == '/' && c[1] == '*') || (unsigned char)*c < ' ')
+            *c = '_';
+    return clean;
+}
+
 /* DIM in the spelling of C and under C's names; sizes are never negative, so that C's division is the one meant. What C has no simple
    spelling for is printed as in the program. */
 static const char *dim_text(FuncHeader *header, const Expr *dim)
@@ -147,7 +135,7 @@ static const char *dim_text(FuncHeader *header, const Expr *dim)
         if (dim->kind == operators[i].kind)
             return context_internf(header->ctx, "%s %s %s", operand_text(header, dim->args[0]), operators[i].op,
                                    operand_text(header, dim->args[1]));
-    return print_expr(header->ctx, dim);
+    return comment_text(header->ctx, print_expr(header->ctx, dim));
 }
 
 static const char *operand_text(FuncHeader *header, const Expr *operand)
@@ -182,7 +170,7 @@ static void describe_buffer(FuncHeader *header, int index)
         strbuf_add(out, ", strides in elements ");
         add_dims(header, buffer->strides, buffer->ndim);
     }
-    if (!expr_is_int(buffer->elem_offset, 0))
+    if (!expr_is_int(buffer->elem_offset, 0) && !is_unnamed_offset(buffer))
         strbuf_printf(out, ", first element at index %s", dim_text(header, buffer->elem_offset));
     if (aligned)
         strbuf_printf(out, ", aligned to %d bytes", buffer->data_alignment);
@@ -230,45 +218,83 @@ static const Signature *header_signature(Context *ctx, const Func *func, const F
     return signature;
 }
 
-static void add_func(Context *ctx, StrBuf *out, const Func *func, const Func *source)
+static void add_func(FuncHeader *header)
 {
-    FuncHeader header = {.ctx = ctx, .func = func, .signature = header_signature(ctx, func, source), .out = out};
-    choose_names(&header);
-    add_comment(&header);
-    if (is_identifier(header.signature->symbol))
-        add_prototype(&header);
+    add_comment(header);
+    if (is_identifier(header->signature->symbol))
+        add_prototype(header);
     else
-        strbuf_printf(out, "/* C has no way to name the symbol %s. */\n", header.signature->symbol);
+        strbuf_printf(header->out, "/* C has no way to name the symbol %s. */\n", header->signature->symbol);
 }
 
 /* --- The file --- */
 
-/* "out/my-kernel.h" -> "MY_KERNEL_H" */
-static const char *include_guard(Context *ctx, const char *header_name)
+typedef VEC(FuncHeader) FuncHeaderList;
+
+/* The exported functions of MODULE. */
+static FuncHeaderList list_headers(Context *ctx, StrBuf *out, const Module *module, const Module *source)
+{
+    FuncHeaderList headers = {0};
+    for (int i = 0; i < module->func_count; i++) {
+        const Func *func = module->funcs[i], *before = source ? module_find(source, func->name) : NULL;
+        if (func->is_private)
+            continue;
+        FuncHeader header = {.ctx = ctx, .func = func, .signature = header_signature(ctx, func, before), .out = out};
+        choose_names(&header);
+        vec_push(ctx->arena, &headers, header);
+    }
+    return headers;
+}
+
+static bool is_used(const FuncHeaderList *headers, Str name)
+{
+    for (int i = 0; i < headers->count; i++)
+        if (!strcmp(headers->data[i].signature->symbol, name) || map_has(&headers->data[i].taken, name))
+            return true;
+    return false;
+}
+
+/* "out/my-kernel.h" -> "MY_KERNEL_H", which no function or parameter is called. */
+static const char *include_guard(Context *ctx, const FuncHeaderList *headers, const char *header_name)
 {
     const char *base = header_name && strcmp(header_name, "-") ? header_name : "tirc_module.h";
     const char *slash = strrchr(base, '/');
     base = slash ? slash + 1 : base;
-    char *guard = arena_printf(ctx->arena, "%s%s", isalpha((unsigned char)*base) ? "" : "TIRC_", base);
-    for (char *c = guard; *c; c++)
+    char *text = arena_printf(ctx->arena, "%s%s", isalpha((unsigned char)*base) ? "" : "TIRC_", base);
+    for (char *c = text; *c; c++)
         *c = isalnum((unsigned char)*c) ? (char)toupper((unsigned char)*c) : '_';
+    Str guard = context_intern(ctx, text);
+    while (is_used(headers, guard) || c_owns_parameter_name(guard))
+        guard = context_internf(ctx, "%s_", guard);
     return guard;
 }
+
+/* C++ has restrict under another name, C89 only as an extension. */
+static const char restrict_text[] = "#ifndef TIRC_RESTRICT\n"
+                                    "#ifdef __cplusplus\n"
+                                    "#define TIRC_RESTRICT __restrict\n"
+                                    "#elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 199901L\n"
+                                    "#define TIRC_RESTRICT restrict\n"
+                                    "#elif defined __GNUC__\n"
+                                    "#define TIRC_RESTRICT __restrict\n"
+                                    "#else\n"
+                                    "#define TIRC_RESTRICT\n"
+                                    "#endif\n"
+                                    "#endif\n\n";
 
 const char *header_text(Context *ctx, const Module *module, const Module *source, const char *header_name)
 {
     StrBuf out = {.arena = ctx->arena};
-    const char *guard = include_guard(ctx, header_name);
+    FuncHeaderList headers = list_headers(ctx, &out, module, source);
+    const char *guard = include_guard(ctx, &headers, header_name);
     strbuf_printf(&out,
                   "/* Made by tirc. Buffers are row major and compact, aligned to their elements, and must not overlap, where nothing else is said.\n"
                   "   float16 and bfloat16 travel as the bits in a uint16_t, bool as a uint8_t (0 or 1). tirc_last_error() is in tirc_rt.h. */\n"
-                  "#ifndef %s\n#define %s\n\n#include <stdint.h>\n\n"
-                  "#ifndef TIRC_RESTRICT\n#ifdef __cplusplus\n#define TIRC_RESTRICT __restrict\n#else\n#define TIRC_RESTRICT restrict\n#endif\n#endif\n\n"
+                  "#ifndef %s\n#define %s\n\n#include <stdint.h>\n\n%s"
                   "#ifdef __cplusplus\nextern \"C\" {\n#endif\n",
-                  guard, guard);
-    for (int i = 0; i < module->func_count; i++)
-        if (!module->funcs[i]->is_private)
-            add_func(ctx, &out, module->funcs[i], source ? module_find(source, module->funcs[i]->name) : NULL);
+                  guard, guard, restrict_text);
+    for (int i = 0; i < headers.count; i++)
+        add_func(&headers.data[i]);
     strbuf_add(&out, "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
     return strbuf_text(&out);
 }

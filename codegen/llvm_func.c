@@ -91,6 +91,8 @@ static void bind_params(FuncGen *gen)
         LLVMSetValueName2(value, name, strlen(name));
         if (param->buffer)
             gen_bind(gen, param->buffer->data, value);
+        if (param->buffer && is_unnamed_offset(param->buffer))
+            gen_bind(gen, param->buffer->elem_offset->value.var, llvm_const_zero(gen->build, param->buffer->elem_offset->dtype));
         gen_bind(gen, param->param, param->buffer ? value : emit_from_abi(gen, value, param->param->dtype));
     }
 }

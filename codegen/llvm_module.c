@@ -278,7 +278,7 @@ bool llvm_compile(Context *ctx, const Module *module, const CodegenOptions *opti
     *out = (CodegenOutput){0};
     LlvmBuild build = {.ctx = ctx, .options = options, .llvm = llvm_context(ctx), .out = out};
     set_types(&build);
-    if (!llvm_target_open(ctx, options, &build.target))
+    if (!interface_check(ctx, module) || !llvm_target_open(ctx, options, &build.target))
         return false;
     out->times.setup = seconds_now() - start;
     bool ok = run_phases(&build, units, module, kinds, errors_before);

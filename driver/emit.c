@@ -140,6 +140,9 @@ static bool prepare_outputs(Driver *driver, OutputList *outputs)
     if (options->syntax_only)
         return !options->depfile || add_depfile(driver, outputs, options->output);
     const char *first_path = NULL, *only = emit & (emit - 1) ? NULL : options->output;
+    bool interface = compiled || emit & EMIT_BIT_HEADER || options->header;
+    if (interface && !interface_check(driver->ctx, driver->program->module))
+        return false;
     if (compiled && !emit_compiled(driver, compiled, outputs, &first_path))
         return false;
     if (emit & EMIT_BIT_TIR &&

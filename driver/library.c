@@ -221,9 +221,11 @@ bool driver_compile(Driver *driver, const Module *module, unsigned kinds, Codege
     return true;
 }
 
-/* Of what tirc_emit gives, all but machine code. */
+/* Of what tirc_emit gives, all but machine code; NULL after a diagnostic. */
 static const char *emit_text(Driver *driver, const tirc_program *program, unsigned emit, size_t *length)
 {
+    if (emit == EMIT_BIT_HEADER && !interface_check(driver->ctx, program->module))
+        return NULL;
     const char *text = emit == EMIT_BIT_TIR ? print_module(driver->ctx, program->module)
                                             : header_text(driver->ctx, program->module, program->source, NULL);
     *length = strlen(text);

@@ -60,6 +60,11 @@ Map argdata_values(const ArgData *data)
         if (!data->func->params[i].buffer && dtype_is_integer(data->func->params[i].param->dtype))
             map_set(arena, &values, data->func->params[i].param,
                     (void *)expr_int(data->ctx, data->func->params[i].param->dtype, data->items[i].arg.scalar.as.integer));
+    for (int i = 0; i < data->func->param_count; i++) {
+        const Buffer *buffer = data->func->params[i].buffer;
+        if (buffer && is_unnamed_offset(buffer))
+            map_set(arena, &values, buffer->elem_offset->value.var, (void *)expr_int(data->ctx, buffer->elem_offset->dtype, 0));
+    }
     return values;
 }
 

@@ -102,11 +102,11 @@ static void print_strides(Printer *printer, Declared *declared, const Buffer *bu
     print_text(printer, buffer->ndim == 1 ? ",)" : ")");
 }
 
-/* True when the offset is a variable of the buffer's own; an offset_factor then says so. */
+/* True when the offset is a variable of the buffer's own that has no name; an offset_factor then says so. */
 static bool define_own_offset(Printer *printer, const Buffer *buffer)
 {
     const Var *var = fresh_var(printer, buffer->elem_offset);
-    if (!var || !spelled_through_buffer(buffer, var))
+    if (!var || !var->unnamed || !spelled_through_buffer(buffer, var))
         return false;
     printer_define_as(printer, var, context_internf(printer->ctx, "%s.elem_offset", printer_buffer(printer, buffer)));
     return true;

@@ -84,7 +84,7 @@ static Str legal_name(Printer *printer, Str hint, const char *fallback)
         return context_intern(printer->ctx, fallback);
     char *copy = NULL;
     for (size_t i = 0; hint[i]; i++) {
-        if (hint[i] == '_' || isalnum((unsigned char)hint[i]))
+        if (hint[i] == '_' || isalnum((unsigned char)hint[i]) || (unsigned char)hint[i] >= 0x80) /* names are UTF-8 */
             continue;
         if (!copy)
             copy = arena_strndup(printer->ctx->arena, hint, strlen(hint));

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "ir/c_names.h"
 #include "ir/walk.h"
 
 typedef struct {
@@ -52,6 +53,11 @@ static bool find_in_stmt(Visitor *visitor, const Stmt *stmt)
     return true;
 }
 
+bool is_unnamed_offset(const Buffer *buffer)
+{
+    return buffer->elem_offset->kind == EXPR_VAR && buffer->elem_offset->value.var->unnamed;
+}
+
 typedef struct {
     Map seen;
     VEC(Var *) dims;
@@ -81,18 +87,29 @@ static void collect_dims(Context *ctx, const Func *func, Signature *signature)
             add_dim(ctx, &list, buffer->shape[d], i);
         for (int d = 0; buffer->strides && d < buffer->ndim; d++)
             add_dim(ctx, &list, buffer->strides[d], i);
-        add_dim(ctx, &list, buffer->elem_offset, i);
+        if (!is_unnamed_offset(buffer))
+            add_dim(ctx, &list, buffer->elem_offset, i);
     }
     signature->dims = list.dims.data;
     signature->dim_params = list.params.data;
     signature->dim_count = list.dims.count;
 }
 
+static bool is_ascii(const char *text)
+{
+    while (*text && (unsigned char)*text < 0x80)
+        text++;
+    return !*text;
+}
+
+/* A name that C, its library or the runtime owns would capture their callers: that one gets a prefix. */
 static Str exported_symbol(Context *ctx, const Func *func)
 {
     const AttrValue *value = attrs_get(func->attrs, "global_symbol");
     Str symbol = value && value->kind == ATTR_EXPR && value->expr->kind == EXPR_STRING ? value->expr->value.text : func->name;
-    return strcmp(symbol, "main") ? symbol : context_intern(ctx, "tir_main");
+    if (*symbol && !is_ascii(symbol))
+        symbol = c_identifier(ctx, symbol);
+    return !strcmp(symbol, "main") || c_owns_function_name(symbol) ? context_internf(ctx, "tir_%s", symbol) : symbol;
 }
 
 const Signature *func_signature(Context *ctx, const Func *func)

@@ -6,7 +6,7 @@
 
 /* How an exported function is called: int SYMBOL(parameters in their declared order..., int64_t for each of dims). */
 typedef struct {
-    Str symbol;      /* the global_symbol attribute, else the function's name; "tir_main" for "main", which C owns */
+    Str symbol;      /* the global_symbol attribute, else the function's name; with "tir_" before a name that C or the runtime owns */
     int param_count; /* func->params: a buffer is a pointer, a scalar goes by value */
     bool *written;   /* param_count: true for a buffer that the body writes or passes to an extern call (its pointer is not const) */
     bool *read;      /* param_count: true for a buffer whose elements the body may read as they are when the function is called */
@@ -16,6 +16,9 @@ typedef struct {
     int *dim_params; /* for each of dims: the index of the parameter whose declaration defines it */
     int dim_count;
 } Signature;
+
+/* True when the offset of BUFFER is a variable without a name: 0 where BUFFER is a parameter of an exported function. */
+bool is_unnamed_offset(const Buffer *buffer);
 
 /* The signature of FUNC (any stage), allocated in ctx->arena. */
 const Signature *func_signature(Context *ctx, const Func *func);

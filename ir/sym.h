@@ -16,6 +16,7 @@ typedef struct Var {
        NULL. */
     DType pointee;
     Str pointee_scope;
+    bool unnamed; /* the offset of a buffer whose declaration gives it no name: 0 where the buffer is a parameter of an object's function */
 } Var;
 
 /* A buffer: a typed, shaped view of the memory behind data. */

@@ -98,10 +98,16 @@ static bool read_offset(Elab *elab, const Call *call, Buffer *buffer)
         const Expr *offset = value_to_integer(elab, call_arg(call, "elem_offset"), "elem_offset");
         if (offset)
             buffer->elem_offset = offset;
-        return offset != NULL;
+        bool unnamed = offset && offset->kind == EXPR_VAR && call_arg(call, "elem_offset")->fresh;
+        if (!unnamed)
+            return offset != NULL;
+        dtype = offset->dtype;
+    } else if (buffer->offset_factor == 0) {
+        return true;
     }
-    if (buffer->offset_factor != 0)
-        buffer->elem_offset = expr_var(elab->ctx, var_new(elab->ctx, context_intern(elab->ctx, "elem_offset"), dtype, call->span));
+    Var *var = var_new(elab->ctx, context_intern(elab->ctx, "elem_offset"), dtype, call->span);
+    var->unnamed = true;
+    buffer->elem_offset = expr_var(elab->ctx, var);
     return true;
 }
 

@@ -74,6 +74,12 @@ void scope_redirect(Elab *elab, const Var *from, Var *to)
 
 /* --- naming --- */
 
+/* A variable of the declarations that a string did not name. Scalar parameters and what is bound in the body keep their names. */
+static bool is_own_stride(Elab *elab, const Expr *stride)
+{
+    return stride->kind == EXPR_VAR && map_get(&elab->symbols, stride->value.var) && !map_has(&elab->named_strides, stride->value.var);
+}
+
 /* A buffer's own data pointer is named like it, a stride variable after the dimension. */
 static void name_buffer(Elab *elab, Buffer *buffer, Str name)
 {
@@ -81,7 +87,7 @@ static void name_buffer(Elab *elab, Buffer *buffer, Str name)
         buffer->data->name = name;
     buffer->name = name;
     for (int i = 0; buffer->strides && i < buffer->ndim; i++)
-        if (buffer->strides[i]->kind == EXPR_VAR && !map_has(&elab->named_strides, buffer->strides[i]->value.var))
+        if (is_own_stride(elab, buffer->strides[i]))
             buffer->strides[i]->value.var->name = context_internf(elab->ctx, "%s_s%d", name, i);
 }
 

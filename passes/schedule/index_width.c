@@ -17,8 +17,11 @@ typedef struct {
 
 static void add_var(IndexWidth *width, const Var *var)
 {
-    if (dtype_is_integer(var->dtype) && !dtype_equal(var->dtype, width->type) && !map_has(&width->vars, var))
-        map_set(width->ctx->arena, &width->vars, var, var_new(width->ctx, var->name, width->type, var->span));
+    if (!dtype_is_integer(var->dtype) || dtype_equal(var->dtype, width->type) || map_has(&width->vars, var))
+        return;
+    Var *same = var_clone(width->ctx, var, var->name);
+    same->dtype = width->type;
+    map_set(width->ctx->arena, &width->vars, var, same);
 }
 
 static void add_if_var(IndexWidth *width, const Expr *expr)

@@ -425,7 +425,9 @@ static void test_buffer_parameters(void **state)
     Buffer *b = buffer_new(ctx, str("B"), DTYPE(DT_FLOAT, 16), 2, shape, str("shared"), span_none());
     b->strides = strides;
     b->offset_factor = 4;
-    b->elem_offset = use(new_var("offset", DTYPE_INT32));
+    Var *offset = new_var("elem_offset", DTYPE_INT32);
+    offset->unnamed = true;
+    b->elem_offset = use(offset);
     b->data_alignment = 128;
     Buffer *params[] = {a, b};
     const Expr *indices[] = {use(m), strides[0]};
@@ -434,6 +436,11 @@ static void test_buffer_parameters(void **state)
                 "def f(A: T.Buffer((16,), \"float32\"), handle: T.handle):\n    m, n = T.int32(), T.int32()\n"
                 "    B = T.match_buffer(handle, (m, n), \"float16\", strides=(\"s\", 1), scope=\"shared\", align=128, offset_factor=4)\n"
                 "    A[B.strides[0] + B.elem_offset] = T.Cast(\"float32\", B[m, B.strides[0]])\n");
+    offset->unnamed = false;
+    expect_func(new_func(params, 2, body),
+                "def f(A: T.Buffer((16,), \"float32\"), handle: T.handle):\n    m, n, elem_offset = T.int32(), T.int32(), T.int32()\n"
+                "    B = T.match_buffer(handle, (m, n), \"float16\", strides=(\"s\", 1), elem_offset=elem_offset, scope=\"shared\", align=128, offset_factor=4)\n"
+                "    A[B.strides[0] + elem_offset] = T.Cast(\"float32\", B[m, B.strides[0]])\n");
     const Expr *same[] = {strides[0], strides[0]};
     b->strides = same;
     b->offset_factor = 0;
