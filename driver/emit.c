@@ -2,10 +2,10 @@
 #include <string.h>
 
 #include "codegen/backend.h"
+#include "driver/depfile.h"
 #include "driver/driver.h"
 #include "driver/files.h"
 #include "ir/print.h"
-#include "support/strbuf.h"
 
 typedef VEC(OutputFile) OutputList;
 
@@ -32,6 +32,9 @@ static bool is_free(Driver *driver, const OutputList *outputs, const OutputFile 
     for (int i = 0; i < driver->files.count; i++)
         if (file_same(file->path, driver->files.data[i]))
             return driver_error(driver, "the output '%s' would overwrite an input", file->path);
+    for (int i = 0; i < driver->options.option_files.count; i++)
+        if (file_same(file->path, driver->options.option_files.data[i]))
+            return driver_error(driver, "the output '%s' would overwrite the options in it", file->path);
     for (int i = 0; i < outputs->count; i++)
         if (output_same(file, &outputs->data[i]))
             return driver_error(driver, "two outputs are to be written to '%s'", file->path);
@@ -50,37 +53,21 @@ static bool add_output(Driver *driver, OutputList *outputs, const char *path, co
     return true;
 }
 
-/* PATH as make reads it. */
-static void add_make_name(StrBuf *text, const char *path)
-{
-    for (const char *c = path; *c; c++)
-        strbuf_printf(text, "%s%c", *c == ' ' || *c == '#' ? "\\" : *c == '$' ? "$" : "", *c);
-}
-
 /* -MD: a make rule for TARGET over every file that was read. */
 static bool add_depfile(Driver *driver, OutputList *outputs, const char *target)
 {
     const Options *options = &driver->options;
-    StrBuf text = {.arena = driver->ctx->arena};
+    Arena *arena = driver->ctx->arena;
     if (!target || !strcmp(target, "-"))
         target = default_output(driver, "o");
-    if (options->depfile_target)
-        strbuf_add(&text, options->depfile_target);
-    else
-        add_make_name(&text, target);
-    strbuf_add(&text, ":");
-    for (int i = 0; i < driver->files.count; i++) {
-        strbuf_add(&text, " ");
-        add_make_name(&text, driver->files.data[i]);
-    }
-    strbuf_add(&text, "\n");
-    for (int i = 0; options->depfile_phony && i < driver->files.count; i++) {
-        strbuf_add(&text, "\n");
-        add_make_name(&text, driver->files.data[i]);
-        strbuf_add(&text, ":\n");
-    }
-    const char *path = options->depfile_name ? options->depfile_name : with_ending(driver->ctx->arena, target, "d");
-    return add_output(driver, outputs, path, strbuf_text(&text), text.length);
+    TextList files = {0};
+    for (int i = 0; i < driver->files.count; i++)
+        vec_push(arena, &files, driver->files.data[i]);
+    for (int i = 0; i < options->option_files.count; i++)
+        vec_push(arena, &files, options->option_files.data[i]);
+    const char *named = options->depfile_target, *path = options->depfile_name ? options->depfile_name : with_ending(arena, target, "d");
+    const char *text = depfile_text(arena, named ? named : target, named != NULL, &files, options->depfile_phony);
+    return add_output(driver, outputs, path, text, strlen(text));
 }
 
 CodegenOptions driver_codegen_options(Driver *driver)

@@ -120,7 +120,7 @@ static JitFunction compile_call(Externs *externs, const char *name, const Interp
 {
     Driver *driver = externs->driver;
     Context *ctx = driver->ctx;
-    Str symbol = context_internf(ctx, "tirc_extern_call_%d", externs->calls.count);
+    Str symbol = context_internf(ctx, "extern_call.%d", externs->calls.count);
     const Func *func = call_func(externs, symbol, name, args, count, type);
     Module module = {.bare = true, .funcs = &func, .func_count = 1};
     DiagMark mark = diag_mark(ctx);

@@ -275,6 +275,15 @@ static void split_words(Arena *arena, const char *text, WordList *words)
     }
 }
 
+static void note_option_file(OptionReader *reader, const char *path)
+{
+    for (int i = 0; i < reader->options->option_files.count; i++)
+        if (!strcmp(reader->options->option_files.data[i], path))
+            return;
+    if (strcmp(path, "-"))
+        vec_push(reader->arena, &reader->options->option_files, path);
+}
+
 static bool expand_words(OptionReader *reader, const char *word, int depth, WordList *words)
 {
     if (word[0] != '@' || !word[1]) {
@@ -287,6 +296,7 @@ static bool expand_words(OptionReader *reader, const char *word, int depth, Word
         return usage(reader->ctx, "'%s': files of options are nested too deep", word);
     if (!file_read(reader->arena, word + 1, &file, &reason))
         return usage(reader->ctx, "cannot read '%s': %s", word + 1, reason);
+    note_option_file(reader, word + 1);
     WordList inner = {0};
     split_words(reader->arena, file.text, &inner);
     for (int i = 0; i < inner.count; i++)

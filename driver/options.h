@@ -16,6 +16,7 @@ typedef struct {
     TextList inputs, schedules;
     const char *output, *header, *target, *cpu, *features, *depfile_name, *depfile_target, *start_after, *func;
     TextList unknown_warnings; /* what -W could not make sense of, as messages */
+    TextList option_files; /* the files of @FILE words, each once */
     TextList definitions, print_after, load, externs, dims;
     int opt_level;
     unsigned emit; /* EMIT_BIT_* as asked for; 0: not said */
