@@ -33,7 +33,7 @@ bool emit_kind_find(const char *name, EmitKind *kind)
 
 CodegenOptions codegen_default_options(void)
 {
-    return (CodegenOptions){.opt_level = 2, .pic = true, .fp_contract = true};
+    return (CodegenOptions){.opt_level = 2, .pic = true, .unwind_tables = true, .fp_contract = true};
 }
 
 const Backend *backend_find(const char *name)

@@ -21,7 +21,8 @@ typedef struct {
     const char *cpu;      /* llc's name; NULL: the host's for this machine, else "generic"; "native": the host's */
     const char *features; /* llc's spelling ("+avx2,-fma"), or NULL */
     bool pic;
-    bool debug_info;   /* line table and function names */
+    bool unwind_tables; /* exceptions of called C++ functions and backtraces pass through the code */
+    bool debug_info;   /* lines, functions, parameters and loop variables */
     bool fp_contract;  /* a * b + c may become one fused operation */
     bool fast_math;    /* floats obey the laws of real numbers */
     bool wide_math;    /* elementary functions (exp, tanh, ...) are computed in float64 and rounded, as the interpreter does */
@@ -29,9 +30,11 @@ typedef struct {
     bool entry_points; /* also make jit_symbol(...) for each exported function: int (const uint64_t *slots), see driver/jit.h */
     const char *const *extern_names; /* definitions of these names in imported LLVM IR stay visible to the linker */
     int extern_count;
+    const char *const *prefix_maps; /* OLD=NEW: a source file whose path begins with OLD is named with NEW instead */
+    int prefix_map_count;
     const char *source_name; /* as the object shall name its source; directories are cut off; NULL: none */
 } CodegenOptions;
-/* -O2, this machine, PIC, contraction on, all else off. */
+/* -O2, this machine, PIC, unwind tables and contraction on, all else off. */
 CodegenOptions codegen_default_options(void);
 
 /* Seconds spent in each phase. */

@@ -106,11 +106,13 @@ LLVMValueRef emit_any(FuncGen *gen, LLVMValueRef mask)
 LLVMValueRef emit_stack_slot(FuncGen *gen, LLVMTypeRef type, int64_t count, unsigned alignment)
 {
     LLVMBasicBlockRef here = LLVMGetInsertBlock(gen->builder);
+    LLVMMetadataRef location = LLVMGetCurrentDebugLocation2(gen->builder); /* positioning takes that of the instruction */
     LLVMPositionBuilderBefore(gen->builder, LLVMGetBasicBlockTerminator(gen->entry));
     LLVMTypeRef slot_type = count == 1 ? type : LLVMArrayType2(type, (uint64_t)count);
     LLVMValueRef slot = LLVMBuildAlloca(gen->builder, slot_type, "");
     LLVMSetAlignment(slot, alignment);
     LLVMPositionBuilderAtEnd(gen->builder, here);
+    LLVMSetCurrentDebugLocation2(gen->builder, location);
     return slot;
 }
 

@@ -1,7 +1,7 @@
 /* Calls of C functions.
 
    A C function is called with the C types of its arguments and gives the stated type. What it is known to do: call_extern touches memory
-   only through its pointer arguments (and state of its own), call_pure_extern only reads through them; neither unwinds. A function with a
+   only through its pointer arguments (and state of its own), and may throw an exception; call_pure_extern only reads through them. A function with a
    definition in the LLVM module is judged by that instead, and called with exactly its types; as with a prototype in C, an integer argument
    may be wider than its parameter (strides and offsets are, where a program's indices are 64-bit). */
 #include <string.h>
@@ -85,7 +85,8 @@ static void mark_call(FuncGen *gen, const ExternCall *callee, LLVMValueRef funct
     llvm_mark_extension(build, call, LLVMAttributeReturnIndex, callee->result);
     for (int i = 0; i < callee->arg_count; i++)
         llvm_mark_extension(build, call, (unsigned)i + 1, callee->arg_types[i]);
-    LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex, llvm_attribute(build, "nounwind", 0));
+    if (callee->pure || !build->options->unwind_tables)
+        LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex, llvm_attribute(build, "nounwind", 0));
     if (!LLVMIsDeclaration(function))
         return;
     uint64_t memory = callee->pure ? MEMORY_READ_ARGUMENTS : MEMORY_ARGUMENTS_AND_FOREIGN;

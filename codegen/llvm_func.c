@@ -4,9 +4,13 @@
 #include "codegen/llvm_debug.h"
 #include "codegen/llvm_gen.h"
 
+/* With unwind tables an exception may pass through every function; LLVM finds those that call nothing which could throw one. */
 void llvm_func_set_attributes(const LlvmBuild *build, LLVMValueRef function)
 {
-    LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex, llvm_attribute(build, "nounwind", 0));
+    enum { UNWIND_ANYWHERE = 2 };
+    bool tables = build->options->unwind_tables;
+    LLVMAttributeRef attribute = tables ? llvm_attribute(build, "uwtable", UNWIND_ANYWHERE) : llvm_attribute(build, "nounwind", 0);
+    LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex, attribute);
     llvm_target_set_function(&build->target, function);
 }
 
@@ -89,6 +93,7 @@ static void bind_params(FuncGen *gen)
         LLVMValueRef value = LLVMGetParam(gen->function, (unsigned)i);
         const char *name = param->buffer ? param->buffer->name : param->param->name;
         LLVMSetValueName2(value, name, strlen(name));
+        llvm_debug_variable(gen, name, param->buffer ? param->buffer->data : param->param, value, (unsigned)i + 1);
         if (param->buffer)
             gen_bind(gen, param->buffer->data, value);
         if (param->buffer && is_unnamed_offset(param->buffer))
@@ -104,6 +109,7 @@ static void bind_dims(FuncGen *gen, const Signature *signature)
         const Var *var = signature->dims[i];
         LLVMValueRef value = LLVMGetParam(gen->function, (unsigned)(gen->func->param_count + i));
         LLVMSetValueName2(value, var->name, strlen(var->name));
+        llvm_debug_variable(gen, var->name, var, value, (unsigned)(gen->func->param_count + i) + 1);
         map_set(gen->ctx->arena, &gen->wide_values, var, value);
         if (var->dtype.bits < 64) {
             LLVMValueRef own = LLVMBuildTrunc(gen->builder, value, llvm_value_type(gen->build, var->dtype), "");

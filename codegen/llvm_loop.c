@@ -1,5 +1,6 @@
 /* Loops. A counted loop is emitted in the form that LLVM's loop passes start from: a test before it, one induction variable in 64 bits, the
    test for another round at its end. */
+#include "codegen/llvm_debug.h"
 #include "codegen/llvm_gen.h"
 #include <llvm-c/DebugInfo.h>
 
@@ -67,12 +68,15 @@ void emit_counted_loop(FuncGen *gen, Var *var, LLVMValueRef begin, LLVMValueRef 
         LLVMBuildCondBr(gen->builder, LLVMBuildICmp(gen->builder, LLVMIntSLT, begin, end, ""), loop, done);
     emit_at(gen, loop);
     LLVMValueRef i = LLVMBuildPhi(gen->builder, gen->build->i64, var->name);
+    LLVMMetadataRef outer_scope = llvm_debug_enter(gen, var->span);
     bind_loop_var(gen, var, i);
+    llvm_debug_variable(gen, var->name, var, i, 0);
     LoopTargets targets = {is_part ? NULL : done, next_block, gen->heap_blocks.count};
     const LoopTargets *outer = gen->loop;
     gen->loop = &targets;
     emit_stmt(gen, body);
     gen->loop = outer;
+    llvm_debug_leave(gen, outer_scope);
     emit_jump(gen, next_block);
     emit_at(gen, next_block);
     LLVMValueRef next = next_round(gen, i, begin);

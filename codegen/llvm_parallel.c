@@ -123,6 +123,7 @@ static void bind_captures(FuncGen *body, const CaptureFinder *finder)
             if (capture->var->dtype.bits < 64)
                 value = LLVMBuildTrunc(body->builder, value, llvm_value_type(body->build, capture->var->dtype), capture->var->name);
         }
+        llvm_debug_variable(body, capture->var->name, capture->var, value, 0);
         gen_bind(body, capture->var, value);
     }
     /* Constants mean the same in every function. */
@@ -154,11 +155,13 @@ static LLVMValueRef define_body(FuncGen *gen, const Stmt *stmt, const CaptureFin
 }
 
 /* The function of the runtime's type that takes the captures out of the closure. */
-static LLVMValueRef define_entry(FuncGen *gen, LLVMValueRef body, LLVMTypeRef closure_type, int number)
+static LLVMValueRef define_entry(FuncGen *gen, LLVMValueRef body, LLVMTypeRef closure_type, int number, Span span)
 {
     LLVMBuilderRef builder = LLVMCreateBuilderInContext(gen->build->llvm);
     LLVMValueRef function = add_function(gen, "", number, llvm_parallel_body_type(gen->build));
+    FuncGen entry = {.ctx = gen->ctx, .build = gen->build, .unit = gen->unit, .function = function, .builder = builder};
     LLVMPositionBuilderAtEnd(builder, LLVMAppendBasicBlockInContext(gen->build->llvm, function, "entry"));
+    llvm_debug_begin(&entry, span); /* without a place of its own, the body would lose its lines where it is inlined */
     unsigned count = LLVMCountParams(body);
     LLVMValueRef *args = ARENA_ARRAY(gen->ctx->arena, LLVMValueRef, count), closure = LLVMGetParam(function, BODY_RANGE_PARAMS);
     for (unsigned i = 0; i < count; i++)
@@ -196,7 +199,7 @@ void emit_parallel_for(FuncGen *gen, const Stmt *stmt)
     int number = (*gen->body_count)++;
     LLVMTypeRef closure_type;
     LLVMValueRef body = define_body(gen, stmt, &finder, number), closure = emit_closure(gen, &finder, &closure_type);
-    LLVMValueRef entry = define_entry(gen, body, closure_type, number);
+    LLVMValueRef entry = define_entry(gen, body, closure_type, number, stmt->span);
     LLVMValueRef begin = emit_index(gen, stmt->as.loop.min), extent = emit_index(gen, stmt->as.loop.extent);
     LLVMValueRef end = LLVMBuildNSWAdd(gen->builder, begin, extent, "");
     LLVMValueRef code = emit_runtime_parallel_for(gen, begin, end, entry, closure);

@@ -69,6 +69,7 @@ void emit_stmt(FuncGen *gen, const Stmt *stmt)
     case STMT_IF: emit_if(gen, stmt); break;
     case STMT_LET:
         emit_binding(gen, stmt->as.let.var, stmt->as.let.value);
+        llvm_debug_variable(gen, stmt->as.let.var->name, stmt->as.let.var, map_get(&gen->values, stmt->as.let.var), 0);
         emit_stmt(gen, stmt->as.let.body);
         break;
     case STMT_STORE: emit_store(gen, stmt); break;

@@ -79,7 +79,10 @@ CodegenOptions driver_codegen_options(Driver *driver)
     result.cpu = options->cpu;
     result.features = options->features;
     result.pic = options->pic;
+    result.unwind_tables = options->unwind_tables;
     result.debug_info = options->debug_info;
+    result.prefix_maps = options->prefix_maps.data;
+    result.prefix_map_count = options->prefix_maps.count;
     result.fp_contract = options->fp_contract;
     result.fast_math = options->fast_math;
     result.no_heap = options->no_heap;

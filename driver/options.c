@@ -57,6 +57,13 @@ static bool read_LIST(OptionReader *reader, TextList *field, const char *text)
     vec_push(reader->arena, field, text);
     return true;
 }
+static bool read_MAP(OptionReader *reader, TextList *field, const char *text)
+{
+    if (!strchr(text, '='))
+        return usage(reader->ctx, "%s takes OLD=NEW, not '%s'", reader->name, text);
+    vec_push(reader->arena, field, text);
+    return true;
+}
 static bool read_INT(OptionReader *reader, long *field, const char *text)
 {
     char *end;
@@ -351,7 +358,7 @@ Options options_default(void)
 {
     return (Options){.opt_level = 2, .seed = 1, .max_steps = 10000000000, .error_limit = diag_options_default().error_limit,
                      .warnings = warning_settings_default(),
-                     .fp_contract = true, .pic = true};
+                     .fp_contract = true, .pic = true, .unwind_tables = true};
 }
 
 bool options_parse(Context *ctx, Arena *arena, const char *const *words, int count, Options *options)

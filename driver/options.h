@@ -17,6 +17,7 @@ typedef struct {
     const char *output, *header, *target, *cpu, *features, *depfile_name, *depfile_target, *start_after, *func;
     TextList unknown_warnings; /* what -W could not make sense of, as messages */
     TextList option_files; /* the files of @FILE words, each once */
+    TextList prefix_maps; /* OLD=NEW */
     TextList definitions, print_after, load, externs, dims;
     int opt_level;
     unsigned emit; /* EMIT_BIT_* as asked for; 0: not said */
@@ -25,7 +26,7 @@ typedef struct {
     WarningSettings warnings;
     ColorMode color;
     bool debug_info, depfile, depfile_phony, syntax_only, json, verbose, time_report, interpret, check, time, fp_contract,
-        fast_math, no_heap, bounds_check, pic, version, help;
+        fast_math, no_heap, bounds_check, pic, unwind_tables, version, help;
 } Options;
 
 Options options_default(void);

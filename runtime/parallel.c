@@ -1,6 +1,9 @@
 /* Parallel loops: the replaceable launcher around which failures of parts travel from their threads to the caller. Which threads there are
    is the launcher's matter. */
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tirc_rt.h"
@@ -35,10 +38,21 @@ static void keep_failure(Loop *loop, int64_t begin, int code)
     atomic_flag_clear_explicit(&loop->lock, memory_order_release);
 }
 
+/* An exception that leaves a part would leave the other parts running on what its frames hold: no program can go on from there. */
+static void stop_if_left(const bool *running)
+{
+    if (!*running)
+        return;
+    fputs("tirc: an exception or a thread's end leaves a part of a parallel loop\n", stderr);
+    abort();
+}
+
 static int run_part(int64_t begin, int64_t end, void *closure)
 {
     Loop *loop = closure;
+    __attribute__((cleanup(stop_if_left))) bool running = true;
     int code = loop->body(begin, end, loop->closure);
+    running = false;
     if (code)
         keep_failure(loop, begin, code);
     return code;

@@ -4,6 +4,10 @@ RUNTIME_OBJECTS := $(RUNTIME_SOURCES:%.c=$(BUILD)/%.o)
 RUNTIME_CFLAGS = -std=c11 $(WARNINGS) -pedantic $(CPPFLAGS) $(RUNTIME_OPTIMIZE) $(SANITIZE) -fPIC -ffp-contract=fast -ffunction-sections -fdata-sections \
   '-ffile-prefix-map=$(CURDIR)=.' -MMD -MP
 $(BUILD)/runtime/parallel_openmp.o: RUNTIME_CFLAGS += -fopenmp
+# In a shared library with a runtime of its own, what holds state is the library's own, also where another library has the same names.
+$(BUILD)/runtime/error.o $(BUILD)/runtime/memory.o $(BUILD)/runtime/parallel.o: RUNTIME_CFLAGS += -fvisibility=protected
+# An exception that leaves a part of a parallel loop is seen, and ends the program.
+$(BUILD)/runtime/parallel.o: RUNTIME_CFLAGS += -fexceptions
 
 $(RUNTIME_OBJECTS): $(BUILD)/%.o: %.c $(BUILD)/compile-flags | $(BUILD)/tools
 	@mkdir -p $(@D)

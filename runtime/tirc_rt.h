@@ -1,6 +1,7 @@
 /* The runtime that compiled objects link with: the tmm16 micro-kernel, parallel loops, memory and errors. An object that uses none of these
    needs none of it. Link with libtirc_rt.a; a program with parallel loops also with -fopenmp, unless it brings a launcher of its own
-   (tirc_launch_default). Every function may be called from several threads at once, but for the two that replace a part of the runtime. */
+   (tirc_launch_default). A shared library that holds the runtime has a message, an allocator and a launcher of its own. Every function may be
+   called from several threads at once, but for the two that replace a part of the runtime. */
 #ifndef TIRC_RT_H
 #define TIRC_RT_H
 

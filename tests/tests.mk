@@ -6,7 +6,7 @@ $(BUILD)/tests/%: tests/%.c $(PARTS) $(BUILD)/libtirc_rt.a $(BUILD)/link-flags
 	@mkdir -p $(@D)
 	$(call say,CC $<)$(CC) $(ALL_CFLAGS) $(LLVM_CFLAGS) -fopenmp $(ALL_LDFLAGS) -o $@ $< $(LINK_PARTS) -lcmocka $(LDLIBS)
 
-SCRIPT_TESTS := tests/fuzz-cases tests/docs-check tests/command-line tests/outputs tests/install tests/valgrind tests/shell-scripts tests/build-rules tests/interface
+SCRIPT_TESTS := tests/fuzz-cases tests/docs-check tests/command-line tests/outputs tests/install tests/valgrind tests/shell-scripts tests/build-rules tests/interface tests/linking
 
 check: all $(UNIT_TESTS) $(TEST_TOOLS) $(RUNTIME_TESTS) $(BUILD)/tests/fuzz/fuzz
 	@CC='$(CC)' SANITIZE='$(SANITIZE)' tests/run $(BUILD) $(UNIT_TESTS) $(RUNTIME_TESTS) $(BUILD)/tests/roundtrip $(BUILD)/tests/readback $(BUILD)/tests/fuzz/fuzz $(SCRIPT_TESTS)
