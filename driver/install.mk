@@ -17,9 +17,10 @@ KEPT_RUNTIME := $(if $(SANITIZE),$(BUILD)/libtirc_rt.a)
 KEPT_LIBS := $(if $(SANITIZE),-fopenmp)
 
 # libtirc.a has one member: what the functions of tirc.h need of the compiler, with all other names made local, so that they meet no names of the
-# programs and shared libraries that it becomes part of. Names that only dropped code refers to are dropped too.
+# programs and shared libraries that it becomes part of. Names that only dropped code refers to are dropped too. Of the linkers, GNU ld can drop code
+# from a relocatable output.
 $(BUILD)/libtirc.a: $(PARTS) $(KEPT_RUNTIME) $(BUILD)/link-flags
-	@$(CC) -r -nostdlib -o $@.all.o $(API_ROOTS) $(PARTS) $(KEPT_RUNTIME)
+	@$(CC) -fuse-ld=bfd -r -nostdlib -o $@.all.o $(API_ROOTS) $(PARTS) $(KEPT_RUNTIME)
 	@$(OBJCOPY) --strip-unneeded $@.all.o $@.needed.o
 	@$(NM) -u $@.needed.o | sed 's/.* //' >$@.needed; $(NM) -u $@.all.o | sed 's/.* //' | grep -vxF -f $@.needed >$@.dropped || :
 	@$(OBJCOPY) $(API:%=--keep-global-symbol=%) $$(test ! -s $@.dropped || echo --strip-symbols=$@.dropped) $@.all.o $(BUILD)/tirc.o

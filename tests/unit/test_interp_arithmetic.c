@@ -87,7 +87,7 @@ static const char operator_program[] = "@T.prim_func\n"
 
 static void replace_all(char *text, size_t size, const char *from, const char *to)
 {
-    char result[4096];
+    char result[2048];
     size_t length = 0;
     for (const char *p = text; *p;) {
         bool match = !strncmp(p, from, strlen(from));
