@@ -75,7 +75,8 @@ bool write_loaded(Writer *w)
         return false;
     Loaded loaded = {w, extent, w->type, writer_tensor(w, "int32", &dim, 1), writer_tensor(w, w->type, &dim, 1),
                      writer_tensor(w, w->type, &dim, 1)};
-    fill(&loaded, loaded.numbers, write_text(w, "(vr * %d + %d) %% %s", 1 + random_below(w->random, 5), random_below(w->random, 4), extent));
+    const char *divisor = w->extents[dim].size ? extent : "1"; /* a constant 0 is an error also where nothing runs */
+    fill(&loaded, loaded.numbers, write_text(w, "(vr * %d + %d) %% %s", 1 + random_below(w->random, 5), random_below(w->random, 4), divisor));
     fill(&loaded, loaded.from, write_text(w, "T.Cast(\"%s\", vr * 3)", w->type));
     if (place <= IN_DOMAIN) {
         fill(&loaded, loaded.target, write_literal(w, w->type, 1));
