@@ -162,7 +162,6 @@ static void describe_buffer(FuncHeader *header, int index)
     const Param *param = &header->func->params[index];
     const Buffer *buffer = param->buffer;
     StrBuf *out = header->out;
-    bool aligned = buffer->data_alignment != DEFAULT_DATA_ALIGNMENT;
     strbuf_printf(out, "     %s: %s", (const char *)map_get(&header->names, param->param), dtype_name(header->ctx, buffer->dtype));
     add_dims(header, buffer->shape, buffer->ndim);
     strbuf_printf(out, ", %s", usage_text(header->signature, index));
@@ -172,7 +171,7 @@ static void describe_buffer(FuncHeader *header, int index)
     }
     if (!expr_is_int(buffer->elem_offset, 0) && !is_unnamed_offset(buffer))
         strbuf_printf(out, ", first element at index %s", dim_text(header, buffer->elem_offset));
-    if (aligned)
+    if (buffer->data_alignment)
         strbuf_printf(out, ", aligned to %d bytes", buffer->data_alignment);
     strbuf_add(out, "\n");
 }

@@ -38,7 +38,7 @@ void llvm_func_end(FuncGen *gen)
 static uint64_t stated_alignment(const Buffer *buffer)
 {
     uint64_t alignment = (uint64_t)buffer->data_alignment;
-    bool stated = buffer->data_alignment != DEFAULT_DATA_ALIGNMENT && alignment && !(alignment & (alignment - 1));
+    bool stated = alignment && !(alignment & (alignment - 1));
     return stated ? alignment : (uint64_t)dtype_bytes(buffer->dtype);
 }
 

@@ -48,8 +48,44 @@ static void check_faults(Driver *driver, const Func *func, bool are_errors)
             diag_error_or_warning(driver->ctx, are_errors, WARNING_FAULTS, faults.data[i].span, "%s", faults.data[i].text);
 }
 
-bool driver_check_claims(Driver *driver, const Module *module, bool will_run)
+void driver_check_intrins(Driver *driver, const Module *module)
 {
+    for (int i = 0; i < module->intrin_count; i++) {
+        const TensorIntrin *intrin = &module->intrins[i];
+        FaultList faults = faults_collect(driver->ctx, intrin->implementation);
+        for (int j = 0; j < faults.count; j++)
+            diag_error(driver->ctx, faults.data[j].span, "the implementation '%s' of '%s' is wrong: %s", intrin->implementation->name,
+                       intrin->name, faults.data[j].text);
+    }
+}
+
+static bool has_fault(const FaultList *faults, const Fault *fault)
+{
+    for (int i = 0; i < faults->count; i++) {
+        Span span = faults->data[i].span;
+        if (span.file == fault->span.file && span.begin == fault->span.begin && span.end == fault->span.end)
+            return true;
+    }
+    return false;
+}
+
+/* What the schedule brought in, besides what was wrong at the same place of SOURCE: the implementation of a tensor intrinsic may. Steps may
+   leave declared regions of blocks around them behind. */
+static void check_scheduled_faults(Driver *driver, const Func *source, const Func *scheduled, bool will_run)
+{
+    if (source == scheduled)
+        return;
+    FaultList before = {0}, after = faults_collect(driver->ctx, scheduled);
+    if (after.count && source)
+        before = faults_collect(driver->ctx, source);
+    for (int i = 0; i < after.count; i++)
+        if (!after.data[i].undeclared && !has_fault(&before, &after.data[i]) && !is_reported(driver->ctx, after.data[i].span))
+            diag_error_or_warning(driver->ctx, will_run, WARNING_FAULTS, after.data[i].span, "in the scheduled program, %s", after.data[i].text);
+}
+
+bool driver_check_claims(Driver *driver, const tirc_program *program, bool will_run)
+{
+    const Module *module = program->source;
     ClaimWalk walk = {.driver = driver, .will_run = will_run};
     for (int i = 0; i < module->func_count; i++) {
         check_faults(driver, module->funcs[i], will_run);
@@ -57,5 +93,7 @@ bool driver_check_claims(Driver *driver, const Module *module, bool will_run)
         Visitor visitor = {.stmt = check_block, .data = &walk};
         visit_stmt(&visitor, module->funcs[i]->body);
     }
+    for (int i = 0; i < program->module->func_count; i++)
+        check_scheduled_faults(driver, module_find(module, program->module->funcs[i]->name), program->module->funcs[i], will_run);
     return !diag_error_count(driver->ctx);
 }

@@ -58,9 +58,16 @@ bool driver_emit(Driver *driver);
 /* What the command line says of code generation. */
 CodegenOptions driver_codegen_options(Driver *driver);
 
-/* Reports what is certainly wrong in MODULE, whatever its inputs are: claims of its axes that are false, accesses that are out of bounds or
-   undeclared. Errors where the program is to run (WILL_RUN), else warnings. False after an error. */
-bool driver_check_claims(Driver *driver, const Module *module, bool will_run);
+/* Reports what is certainly wrong in PROGRAM, whatever its inputs are: claims of its source's axes that are false, accesses of the source or
+   of the scheduled program that are out of bounds or undeclared. Errors where the program is to run (WILL_RUN), else warnings. False after an
+   error. */
+bool driver_check_claims(Driver *driver, const tirc_program *program, bool will_run);
+
+/* Errors for what the implementations of MODULE's tensor intrinsics certainly do wrong. */
+void driver_check_intrins(Driver *driver, const Module *module);
+
+/* What --dim names are sizes of functions of MODULE that would run; false after a diagnostic. */
+bool driver_check_sizes(Driver *driver, const Module *module);
 
 /* --- what --interpret, --check and --time do; the exit code --- */
 int driver_interpret(Driver *driver);

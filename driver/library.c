@@ -174,6 +174,9 @@ const tirc_program *tirc_read(tirc_context *context, const tirc_text *texts, int
     driver_note_time(context, "parse");
     Module *module;
     bool ok = elaborate(context->ctx, trees, count, &module) && !diag_error_count(context->ctx);
+    if (ok)
+        driver_check_intrins(context, module);
+    ok = ok && !diag_error_count(context->ctx);
     driver_note_time(context, "elaborate");
     return ok ? new_program(context, module, module) : NULL;
 }
@@ -249,7 +252,7 @@ const char *tirc_emit(tirc_context *context, const tirc_program *program, const 
     if (emit == EMIT_BIT_TIR || emit == EMIT_BIT_HEADER)
         return emit_text(context, program, emit, length);
     CodegenOutput output;
-    if (!driver_check_claims(context, program->source, true) || !driver_compile(context, program->module, emit, &output))
+    if (!driver_check_claims(context, program, true) || !driver_compile(context, program->module, emit, &output))
         return NULL;
     for (int i = 0; i < EMIT_KIND_COUNT; i++)
         if (emit == 1u << i) {

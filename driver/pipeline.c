@@ -45,7 +45,8 @@ static int driver_run(Driver *driver)
     bool compiles = options->syntax_only || options->check || options->time || options_emitted(options) & EMIT_BITS_COMPILED;
     bool interprets = options->interpret && !compiles; /* which says more of what is wrong, and looks at this afterwards */
     driver->will_run = compiles || options->interpret;
-    if (!read_program(driver) || !(interprets || driver_check_claims(driver, driver->program->source, compiles)))
+    if (!read_program(driver) || !driver_check_sizes(driver, driver->program->source) ||
+        !(interprets || driver_check_claims(driver, driver->program, compiles)))
         return EXIT_DIAGNOSED;
     driver_note_time(driver, "check axis claims");
     if (options->syntax_only)

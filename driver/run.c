@@ -35,22 +35,50 @@ static bool check_wanted(Driver *driver, const Module *module)
                         near ? "'?" : "");
 }
 
+/* Reads NAME=SIZE of --dim; false after a diagnostic. */
+static bool read_size(Driver *driver, const char *text, ArgSize *size)
+{
+    const char *equals = strchr(text, '=');
+    char *end = NULL;
+    int64_t value = equals ? strtoll(equals + 1, &end, 10) : 0;
+    if (!equals || end == equals + 1 || *end || value < 0)
+        return driver_error(driver, "--dim takes NAME=SIZE, not '%s'", text);
+    *size = (ArgSize){arena_strndup(driver->ctx->arena, text, (size_t)(equals - text)), value};
+    return true;
+}
+
+static bool some_function_has(Driver *driver, const Module *module, const char *name)
+{
+    for (int i = 0; i < module->func_count; i++)
+        if (is_wanted(driver, module->funcs[i]) && argdata_has_size(driver->ctx, module->funcs[i], name))
+            return true;
+    return false;
+}
+
+bool driver_check_sizes(Driver *driver, const Module *module)
+{
+    const TextList *dims = &driver->options.dims;
+    for (int i = 0; i < dims->count; i++) {
+        ArgSize size;
+        if (!read_size(driver, dims->data[i], &size))
+            return false;
+        if (!some_function_has(driver, module, size.name))
+            return driver_error(driver, "--dim=%s: no function has a size, stride, offset or integer parameter '%s'", dims->data[i],
+                                size.name);
+    }
+    return true;
+}
+
 /* Random arguments by --seed and --dim NAME=SIZE. */
 static ArgData *new_arguments(Driver *driver, const Func *func)
 {
     const TextList *dims = &driver->options.dims;
     ArgSize *sizes = ARENA_ARRAY(driver->ctx->arena, ArgSize, dims->count);
-    for (int i = 0; i < dims->count; i++) {
-        const char *equals = strchr(dims->data[i], '=');
-        char *end = NULL;
-        int64_t value = equals ? strtoll(equals + 1, &end, 10) : 0;
-        if (!equals || end == equals + 1 || *end || value < 0) {
-            driver_error(driver, "--dim takes NAME=SIZE, not '%s'", dims->data[i]);
-            return NULL;
-        }
-        sizes[i] = (ArgSize){arena_strndup(driver->ctx->arena, dims->data[i], (size_t)(equals - dims->data[i])), value};
-    }
-    ArgOptions options = {(uint64_t)driver->options.seed, sizes, dims->count};
+    int count = 0;
+    for (int i = 0; i < dims->count; i++)
+        if (read_size(driver, dims->data[i], &sizes[count]) && argdata_has_size(driver->ctx, func, sizes[count].name))
+            count++;
+    ArgOptions options = {(uint64_t)driver->options.seed, sizes, count};
     return argdata_new(driver->ctx, func, &options);
 }
 
@@ -132,7 +160,7 @@ int driver_interpret(Driver *driver)
         ok &= fine;
         argdata_free(data);
     }
-    return driver_check_claims(driver, driver->program->source, true) && ok ? EXIT_OK : EXIT_DIAGNOSED;
+    return driver_check_claims(driver, driver->program, true) && ok ? EXIT_OK : EXIT_DIAGNOSED;
 }
 
 /* --- compiled in this process --- */

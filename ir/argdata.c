@@ -68,10 +68,15 @@ Map argdata_values(const ArgData *data)
     return values;
 }
 
+static bool is_named(const Var *var, const char *name)
+{
+    return !strcmp(var->name, name) || (var->stated_name && !strcmp(var->stated_name, name));
+}
+
 static const ArgSize *find_size(const ArgOptions *options, const Var *var)
 {
     for (int i = 0; i < options->size_count; i++)
-        if (!strcmp(options->sizes[i].name, var->name))
+        if (is_named(var, options->sizes[i].name))
             return &options->sizes[i];
     return NULL;
 }
@@ -99,14 +104,14 @@ static bool is_size(const Func *func, const Var *var)
     return false;
 }
 
-static bool known_name(const ArgData *data, const char *name)
+bool argdata_has_size(Context *ctx, const Func *func, const char *name)
 {
-    for (int i = 0; i < data->signature->dim_count; i++)
-        if (!strcmp(data->signature->dims[i]->name, name))
+    const Signature *signature = func_signature(ctx, func);
+    for (int i = 0; i < signature->dim_count; i++)
+        if (is_named(signature->dims[i], name))
             return true;
-    for (int i = 0; i < data->func->param_count; i++)
-        if (!data->func->params[i].buffer && dtype_is_integer(data->func->params[i].param->dtype) &&
-            !strcmp(data->func->params[i].param->name, name))
+    for (int i = 0; i < func->param_count; i++)
+        if (!func->params[i].buffer && dtype_is_integer(func->params[i].param->dtype) && is_named(func->params[i].param, name))
             return true;
     return false;
 }
@@ -115,7 +120,7 @@ static bool check_names(const ArgData *data, const ArgOptions *options)
 {
     bool known = true;
     for (int i = 0; i < options->size_count; i++)
-        if (!known_name(data, options->sizes[i].name)) {
+        if (!argdata_has_size(data->ctx, data->func, options->sizes[i].name)) {
             diag_error(data->ctx, data->func->name_span, "function '%s' has no size or scalar parameter '%s'", data->func->name,
                        options->sizes[i].name);
             known = false;
@@ -218,11 +223,11 @@ static int64_t compact_stride(const ArgItem *item, int dim)
     return item->param->buffer->auto_broadcast && item->shape[dim] == 1 ? 0 : stride;
 }
 
-/* A stride that is a variable gets the largest compact stride among the places where it stands. */
-static void choose_strides(ArgData *data)
+/* A stride that is a variable and that nobody chose gets the largest compact stride among the places where it stands. */
+static void choose_strides(ArgData *data, const ArgOptions *options)
 {
     for (int k = 0; k < data->signature->dim_count; k++)
-        for (int p = 0; p < data->func->param_count; p++) {
+        for (int p = 0; p < data->func->param_count && !find_size(options, data->signature->dims[k]); p++) {
             const Buffer *buffer = data->func->params[p].buffer;
             for (int i = 0; buffer && buffer->strides && i < buffer->ndim; i++) {
                 int64_t stride = expr_is_var(buffer->strides[i], data->signature->dims[k]) ? compact_stride(&data->items[p], i) : 0;
@@ -242,7 +247,10 @@ static bool item_layout(ArgData *data, ArgItem *item, const Map *values)
         item->strides[i] = compact_stride(item, i);
         if (buffer->strides && (!argdata_evaluate(data->ctx, values, buffer->strides[i], &item->strides[i]) || item->strides[i] < 0))
             return false;
-        last += (item->shape[i] - 1) * item->strides[i];
+        int64_t reach;
+        if (item->shape[i] > 0 && (__builtin_mul_overflow(item->shape[i] - 1, item->strides[i], &reach) || reach > MOST_BYTES))
+            return false;
+        last += item->shape[i] > 0 ? reach : 0;
     }
     item->arg.bytes = argdata_element_count(item) ? (last + 1) * dtype_bytes(dtype_scalar(buffer->dtype)) * buffer->dtype.lanes : 0;
     item->arg.shape = item->shape;
@@ -307,7 +315,7 @@ static void clear_layout_dims(ArgData *data, const ArgOptions *options)
     }
 }
 
-static bool lay_out(ArgData *data)
+static bool lay_out(ArgData *data, const ArgOptions *options)
 {
     Map values = argdata_values(data);
     for (int step = 0; step < 2; step++) {
@@ -322,7 +330,7 @@ static bool lay_out(ArgData *data)
                 return false;
             }
         }
-        choose_strides(data);
+        choose_strides(data, options);
         values = argdata_values(data);
     }
     return true;
@@ -382,7 +390,7 @@ ArgData *argdata_new(Context *ctx, const Func *func, const ArgOptions *options)
         return NULL;
     choose_sizes(data, options, &random);
     clear_layout_dims(data, options);
-    if (!lay_out(data))
+    if (!lay_out(data, options))
         return NULL;
     fill_items(data);
     return data;

@@ -37,6 +37,9 @@ typedef struct {
     uint64_t seed;
 } ArgData;
 
+/* NAME is one of the sizes, strides, offsets or integer parameters of FUNC, as it is printed or as the text has it. */
+bool argdata_has_size(Context *ctx, const Func *func, const char *name);
+
 /* Chooses arguments for FUNC: variables of declarations and scalars that appear in them get the chosen size, else one from 1 to 20 by the
    seed; strides that the text leaves open are compact, offsets 0. Floats are uniform in [-1, 1], signed integers in [-8, 8], unsigned ones
    in [0, 8]; integers that index a buffer or are shift amounts stay inside, and those that divide are not 0. Buffers that are only written

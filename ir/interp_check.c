@@ -2,6 +2,7 @@
    writes. Conflicts are in interp_conflict.c. */
 #include <string.h>
 
+#include "ir/elements.h"
 #include "ir/interp_internal.h"
 
 /* --- Declared regions --- */
@@ -36,6 +37,33 @@ static bool region_has(const int64_t *ranges, const int64_t *coordinates, int nd
     return true;
 }
 
+/* Some element of DIMS dimensions of a region, from their extents in RANGES, lies OFFSET elements from the first of the buffer. */
+static bool ranges_reach(const int64_t *ranges, const int64_t *strides, int dims, int64_t offset)
+{
+    if (dims == 0)
+        return offset == 0;
+    int64_t min = ranges[0], extent = ranges[1], stride = strides[0];
+    if (dims == 1 && stride) /* at most one index */
+        return offset % stride == 0 && offset / stride >= min && offset / stride < min + extent;
+    for (int64_t i = min; i < min + (stride ? extent : extent > 0); i++)
+        if (ranges_reach(ranges + 2, strides + 1, dims - 1, offset - i * stride))
+            return true;
+    return false;
+}
+
+/* The same as region_has where a cell may be several elements of the buffer. */
+static bool region_reaches(const Thread *thread, const RegionInfo *region, const Memory *memory, int64_t byte)
+{
+    const BufferInfo *buffer = region->buffer;
+    const BoundBuffer *bound = &thread->bound[buffer->index];
+    int ndim = buffer->buffer->ndim;
+    const int64_t *shape = thread->dims + buffer->dims, *strides = shape + ndim;
+    if (bound->data.memory != memory || byte < bound->data.byte || strides_keep_apart(shape, strides, ndim))
+        return false;
+    int64_t offset = (byte - bound->data.byte) / (buffer->bytes * buffer->lanes) - bound->elem_offset;
+    return ranges_reach(thread->ranges + region->ranges, strides, ndim, offset);
+}
+
 bool region_contains(Thread *thread, const RegionInfo *regions, int count, const Memory *memory, int64_t byte)
 {
     for (int i = 0; i < count; i++) {
@@ -43,6 +71,8 @@ bool region_contains(Thread *thread, const RegionInfo *regions, int count, const
         int64_t coordinates[ndim + 1];
         if (buffer_coordinates(thread, regions[i].buffer, memory, byte, coordinates) &&
             region_has(thread->ranges + regions[i].ranges, coordinates, ndim))
+            return true;
+        if (region_reaches(thread, &regions[i], memory, byte))
             return true;
     }
     return false;

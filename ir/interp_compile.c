@@ -2,6 +2,7 @@
    interp_compile_block.c. */
 #include <string.h>
 
+#include "ir/elements.h"
 #include "ir/interp_internal.h"
 
 /* --- Variables --- */
@@ -62,6 +63,8 @@ BufferInfo *compile_buffer_layout(Compiler *compiler, const Buffer *buffer)
     info->shape = compile_indices(compiler, buffer->shape, buffer->ndim);
     info->strides = buffer->strides ? compile_indices(compiler, buffer->strides, buffer->ndim) : NULL;
     info->elem_offset = compile_index(compiler, buffer->elem_offset);
+    int64_t first[buffer->ndim + 1], second[buffer->ndim + 1];
+    info->must_differ = map_has(&compiler->written, buffer) && buffer_elements(buffer, first, second) != ELEMENTS_DISTINCT;
     return info;
 }
 
@@ -361,6 +364,7 @@ const Program *interp_compile(Context *ctx, Arena *arena, const Func *func, cons
     Program *program = ARENA_NEW(arena, Program);
     Compiler compiler = {.ctx = ctx, .arena = arena, .options = options, .program = program};
     program->func = func;
+    compiler.written = func_written_buffers(ctx, func);
     program->symbol_slots = ARENA_ARRAY(arena, int, options->symbol_count);
     compile_params(&compiler, func);
     for (int i = 0; i < options->symbol_count; i++)

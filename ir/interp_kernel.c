@@ -4,8 +4,6 @@
 
 #include "ir/interp_internal.h"
 
-enum { MOST_THREADS = 4096 };
-
 /* --- Threads --- */
 void thread_init(Run *run, Thread *thread)
 {
@@ -60,10 +58,10 @@ static bool launch_extents(Thread *host, Launch *launch, int64_t *blocks)
         int64_t extent = eval_integer(tag->extent, host), *product = tag->is_block ? blocks : &threads;
         launch->extents[i] = extent < 0 ? 0 : extent;
         if (__builtin_mul_overflow(*product, launch->extents[i], product))
-            threads = MOST_THREADS + 1;
+            threads = MOST_VIRTUAL_THREADS + 1;
     }
-    if (threads > MOST_THREADS) {
-        report_here(host, INTERP_UNSUPPORTED, "begins a kernel with more than %d threads in a block", MOST_THREADS);
+    if (threads > MOST_VIRTUAL_THREADS) {
+        report_here(host, INTERP_UNSUPPORTED, "begins a kernel with more than %d threads in a block", MOST_VIRTUAL_THREADS);
         return false;
     }
     launch->thread_count = (int)threads;

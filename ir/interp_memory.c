@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/elements.h"
 #include "ir/interp_internal.h"
 
 /* An allocation larger than this is taken for a mistake. */
@@ -112,9 +113,27 @@ void memory_bind(Thread *thread, const BufferInfo *buffer, Pointer data)
         strides[i] = buffer->strides ? eval_integer(buffer->strides[i], thread) : compact;
         compact = (int64_t)((uint64_t)compact * (uint64_t)shape[i]);
     }
+    if (buffer->must_differ && !strides_keep_apart(shape, strides, ndim))
+        report_finding(thread, INTERP_ASSERTION, buffer, buffer->buffer->span,
+                       "writes '%s', whose strides (%s) make one cell of two elements (shape %s)", buffer->buffer->name,
+                       report_tuple(thread, strides, ndim), report_tuple(thread, shape, ndim));
     thread->slots[buffer->data_slot].pointer = data;
     if (data.memory && !data.memory->buffer)
         data.memory->buffer = buffer;
+}
+
+/* The elements up to the last one of BUFFER, which states strides; -1 where that does not fit in an int64. */
+static int64_t strided_span(Thread *thread, const BufferInfo *buffer)
+{
+    int64_t span = eval_integer(buffer->elem_offset, thread) + 1;
+    for (int i = 0; i < buffer->buffer->ndim; i++) {
+        int64_t extent = eval_integer(buffer->shape[i], thread), reach;
+        if (extent <= 0)
+            return 0;
+        if (__builtin_mul_overflow(extent - 1, eval_integer(buffer->strides[i], thread), &reach) || __builtin_add_overflow(span, reach, &span))
+            return -1;
+    }
+    return span;
 }
 
 /* The bytes that INFO allocates; -1 where it does not fit in an int64. */
@@ -122,6 +141,10 @@ static int64_t allocation_bytes(Thread *thread, const AllocateInfo *info)
 {
     int64_t bytes = dtype_bytes(dtype_scalar(info->dtype)) * info->dtype.lanes;
     bool overflow = false;
+    if (info->buffer && info->buffer->strides) {
+        int64_t span = strided_span(thread, info->buffer);
+        return span < 0 || __builtin_mul_overflow(bytes, span, &bytes) ? -1 : bytes;
+    }
     for (int i = 0; i < info->extent_count; i++) {
         int64_t extent = eval_integer(info->extents[i], thread);
         overflow |= __builtin_mul_overflow(bytes, extent < 0 ? 0 : extent, &bytes);

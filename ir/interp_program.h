@@ -35,6 +35,7 @@ typedef struct {
     int data_slot;                     /* of buffer->data */
     const EvalNode **shape, **strides; /* strides NULL: compact */
     const EvalNode *elem_offset;
+    bool must_differ; /* it is written, and its declaration does not tell that its elements are distinct cells */
 } BufferInfo;
 
 /* One place in the program that reads or writes a buffer. */
@@ -286,6 +287,7 @@ typedef struct {
     const InterpOptions *options;
     Map slots;   /* Var, once it is defined -> slot number + 1 */
     Map buffers; /* Buffer -> BufferInfo */
+    Map written; /* see func_written_buffers */
     Program *program;
     VEC(PathEntry) path;
     const Scope *scope;

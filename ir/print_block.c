@@ -1,5 +1,6 @@
 /* Blocks as text: axes, where, reads, writes, block_attr, alloc_buffer, match_buffer, init, body. */
 #include "ir/print_internal.h"
+#include "ir/walk.h"
 
 /* True when T.axis.remap can state axis I: a spatial or reduce axis bound to a loop variable over exactly its domain. */
 static bool axis_remaps(const Printer *printer, const BlockStmt *block, int i)
@@ -103,6 +104,30 @@ static void print_match(Printer *printer, const MatchBuffer *match)
     print_end_line(printer);
 }
 
+static bool find_foreign_call(Visitor *visitor, const Expr *expr)
+{
+    bool *found = visitor->data;
+    *found |= expr_is_foreign_call(expr);
+    return !*found;
+}
+
+static bool skip_inner_blocks(Visitor *visitor, const Stmt *stmt)
+{
+    (void)visitor;
+    return stmt->kind != STMT_BLOCK;
+}
+
+/* A call of foreign code stands in BLOCK itself: there regions that were inferred must not read back as declared ones. */
+static bool block_calls_foreign(const BlockStmt *block)
+{
+    bool found = false;
+    Visitor visitor = {.expr = find_foreign_call, .stmt = skip_inner_blocks, .data = &found};
+    visit_stmt(&visitor, block->body);
+    if (block->init)
+        visit_stmt(&visitor, block->init);
+    return found;
+}
+
 static void print_block_head(Printer *printer, const BlockStmt *block)
 {
     print_axes(printer, block);
@@ -113,8 +138,11 @@ static void print_block_head(Printer *printer, const BlockStmt *block)
         print_text(printer, ")");
         print_end_line(printer);
     }
-    print_regions(printer, "T.reads", block->reads, block->read_count);
-    print_regions(printer, "T.writes", block->writes, block->write_count);
+    bool calls = !block_declares_regions(block) && block_calls_foreign(block);
+    if (!calls || !block->reads_inferred)
+        print_regions(printer, "T.reads", block->reads, block->read_count);
+    if (!calls || !block->writes_inferred)
+        print_regions(printer, "T.writes", block->writes, block->write_count);
     if (block->annotations.count) {
         print_begin_line(printer);
         print_text(printer, "T.block_attr(");

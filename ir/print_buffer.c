@@ -36,7 +36,7 @@ bool buffer_is_simple(const Buffer *buffer)
     if (buffer->strides || buffer->offset_factor > 1 || buffer->auto_broadcast || buffer->axis_separator_count ||
         !expr_is_int(buffer->elem_offset, 0))
         return false;
-    return !strcmp(buffer->scope, "global") && buffer->data_alignment == DEFAULT_DATA_ALIGNMENT && buffer_var_count(buffer, NULL) == 0;
+    return !strcmp(buffer->scope, "global") && !buffer->data_alignment && buffer_var_count(buffer, NULL) == 0;
 }
 
 /* The variable that EXPR is, where the text has not defined it yet. */
@@ -147,7 +147,7 @@ static void print_layout(Printer *printer, Declared *declared, const Buffer *buf
         print_text(printer, ", scope=");
         print_quoted(printer, buffer->scope);
     }
-    if (buffer->data_alignment != DEFAULT_DATA_ALIGNMENT)
+    if (buffer->data_alignment)
         strbuf_printf(&printer->out, ", align=%d", buffer->data_alignment);
     if (own_offset || buffer->offset_factor > 1)
         strbuf_printf(&printer->out, ", offset_factor=%d", buffer->offset_factor > 1 ? buffer->offset_factor : 1);

@@ -85,6 +85,15 @@ typedef struct {
     const Stmt *body;
 } BlockStmt;
 
+/* The text states both lists of regions of BLOCK: none is inferred. */
+static inline bool block_declares_regions(const BlockStmt *block)
+{
+    return !block->reads_inferred && !block->writes_inferred;
+}
+
+/* The threads of one block of a kernel: of a target at most so many, and with the virtual ones that each of them runs. */
+enum { MOST_THREADS = 1024, MOST_VIRTUAL_THREADS = 4096 };
+
 typedef enum { FOR_SERIAL, FOR_PARALLEL, FOR_VECTORIZED, FOR_UNROLLED, FOR_THREAD } ForKind;
 
 typedef struct {

@@ -46,7 +46,6 @@ Buffer *buffer_new(Context *ctx, Str name, DType dtype, int ndim, const Expr *co
     buffer->data = var_new_pointer(ctx, name, dtype, scope, span);
     buffer->shape = arena_copy(ctx->arena, shape, sizeof *shape * (size_t)ndim);
     buffer->elem_offset = expr_int(ctx, buffer_index_dtype(buffer), 0);
-    buffer->data_alignment = DEFAULT_DATA_ALIGNMENT;
     return buffer;
 }
 

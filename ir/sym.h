@@ -17,6 +17,7 @@ typedef struct Var {
     DType pointee;
     Str pointee_scope;
     bool unnamed; /* the offset of a buffer whose declaration gives it no name: 0 where the buffer is a parameter of an object's function */
+    Str stated_name; /* in the text, where a declaration gave the variable another one; else NULL */
 } Var;
 
 /* A buffer: a typed, shaped view of the memory behind data. */
@@ -31,7 +32,7 @@ typedef struct Buffer {
     const Expr **strides;    /* ndim, in elements; NULL: compact, row major */
     const Expr *elem_offset; /* in elements; never NULL */
     Str scope;               /* "global", "local", "shared.dyn", "global.A_reg", ... */
-    int data_alignment;      /* bytes; 64 when not stated */
+    int data_alignment;      /* bytes; 0 when not stated */
     int offset_factor;       /* elem_offset is a multiple of this; 0 when not stated (and an unnamed offset is 0) */
     bool auto_broadcast;     /* buffer_type="auto" */
     const int *axis_separators;
@@ -45,8 +46,8 @@ typedef struct Block {
     Span span;
 } Block;
 
-/* Alignment of a buffer that states none, as printed programs assume. */
-enum { DEFAULT_DATA_ALIGNMENT = 64 };
+/* Alignment in bytes of the buffers that tirc allocates, which may state a larger one. */
+enum { ALLOCATED_ALIGNMENT = 64 };
 
 Var *var_new(Context *ctx, Str name, DType dtype, Span span);
 /* A handle variable that points to elements of type POINTEE in SCOPE. */

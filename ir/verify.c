@@ -111,7 +111,7 @@ static bool verify_buffer_fields(Verifier *verifier, const Buffer *buffer)
         return false;
     if (buffer->data->dtype.code != DT_HANDLE)
         return verify_fail(verifier, "the data of buffer '%s' is no handle", buffer->name);
-    if (buffer->dtype.code == DT_VOID || !buffer->scope || buffer->data_alignment <= 0 || buffer->offset_factor < 0)
+    if (buffer->dtype.code == DT_VOID || !buffer->scope || buffer->data_alignment < 0 || buffer->offset_factor < 0)
         return verify_fail(verifier, "buffer '%s' lacks a type, scope or alignment", buffer->name);
     return true;
 }

@@ -389,6 +389,8 @@ void elab_check_calls(Elab *elab, const Module *module);
 const Func *elab_function(Elab *elab, const AstNode *node);
 /* Checks that need the whole function: variables that nothing defines, loop variables used past a block's iterators. */
 bool elab_check_function(Elab *elab, const Func *func);
+/* elab_intrin.c: DESCRIPTION and IMPLEMENTATION take the same buffers, declare the same regions and keep to them. SPAN: of the call of register. */
+bool elab_check_intrin(Context *ctx, const Func *description, const Func *implementation, Span span);
 /* elab_bounds.c: no access is certainly out of bounds. */
 bool elab_check_bounds(Elab *elab, const Func *func);
 

@@ -76,7 +76,7 @@ static bool read_alignment(Elab *elab, const Call *call, Buffer *buffer)
             diag_error(elab->ctx, call_arg(call, "align")->span, "align must be a power of two, up to %d bytes", 1 << 20);
             return false;
         }
-        buffer->data_alignment = value > 0 ? (int)value : DEFAULT_DATA_ALIGNMENT;
+        buffer->data_alignment = value > 0 ? (int)value : 0;
     }
     if (!call_has(call, "offset_factor"))
         return true;
@@ -238,7 +238,20 @@ Value builtin_alloc_buffer(Elab *elab, const Call *call)
     return fresh_buffer(buffer, call->span);
 }
 
-/* Without data the declaration allocates as well. */
+/* The elements up to the last one of BUFFER, which states strides or an offset, as the extent of its memory. */
+static const Expr *strided_span(Context *ctx, const Buffer *buffer)
+{
+    DType dtype = buffer_index_dtype(buffer);
+    const Expr *span = op_add(ctx, op_cast(ctx, dtype, buffer->elem_offset), expr_int(ctx, dtype, 1)), *stride = expr_int(ctx, dtype, 1);
+    for (int i = buffer->ndim - 1; i >= 0; i--) {
+        const Expr *extent = op_cast(ctx, dtype, buffer->shape[i]), *last = op_sub(ctx, extent, expr_int(ctx, dtype, 1));
+        span = op_add(ctx, span, op_mul(ctx, last, buffer->strides ? op_cast(ctx, dtype, buffer->strides[i]) : stride));
+        stride = op_mul(ctx, stride, extent);
+    }
+    return span;
+}
+
+/* Without data the declaration allocates as well: all that the layout reaches. */
 Value builtin_decl_buffer(Elab *elab, const Call *call)
 {
     Buffer *buffer = read_buffer(elab, call);
@@ -250,6 +263,11 @@ Value builtin_decl_buffer(Elab *elab, const Call *call)
     layers[0].as.allocate.dtype = buffer->dtype;
     layers[0].as.allocate.extents = buffer->shape;
     layers[0].as.allocate.extent_count = buffer->ndim;
+    if (buffer->strides || !expr_is_int(buffer->elem_offset, 0)) {
+        const Expr *span = strided_span(elab->ctx, buffer);
+        layers[0].as.allocate.extents = arena_copy(elab->ctx->arena, &span, sizeof span);
+        layers[0].as.allocate.extent_count = 1;
+    }
     layers[0].as.allocate.scope = buffer->scope;
     layers[0].as.allocate.condition = expr_bool(elab->ctx, true);
     bool allocates = !call_has(call, "data");

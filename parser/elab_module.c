@@ -27,27 +27,9 @@ static const Func *value_to_func(Elab *elab, const Value *value, const char *wha
     return NULL;
 }
 
-/* What a tensor intrinsic computes and how it is done must take the same buffers. */
-static bool check_intrin(Context *ctx, const Func *description, const Func *implementation, Span span)
-{
-    const Func *both[] = {description, implementation};
-    if (description->param_count != implementation->param_count) {
-        diag_error(ctx, span, "the numbers of parameters differ: %d of '%s', %d of '%s'", description->param_count, description->name,
-                   implementation->param_count, implementation->name);
-        return false;
-    }
-    for (int i = 0; i < 2; i++)
-        for (int j = 0; j < both[i]->param_count; j++)
-            if (!both[i]->params[j].buffer) {
-                diag_error(ctx, span, "parameter %d of '%s' is no buffer; tensor intrinsics take buffers only", j + 1, both[i]->name);
-                return false;
-            }
-    return true;
-}
-
 bool intrin_register(Context *ctx, IntrinList *intrins, TensorIntrin intrin, bool replaces)
 {
-    if (!check_intrin(ctx, intrin.description, intrin.implementation, intrin.span))
+    if (!elab_check_intrin(ctx, intrin.description, intrin.implementation, intrin.span))
         return false;
     for (int i = 0; i < intrins->count; i++) {
         if (intrins->data[i].name != intrin.name)

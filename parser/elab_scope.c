@@ -86,9 +86,13 @@ static void name_buffer(Elab *elab, Buffer *buffer, Str name)
     if (buffer->data->name == buffer->name)
         buffer->data->name = name;
     buffer->name = name;
-    for (int i = 0; buffer->strides && i < buffer->ndim; i++)
-        if (is_own_stride(elab, buffer->strides[i]))
-            buffer->strides[i]->value.var->name = context_internf(elab->ctx, "%s_s%d", name, i);
+    for (int i = 0; buffer->strides && i < buffer->ndim; i++) {
+        if (!is_own_stride(elab, buffer->strides[i]))
+            continue;
+        Var *var = buffer->strides[i]->value.var;
+        var->stated_name = var->stated_name ? var->stated_name : var->name;
+        var->name = context_internf(elab->ctx, "%s_s%d", name, i);
+    }
 }
 
 void elab_name_value(Elab *elab, Value *value, Str name)

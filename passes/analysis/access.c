@@ -15,8 +15,9 @@ typedef struct {
     VEC(const Frame *) known, copies;
 } Way;
 
-/* A view: its data variable and where it lies in the buffer below. */
+/* A match_buffer view and where it lies in the buffer below. */
 typedef struct {
+    const Buffer *target;
     const Region *source;
 } View;
 
@@ -122,7 +123,7 @@ static void add_access(Collector *collector, Region region, bool whole, bool wri
     const View *view;
     while ((view = map_get(&collector->views, region.buffer->data))) {
         collector->plain = false;
-        whole |= view->source->buffer->ndim < region.buffer->ndim;
+        whole |= !buffer_same_layout(view->target, region.buffer) || view->source->buffer->ndim < region.buffer->ndim;
         region = whole ? region_whole(ctx, view->source->buffer) : region_below_view(ctx, view->source, region);
     }
     Buffer *flat = map_get(&collector->flats, region.buffer->data);
@@ -165,24 +166,23 @@ static void add_indexed(Collector *collector, Buffer *buffer, const Expr *const 
     add_access(collector, whole ? region_whole(collector->ctx, buffer) : region, whole, write, span);
 }
 
-/* What a call may touch that says nothing of it: the declared regions of the block around, or anything. */
-static void add_opaque(Collector *collector, Span span)
+/* What CALL may touch, which says nothing of it: the declared regions of the block around, or anything. */
+static void add_opaque(Collector *collector, const Expr *call)
 {
     const BlockStmt *block = collector->block;
     collector->plain = false;
-    bool declared = block && block->iter_count + block->read_count + block->write_count > 0;
-    if (!declared) {
+    if (!call_keeps_regions(block, call)) {
         Access access = {
-            .frame = collector->frame, .write = true, .whole = true, .fence = true, .order = 1, .stmt = collector->stmt, .span = span};
+            .frame = collector->frame, .write = true, .whole = true, .fence = true, .order = 1, .stmt = collector->stmt, .span = call->span};
         access.item = collector->item;
         access.block = block ? block->block : NULL;
         vec_push(collector->ctx->arena, &collector->accesses, access);
         return;
     }
     for (int i = 0; i < block->read_count; i++)
-        add_access(collector, block->reads[i], false, false, span);
+        add_access(collector, block->reads[i], false, false, call->span);
     for (int i = 0; i < block->write_count; i++)
-        add_access(collector, block->writes[i], false, true, span);
+        add_access(collector, block->writes[i], false, true, call->span);
 }
 
 static bool visit_read(Visitor *visitor, const Expr *expr);
@@ -279,7 +279,7 @@ static bool visit_read(Visitor *visitor, const Expr *expr)
     if (expr_is_call(expr, OP_ADDRESS_OF) || expr_is_call(expr, OP_TVM_ACCESS_PTR))
         return false; /* the call around decides */
     if (expr_is_opaque_call(expr) && expr->value.op != OP_ASSUME)
-        add_opaque(collector, expr->span);
+        add_opaque(collector, expr);
     return true;
 }
 
@@ -316,7 +316,7 @@ static void add_view(Collector *collector, const MatchBuffer *match)
 {
     Arena *arena = collector->ctx->arena;
     Region source = versioned_region(collector, match->source);
-    View view = {arena_copy(arena, &source, sizeof source)};
+    View view = {match->target, arena_copy(arena, &source, sizeof source)};
     map_set(arena, &collector->views, match->target->data, arena_copy(arena, &view, sizeof view));
 }
 

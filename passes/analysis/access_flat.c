@@ -142,14 +142,20 @@ Region region_below_view(Context *ctx, const Region *source, Region region)
     return below;
 }
 
+/* Without strides on either side the extents say where an element lies. */
+static bool same_strides(const Buffer *a, const Buffer *b)
+{
+    for (int i = 0; i < a->ndim; i++)
+        if (a->strides && b->strides ? !expr_equal(a->strides[i], b->strides[i]) : i > 0 && !expr_equal(a->shape[i], b->shape[i]))
+            return false;
+    return !a->strides == !b->strides;
+}
+
 bool buffer_same_layout(const Buffer *a, const Buffer *b)
 {
     if (a == b)
         return true;
-    if (a->ndim != b->ndim || a->strides || b->strides || !expr_equal(a->elem_offset, b->elem_offset) || !dtype_equal(a->dtype, b->dtype))
+    if (a->ndim != b->ndim || !expr_equal(a->elem_offset, b->elem_offset) || !dtype_equal(a->dtype, b->dtype))
         return false;
-    for (int i = 1; i < a->ndim; i++)
-        if (!expr_equal(a->shape[i], b->shape[i]))
-            return false;
-    return true;
+    return same_strides(a, b);
 }

@@ -223,3 +223,12 @@ const Buffer *buffer_viewed(const Func *func, const Buffer *buffer)
     } while (search.source);
     return search.view;
 }
+
+bool call_keeps_regions(const BlockStmt *block, const Expr *call)
+{
+    if (!block)
+        return false;
+    if (expr_is_foreign_call(call))
+        return block_declares_regions(block);
+    return block->iter_count + block->read_count + block->write_count > 0;
+}

@@ -1,6 +1,7 @@
 /* See faults.h. */
 #include "passes/analysis/faults.h"
 
+#include "ir/elements.h"
 #include "ir/walk.h"
 #include "passes/analysis/access_rows.h"
 #include "passes/analysis/pair.h"
@@ -100,7 +101,7 @@ static const char *certain_point(FaultSearch *search, const Site *site, AffineSp
 
 static void add_fault(FaultSearch *search, Span span, const char *text)
 {
-    Fault fault = {span, text};
+    Fault fault = {.span = span, .text = text};
     vec_push(search->ctx->arena, &search->faults, fault);
 }
 
@@ -241,6 +242,7 @@ static void find_undeclared(FaultSearch *search, const Access *access, const Sit
                                numbers_text(ctx, element, access->buffer->ndim), access->write ? "written" : "read", where,
                                left_out ? "" : "declared ", list, block->block->name,
                                left_out ? ", which writes the same buffer: T.reads has to state it" : ""));
+        search->faults.data[search->faults.count - 1].undeclared = true;
         return;
     }
 }
@@ -267,6 +269,44 @@ static void find_misbound(FaultSearch *search, const Frame *frame)
             search, frame->value->span.file ? frame->value->span : frame->var->span,
             arena_printf(ctx->arena, "axis '%s' is bound to %lld%s, outside of its domain", frame->var->name, (long long)*value, where));
     affine_free(&site.space);
+}
+
+/* --- distinct elements --- */
+
+static void find_overlap(FaultSearch *search, const Map *written, const Buffer *buffer)
+{
+    Context *ctx = search->ctx;
+    int64_t first[buffer->ndim + 1], second[buffer->ndim + 1];
+    if (!map_has(written, buffer) || buffer_elements(buffer, first, second) != ELEMENTS_OVERLAP)
+        return;
+    add_fault(search, buffer->span,
+              arena_printf(ctx->arena, "the strides of '%s' make one cell of %s[%s] and %s[%s], and it is written", buffer->name, buffer->name,
+                           numbers_text(ctx, first, buffer->ndim), buffer->name, numbers_text(ctx, second, buffer->ndim)));
+}
+
+typedef struct {
+    FaultSearch *search;
+    Map written;
+} OverlapSearch;
+
+static bool find_declared_overlap(Visitor *visitor, const Stmt *stmt)
+{
+    OverlapSearch *overlaps = visitor->data;
+    if (stmt->kind == STMT_DECL_BUFFER)
+        find_overlap(overlaps->search, &overlaps->written, stmt->as.declare.buffer);
+    for (int i = 0; stmt->kind == STMT_BLOCK && i < stmt->as.block.alloc_count; i++)
+        find_overlap(overlaps->search, &overlaps->written, stmt->as.block.allocs[i]);
+    return true;
+}
+
+static void find_overlaps(FaultSearch *search, const Func *func)
+{
+    OverlapSearch overlaps = {search, func_written_buffers(search->ctx, func)};
+    for (int i = 0; i < func->param_count; i++)
+        if (func->params[i].buffer)
+            find_overlap(search, &overlaps.written, func->params[i].buffer);
+    Visitor visitor = {.stmt = find_declared_overlap, .data = &overlaps};
+    visit_stmt(&visitor, func->body);
 }
 
 static bool can_be_judged(const Access *access)
@@ -344,6 +384,7 @@ FaultList faults_collect(Context *ctx, const Func *func)
 {
     FaultSearch search = {.ctx = ctx, .sizes = func_sizes(ctx, func)};
     collect_owners(&search, func);
+    find_overlaps(&search, func);
     AccessList collected = access_collect(ctx, func), accesses = accesses_unsplit(ctx, &collected);
     for (int i = 0; i < accesses.count; i++) {
         const Access *access = &accesses.data[i];

@@ -6,8 +6,12 @@
          B[i] = A[i]
 
    Needs: no iterators, predicates, allocations, views or init left in blocks (they can be only where a text that a later pass is to start
-   from has them: refused). Block annotations are hints and go with the block. */
-#include "passes/lower/state.h"
+   from has them: refused). Block annotations are hints and go with the block.
+
+   The blocks say what calls write, so this is the last place where all is known of the parameters that are written: that their elements are
+   distinct cells is asserted here. */
+#include "ir/elements.h"
+#include "passes/lower/checks.h"
 
 static const Stmt *remove_block(Rewriter *rewriter, const Stmt *stmt)
 {
@@ -20,8 +24,18 @@ static const Stmt *remove_block(Rewriter *rewriter, const Stmt *stmt)
     return rewrite_stmt(rewriter, block->body);
 }
 
+static const Stmt *with_checks(LowerState *state, const Func *func, const Stmt *body)
+{
+    CheckList checks = {.ctx = state->ctx};
+    Map written = func_written_buffers(state->ctx, func);
+    for (int i = 0; i < func->param_count; i++)
+        if (func->params[i].buffer && map_has(&written, func->params[i].buffer))
+            checks_distinct_elements(&checks, func->params[i].buffer);
+    return checks_around(&checks, body);
+}
+
 const Func *lower_blocks(LowerState *state, const Func *func)
 {
     Rewriter rewriter = {.ctx = state->ctx, .stmt = remove_block};
-    return func_with_body(state->ctx, func, rewrite_stmt(&rewriter, func->body));
+    return func_with_body(state->ctx, func, with_checks(state, func, rewrite_stmt(&rewriter, func->body)));
 }

@@ -6,23 +6,15 @@
 
    Not here: that the numbers fit the types of their variables, which the generated entry sees before the variables exist. */
 #include "ir/print.h"
-#include "passes/lower/state.h"
+#include "passes/lower/checks.h"
 
 typedef struct {
     Context *ctx;
+    CheckList list;
     Map seen; /* Vars that are checked */
-    VEC(const Stmt *) asserts;
 } EntryChecks;
 
-static void require(EntryChecks *checks, const Expr *condition, const char *message, Span span)
-{
-    if (expr_is_int(condition, 1))
-        return;
-    const Expr *text = expr_string(checks->ctx, context_intern(checks->ctx, message));
-    Stmt check = {.kind = STMT_ASSERT, .span = span, .as.assertion = {condition, text, NULL}};
-    vec_push(checks->ctx->arena, &checks->asserts, stmt_new(checks->ctx, &check));
-}
-
+/* A size is computed as of integers without bounds, and must fit its type. */
 static void check_size(EntryChecks *checks, const Buffer *buffer, int dim)
 {
     Context *ctx = checks->ctx;
@@ -32,10 +24,13 @@ static void check_size(EntryChecks *checks, const Buffer *buffer, int dim)
             return;
         map_set(ctx->arena, &checks->seen, size->value.var, size->value.var);
     }
-    const Expr *value = size->kind == EXPR_VAR ? size : expr_in_int64(ctx, size);
-    const char *message =
-        arena_printf(ctx->arena, "%s, the extent of dimension %d of '%s', is negative", print_expr(ctx, size), dim, buffer->name);
-    require(checks, op_compare(ctx, EXPR_GE, value, expr_int(ctx, value->dtype, 0)), message, buffer->span);
+    const char *what = arena_printf(ctx->arena, "%s, the extent of dimension %d of '%s',", print_expr(ctx, size), dim, buffer->name);
+    const char *large = arena_printf(ctx->arena, "%s is too large for %s", what, dtype_name(ctx, size->dtype));
+    const Expr *value = size->kind == EXPR_VAR ? size : checks_exact(&checks->list, size, large, buffer->span);
+    checks_require(&checks->list, op_compare(ctx, EXPR_GE, value, expr_int(ctx, value->dtype, 0)), arena_printf(ctx->arena, "%s is negative", what),
+                   buffer->span);
+    if (size->kind != EXPR_VAR && dtype_is_index(size->dtype) && size->dtype.bits < 64)
+        checks_require(&checks->list, op_compare(ctx, EXPR_LE, value, expr_int(ctx, value->dtype, dtype_max_int(size->dtype))), large, buffer->span);
 }
 
 static void check_offset(EntryChecks *checks, const Buffer *buffer)
@@ -47,12 +42,12 @@ static void check_offset(EntryChecks *checks, const Buffer *buffer)
     const Expr *rest = op_floormod(ctx, offset, expr_int(ctx, offset->dtype, buffer->offset_factor));
     const char *message =
         arena_printf(ctx->arena, "the offset of '%s' is no multiple of its offset_factor %d", buffer->name, buffer->offset_factor);
-    require(checks, op_compare(ctx, EXPR_EQ, rest, expr_int(ctx, offset->dtype, 0)), message, buffer->span);
+    checks_require(&checks->list, op_compare(ctx, EXPR_EQ, rest, expr_int(ctx, offset->dtype, 0)), message, buffer->span);
 }
 
 const Func *lower_entry(LowerState *state, const Func *func)
 {
-    EntryChecks checks = {.ctx = state->ctx};
+    EntryChecks checks = {.ctx = state->ctx, .list = {.ctx = state->ctx}};
     for (int i = 0; i < func->param_count; i++) {
         const Buffer *buffer = func->params[i].buffer;
         for (int d = 0; buffer && d < buffer->ndim; d++)
@@ -60,8 +55,5 @@ const Func *lower_entry(LowerState *state, const Func *func)
         if (buffer)
             check_offset(&checks, buffer);
     }
-    const Stmt *body = func->body;
-    for (int i = checks.asserts.count - 1; i >= 0; i--)
-        body = stmt_with_body(state->ctx, checks.asserts.data[i], body);
-    return func_with_body(state->ctx, func, body);
+    return func_with_body(state->ctx, func, checks_around(&checks.list, func->body));
 }

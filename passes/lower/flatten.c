@@ -7,12 +7,14 @@
    are the interface; what is accessed is a flat buffer over the same memory. Indices are in int64 unless the buffer is known to be small
    enough for int32. T.realize becomes an allocation of the whole buffer; the memory of a parameter is there already. Axis separators mean
    nothing here. */
-#include "passes/lower/state.h"
+#include "ir/elements.h"
+#include "passes/lower/checks.h"
 
 typedef struct {
     Context *ctx;
     const Func *func;
     Map flat; /* Buffer -> Buffer of one dimension over the same memory */
+    Map written; /* the buffers that are stored to */
 } Flattener;
 
 static bool is_flat(const Buffer *buffer)
@@ -80,7 +82,10 @@ static const Stmt *flatten_declaration(Rewriter *rewriter, const Stmt *stmt)
     map_set(rewriter->ctx->arena, &flattener->flat, buffer, is_flat(buffer) ? buffer : make_flat(rewriter->ctx, buffer));
     Stmt copy = *stmt;
     copy.as.declare.buffer = map_get(&flattener->flat, buffer);
-    copy.as.declare.body = rewrite_stmt(rewriter, stmt->as.declare.body);
+    CheckList checks = {.ctx = rewriter->ctx};
+    if (map_has(&flattener->written, buffer))
+        checks_distinct_elements(&checks, buffer);
+    copy.as.declare.body = checks_around(&checks, rewrite_stmt(rewriter, stmt->as.declare.body));
     return stmt_new(rewriter->ctx, &copy);
 }
 
@@ -117,7 +122,7 @@ static const Stmt *flatten_in_stmt(Rewriter *rewriter, const Stmt *stmt)
 
 const Func *lower_flatten(LowerState *state, const Func *func)
 {
-    Flattener flattener = {.ctx = state->ctx, .func = func};
+    Flattener flattener = {.ctx = state->ctx, .func = func, .written = func_written_buffers(state->ctx, func)};
     Rewriter rewriter = {.ctx = state->ctx, .expr = flatten_in_expr, .stmt = flatten_in_stmt, .data = &flattener};
     const Stmt *body = rewrite_stmt(&rewriter, func->body);
     for (int i = func->param_count - 1; i >= 0; i--) {

@@ -155,13 +155,13 @@ static void bind_offset(Matcher *matcher, const MatchBuffer *match, RootView *vi
 }
 
 /* Bytes to which the data pointer of ROOT is aligned for certain: parameters are only to their elements unless they say more, tirc's own
-   buffers always to 64. */
+   buffers always to 64, and to no more whatever they say. */
 static int certain_alignment(const Matcher *matcher, const Buffer *root)
 {
     int element = dtype_bytes(dtype_scalar(root->dtype));
     if (!map_has(&matcher->known, root->data))
-        return root->data_alignment > DEFAULT_DATA_ALIGNMENT ? root->data_alignment : DEFAULT_DATA_ALIGNMENT;
-    return root->data_alignment != DEFAULT_DATA_ALIGNMENT ? root->data_alignment : element;
+        return ALLOCATED_ALIGNMENT;
+    return root->data_alignment ? root->data_alignment : element;
 }
 
 static void check_kind(Matcher *matcher, const MatchBuffer *match, const RootView *view)
@@ -173,7 +173,7 @@ static void check_kind(Matcher *matcher, const MatchBuffer *match, const RootVie
     if (strcmp(target->scope, root->scope))
         REFUSE(matcher, match, root, "its scope is '%s', not '%s'", target->scope, root->scope);
     int alignment = certain_alignment(matcher, root), bytes = dtype_bytes(dtype_scalar(root->dtype));
-    if (target->data_alignment == DEFAULT_DATA_ALIGNMENT)
+    if (!target->data_alignment)
         return;
     bool aligned = alignment % target->data_alignment == 0;
     if (!view->pointer_at_root && target->data_alignment > bytes)
@@ -183,9 +183,36 @@ static void check_kind(Matcher *matcher, const MatchBuffer *match, const RootVie
 }
 
 /* --- Blocks --- */
-static bool uses_pointer(const BlockStmt *block, const Var *data)
+
+/* Looks for pointers to a view: its data variable, and the address of one of its elements. */
+typedef struct {
+    const Buffer *target;
+    bool found;
+} PointerSearch;
+
+static bool find_pointer(Visitor *visitor, const Expr *expr)
 {
-    return stmt_uses_var(block->body, data);
+    PointerSearch *search = visitor->data;
+    bool address = expr_is_call(expr, OP_ADDRESS_OF) && expr->args[0]->kind == EXPR_LOAD;
+    search->found |= expr_is_var(expr, search->target->data) || (address && expr->args[0]->value.buffer == search->target);
+    return !search->found;
+}
+
+static bool find_declared_pointer(Visitor *visitor, const Stmt *stmt)
+{
+    PointerSearch *search = visitor->data;
+    search->found |= stmt->kind == STMT_DECL_BUFFER && stmt->as.declare.buffer->data == search->target->data;
+    return !search->found;
+}
+
+static bool uses_pointer(const BlockStmt *block, const Buffer *target)
+{
+    PointerSearch search = {.target = target};
+    Visitor visitor = {.expr = find_pointer, .stmt = find_declared_pointer, .data = &search};
+    visit_stmt(&visitor, block->body);
+    if (block->init)
+        visit_stmt(&visitor, block->init);
+    return search.found;
 }
 
 static void add_view(Matcher *matcher, const BlockStmt *block, const MatchBuffer *match)
@@ -203,7 +230,7 @@ static void add_view(Matcher *matcher, const BlockStmt *block, const MatchBuffer
     map_set(ctx->arena, &matcher->views, match->target, view);
     map_set(ctx->arena, &matcher->pointers, match->target->data, view);
     bind_shape(matcher, match, view, ranges);
-    bind_strides(matcher, match, view, ranges, uses_pointer(block, match->target->data));
+    bind_strides(matcher, match, view, ranges, uses_pointer(block, match->target));
     bind_offset(matcher, match, view);
     check_kind(matcher, match, view);
 }
@@ -316,18 +343,45 @@ static const Stmt *match_in_stmt(Rewriter *rewriter, const Stmt *stmt)
     }
 }
 
-/* A buffer declared over the memory of a view lies over the root's instead. */
+static bool uses_defined(const Matcher *matcher, const Expr *const *exprs, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (expr_uses_any(exprs[i], &matcher->vars.vars))
+            return true;
+    return false;
+}
+
+/* The layout of BUFFER names what views define. */
+static bool layout_uses_views(const Matcher *matcher, const Buffer *buffer)
+{
+    return uses_defined(matcher, buffer->shape, buffer->ndim) || (buffer->strides && uses_defined(matcher, buffer->strides, buffer->ndim)) ||
+           uses_defined(matcher, &buffer->elem_offset, 1);
+}
+
+static const Expr **substituted(Matcher *matcher, const Expr *const *exprs, int count)
+{
+    const Expr **result = ARENA_ARRAY(matcher->ctx->arena, const Expr *, count);
+    for (int i = 0; i < count; i++)
+        result[i] = analyzer_simplify(matcher->an, subst_expr(matcher->ctx, &matcher->vars, exprs[i]));
+    return result;
+}
+
+/* A buffer declared over the memory of a view lies over the root's instead, and one whose layout names what a view defines has the values in
+   it. */
 static Buffer *match_in_buffer(Rewriter *rewriter, Buffer *buffer)
 {
     Matcher *matcher = rewriter->data;
     const RootView *view = map_get(&matcher->pointers, buffer->data);
-    if (!view || view->target == buffer)
+    if (map_has(&matcher->views, buffer) || (!view && !layout_uses_views(matcher, buffer)))
         return buffer;
     Buffer *alias = map_get(&matcher->aliases, buffer);
     if (!alias) {
         alias = buffer_clone(rewriter->ctx, buffer);
-        alias->data = view->root->data;
-        if (!view->pointer_at_root)
+        alias->shape = substituted(matcher, buffer->shape, buffer->ndim);
+        alias->strides = buffer->strides ? substituted(matcher, buffer->strides, buffer->ndim) : NULL;
+        alias->elem_offset = *substituted(matcher, &buffer->elem_offset, 1);
+        alias->data = view ? view->root->data : buffer->data;
+        if (view && !view->pointer_at_root)
             alias->elem_offset = op_add(rewriter->ctx, alias->elem_offset, view->offset);
         map_set(rewriter->ctx->arena, &matcher->aliases, buffer, alias);
     }

@@ -61,10 +61,63 @@ static bool is_concurrent(const TreeNode *node)
     return node->stmt->kind == STMT_FOR && node_loop(node)->kind != FOR_SERIAL && node_loop(node)->kind != FOR_UNROLLED;
 }
 
+/* --- the size of kernels --- */
+
+enum { MOST_TAGS = 10 };
+
+/* The threads of one block of a kernel: the product of the extents of its tags, each once. */
+typedef struct {
+    const char *tags[MOST_TAGS];
+    int count;
+    int64_t threads, with_virtual;
+} ThreadCount;
+
+static bool count_threads(Visitor *visitor, const Stmt *stmt)
+{
+    ThreadCount *counted = visitor->data;
+    const ForStmt *loop = stmt->kind == STMT_FOR && stmt->as.loop.kind == FOR_THREAD ? &stmt->as.loop : NULL;
+    int64_t extent;
+    if (!loop || !strncmp(loop->thread, "blockIdx", 8) || !expr_const_int(loop->extent, &extent))
+        return true;
+    for (int i = 0; i < counted->count; i++)
+        if (!strcmp(counted->tags[i], loop->thread))
+            return true;
+    if (counted->count == MOST_TAGS)
+        return true;
+    counted->tags[counted->count++] = loop->thread;
+    if (!strncmp(loop->thread, "threadIdx", 9) && __builtin_mul_overflow(counted->threads, extent, &counted->threads))
+        counted->threads = INT64_MAX;
+    if (__builtin_mul_overflow(counted->with_virtual, extent, &counted->with_virtual))
+        counted->with_virtual = INT64_MAX;
+    return true;
+}
+
+static bool refuse_at_loop(Schedule *sch, const TreeNode *node);
+
+/* The kernel around NODE, a loop bound to threads, has no more of them than some target runs. */
+static bool check_thread_count(Schedule *sch, const TreeNode *node)
+{
+    const TreeNode *kernel = node;
+    for (const TreeNode *outer = node; outer; outer = schedule_parent(sch, outer))
+        if (outer->stmt->kind == STMT_FOR && node_loop(outer)->kind == FOR_THREAD)
+            kernel = outer;
+    ThreadCount counted = {.threads = 1, .with_virtual = 1};
+    Visitor visitor = {.stmt = count_threads, .data = &counted};
+    visit_stmt(&visitor, kernel->stmt);
+    bool virtual = counted.threads <= MOST_THREADS;
+    if (virtual && counted.with_virtual <= MOST_VIRTUAL_THREADS)
+        return true;
+    sched_refuse(sch, "with loop '%s' bound to %s, each block of the kernel has %lld %sthreads, more than the %d that any target runs: split the loop",
+                 node_loop(node)->var->name, node_loop(node)->thread, (long long)(virtual ? counted.with_virtual : counted.threads),
+                 virtual ? "real and virtual " : "", virtual ? MOST_VIRTUAL_THREADS : MOST_THREADS);
+    return refuse_at_loop(sch, node);
+}
+
 bool check_concurrent_loops_around(Schedule *sch, const TreeNode *node)
 {
     for (; node; node = schedule_parent(sch, node))
-        if (is_concurrent(node) && !check_concurrent_loop(sch, node, RUN_AS_THREADS_SO_FAR))
+        if (is_concurrent(node) && (!check_concurrent_loop(sch, node, RUN_AS_THREADS_SO_FAR) ||
+                                    (node_loop(node)->kind == FOR_THREAD && !check_thread_count(sch, node))))
             return false;
     return true;
 }
@@ -264,7 +317,8 @@ bool primitive_bind(Schedule *sch, const Value *args, Value *result)
     if (!node || !check_thread_name(sch, &args[1]) || !check_loop_has_no_jump(sch, node) || !(node = loops_count_from_zero(sch, node)) ||
         !check_threads_around_and_below(sch, node, thread) || !check_init_has_thread(sch, node))
         return false;
-    sched_note_bound(sch, node_loop(node)->var);
+    const Var *var = node_loop(node)->var;
+    sched_note_bound(sch, var);
     warn_of_shared_reduction(sch, node);
-    return set_kind(sch, node, FOR_THREAD, thread);
+    return set_kind(sch, node, FOR_THREAD, thread) && check_thread_count(sch, schedule_find_loop(sch, var));
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ir/print.h"
+#include "passes/schedule/scope.h"
 
 static bool differ(Matcher *matcher, Span program, Span description, const char *format, ...) __attribute__((format(printf, 4, 5)));
 static bool differ(Matcher *matcher, Span program, Span description, const char *format, ...)
@@ -35,6 +36,21 @@ static bool same_value(Matcher *matcher, const Expr *program, const Expr *descri
     return analyzer_prove_equal(matcher->an, program, op_cast(matcher->ctx, program->dtype, description));
 }
 
+/* Tiles of BUFFER can stand for WANTED. */
+static bool match_kind(Matcher *matcher, const Buffer *buffer, const Buffer *wanted, Span span)
+{
+    if (!dtype_equal(buffer->dtype, wanted->dtype))
+        return differ(matcher, span, wanted->span, "'%s' holds %s where the intrinsic's '%s' holds %s", buffer->name,
+                      dtype_name(matcher->ctx, buffer->dtype), wanted->name, dtype_name(matcher->ctx, wanted->dtype));
+    if (strcmp(buffer->scope, wanted->scope))
+        return differ(matcher, span, wanted->span, "'%s' is in scope \"%s\" where the intrinsic's '%s' is in scope \"%s\"", buffer->name,
+                      buffer->scope, wanted->name, wanted->scope);
+    if (buffer->ndim < wanted->ndim)
+        return differ(matcher, span, wanted->span, "'%s' has %d dimensions where the intrinsic's '%s' has %d", buffer->name, buffer->ndim,
+                      wanted->name, wanted->ndim);
+    return true;
+}
+
 static bool match_region(Matcher *matcher, const Region *program, const Region *description, Span span)
 {
     const Buffer *buffer = program->buffer, *wanted = description->buffer;
@@ -43,15 +59,8 @@ static bool match_region(Matcher *matcher, const Region *program, const Region *
     if (known && known->program != buffer)
         return differ(matcher, span, wanted->span, "'%s' of the intrinsic stands for both '%s' and '%s'", wanted->name,
                       known->program->name, buffer->name);
-    if (!dtype_equal(buffer->dtype, wanted->dtype))
-        return differ(matcher, span, wanted->span, "'%s' holds %s where the intrinsic's '%s' holds %s", buffer->name,
-                      dtype_name(matcher->ctx, buffer->dtype), wanted->name, dtype_name(matcher->ctx, wanted->dtype));
-    if (strcmp(buffer->scope, wanted->scope))
-        return differ(matcher, span, wanted->span, "'%s' is in scope \"%s\" where the intrinsic's '%s' is in scope \"%s\"", buffer->name,
-                      buffer->scope, wanted->name, wanted->scope);
-    if (lead < 0)
-        return differ(matcher, span, wanted->span, "'%s' has %d dimensions where the intrinsic's '%s' has %d", buffer->name, buffer->ndim,
-                      wanted->name, wanted->ndim);
+    if (!match_kind(matcher, buffer, wanted, span))
+        return false;
     TileMap tile = {wanted, (Buffer *)buffer, ARENA_ARRAY(matcher->ctx->arena, const Expr *, buffer->ndim), lead};
     for (int d = 0; d < buffer->ndim; d++) {
         const Range *range = &program->ranges[d];
@@ -82,6 +91,71 @@ static bool match_regions(Matcher *matcher, const char *what, const Region *prog
     return true;
 }
 
+/* Where the intrinsic reads more buffers than the block, several of them may be tiles of one: the accesses tell which. */
+static bool match_reads(Matcher *matcher, const BlockStmt *block, const BlockStmt *root, Span span, Span description_span)
+{
+    if (block->read_count >= root->read_count)
+        return match_regions(matcher, "reads", block->reads, block->read_count, root->reads, root->read_count, span, description_span);
+    for (int i = 0; i < root->read_count; i++)
+        if (!matcher_tile(matcher, root->reads[i].buffer))
+            map_set(matcher->ctx->arena, &matcher->open, root->reads[i].buffer, &root->reads[i]);
+    return true;
+}
+
+/* What the description reads of the tile that stands for its region WANTED. */
+static Region tile_of(Matcher *matcher, const TileMap *tile, const Region *wanted)
+{
+    Context *ctx = matcher->ctx;
+    Region region = {tile->program, ARENA_ARRAY(ctx->arena, Range, tile->program->ndim), wanted->span};
+    for (int d = 0; d < tile->program->ndim; d++) {
+        DType type = tile->base[d]->dtype;
+        if (d < tile->lead)
+            region.ranges[d] = range_point(ctx, tile->base[d]);
+        else
+            region.ranges[d] = (Range){analyzer_simplify(matcher->an, op_add(ctx, tile->base[d], op_cast(ctx, type, wanted->ranges[d - tile->lead].min))),
+                                       op_cast(ctx, type, wanted->ranges[d - tile->lead].extent)};
+    }
+    return region;
+}
+
+static bool lies_in_buffer(Matcher *matcher, const Region *region)
+{
+    Context *ctx = matcher->ctx;
+    for (int d = 0; d < region->buffer->ndim; d++) {
+        const Range *range = &region->ranges[d];
+        if (!analyzer_prove(matcher->an, op_compare(ctx, EXPR_GE, range->min, expr_int(ctx, range->min->dtype, 0))) ||
+            !analyzer_prove_less_equal(matcher->an, op_add(ctx, range->min, range->extent), op_cast(ctx, range->min->dtype, region->buffer->shape[d])))
+            return false;
+    }
+    return true;
+}
+
+/* With all accesses matched the tiles are known: they are what the block reads. */
+static bool close_reads(Matcher *matcher, const BlockStmt *block, const BlockStmt *root)
+{
+    if (!matcher->open.count)
+        return true;
+    matcher->reads = ARENA_ARRAY(matcher->ctx->arena, Region, root->read_count);
+    for (int i = 0; i < root->read_count; i++) {
+        const TileMap *tile = matcher_tile(matcher, root->reads[i].buffer);
+        if (!tile)
+            return differ(matcher, block->block->span, root->reads[i].buffer->span, "the intrinsic reads '%s', and no access of it tells where",
+                          root->reads[i].buffer->name);
+        matcher->reads[i] = tile_of(matcher, tile, &root->reads[i]);
+        if (!regions_find(block->reads, block->read_count, tile->program))
+            return differ(matcher, block->block->span, root->reads[i].buffer->span, "the block does not declare that it reads '%s'",
+                          tile->program->name);
+        if (!lies_in_buffer(matcher, &matcher->reads[i]))
+            return differ(matcher, block->block->span, root->reads[i].buffer->span, "%s, the tile that the intrinsic's '%s' stands for, is not shown to lie in '%s'",
+                          print_region(matcher->ctx, &matcher->reads[i]), root->reads[i].buffer->name, tile->program->name);
+    }
+    for (int i = 0; i < block->read_count; i++)
+        if (!regions_find(matcher->reads, root->read_count, block->reads[i].buffer))
+            return differ(matcher, block->block->span, root->block->span, "the block reads '%s', and the intrinsic has no buffer for it",
+                          block->reads[i].buffer->name);
+    return true;
+}
+
 /* --- expressions --- */
 
 static bool match_expr(Matcher *matcher, const Expr *program, const Expr *description);
@@ -107,10 +181,43 @@ static const Expr *translated(Matcher *matcher, const Expr *description, DType i
     return expr_with_args(matcher->ctx, description, args);
 }
 
-static bool match_access(Matcher *matcher, const Buffer *buffer, const Expr *const *indices, const Buffer *wanted,
+/* EXPR depends on a variable that the matched statements define. */
+static bool uses_matched(const Matcher *matcher, const Expr *expr)
+{
+    for (int i = 0; i < matcher->vars.count; i++)
+        if (expr_uses_var(expr, matcher->vars.entries[i].value))
+            return true;
+    return false;
+}
+
+/* The first access to WANTED, which no region tells the tile of, does: its indices are the tile's first ones and those of the description. */
+static bool match_open_tile(Matcher *matcher, Buffer *buffer, const Expr *const *indices, const Buffer *wanted,
+                            const Expr *const *wanted_indices, Span span, Span description_span)
+{
+    if (!match_kind(matcher, buffer, wanted, span))
+        return false;
+    TileMap tile = {wanted, buffer, ARENA_ARRAY(matcher->ctx->arena, const Expr *, buffer->ndim), buffer->ndim - wanted->ndim};
+    for (int d = 0; d < buffer->ndim; d++) {
+        const Expr *offset = d < tile.lead ? expr_int(matcher->ctx, indices[d]->dtype, 0)
+                                           : translated(matcher, wanted_indices[d - tile.lead], indices[d]->dtype);
+        tile.base[d] = analyzer_simplify(matcher->an, op_sub(matcher->ctx, indices[d], offset));
+        if (uses_matched(matcher, tile.base[d]))
+            return differ(matcher, span, description_span, "index %d of '%s' is %s where the intrinsic has %s: no tile has both", d, buffer->name,
+                          print_expr(matcher->ctx, indices[d]), print_expr(matcher->ctx, offset));
+    }
+    vec_push(matcher->ctx->arena, &matcher->tiles, tile);
+    return true;
+}
+
+static bool match_access(Matcher *matcher, Buffer *buffer, const Expr *const *indices, const Buffer *wanted,
                          const Expr *const *wanted_indices, Span span, Span description_span)
 {
     const TileMap *tile = matcher_tile(matcher, wanted);
+    if (!tile && map_has(&matcher->open, wanted)) {
+        if (!match_open_tile(matcher, buffer, indices, wanted, wanted_indices, span, description_span))
+            return false;
+        tile = matcher_tile(matcher, wanted);
+    }
     if (!tile)
         return differ(matcher, span, description_span, "the intrinsic touches '%s', which none of its declared regions holds",
                       wanted->name);
@@ -288,6 +395,32 @@ static bool match_stmt(Matcher *matcher, const Stmt *program, const Stmt *descri
     }
 }
 
+/* --- an init inside of the description --- */
+
+/* A description that holds a reduction with its init is the same with the init in front of all updates, as blockize makes it of a program:
+   *ROOT becomes that. Its init runs in each instance, that of a block of the program before the first one alone. */
+static bool match_lifted_init(Matcher *matcher, const BlockStmt *block, const BlockStmt **root)
+{
+    const Stmt *inner = (*root)->body;
+    while (inner->kind == STMT_FOR)
+        inner = inner->as.loop.body;
+    if (inner->kind != STMT_BLOCK || !inner->as.block.init)
+        return true;
+    for (int i = 0; i < block->iter_count; i++)
+        if (block->iters[i].kind == ITER_REDUCE && !expr_is_int(block->iters[i].domain.extent, 1))
+            return differ(matcher, block->iters[i].span, inner->as.block.init->span,
+                          "it has an init, which runs before the first instance over axis '%s', and the description's runs in each; "
+                          "decompose_reduction takes it off",
+                          block->iters[i].var->name);
+    const BlockStmt *lifted = description_with_init_in_front(matcher->ctx, *root);
+    if (!lifted)
+        return differ(matcher, block->block->span, inner->as.block.init->span,
+                      "it has an init in front of all updates, and that of the description is not shown to mean the same there: its block is no "
+                      "reduction that is known");
+    *root = lifted;
+    return true;
+}
+
 /* --- distinct buffers of the description --- */
 
 /* The tiles share no element, since they lie apart in some dimension. The tile of each is what its declared region takes of it. */
@@ -306,11 +439,12 @@ static bool lie_apart(Matcher *matcher, const Region *a, const Region *b)
    through is no part of another. */
 static bool match_distinct_buffers(Matcher *matcher, const BlockStmt *block, const BlockStmt *root)
 {
+    const Region *reads = matcher->open.count ? matcher->reads : block->reads;
     for (int w = 0; w < block->write_count; w++)
-        for (int i = 0; i < block->read_count + block->write_count; i++) {
-            bool read = i < block->read_count;
-            const Region *other = read ? &block->reads[i] : &block->writes[i - block->read_count],
-                         *wanted = read ? &root->reads[i] : &root->writes[i - block->read_count];
+        for (int i = 0; i < root->read_count + block->write_count; i++) {
+            bool read = i < root->read_count;
+            const Region *other = read ? &reads[i] : &block->writes[i - root->read_count],
+                         *wanted = read ? &root->reads[i] : &root->writes[i - root->read_count];
             const Region *written = &block->writes[w];
             if (written->buffer->data == other->buffer->data && root->writes[w].buffer != wanted->buffer &&
                 !lie_apart(matcher, written, other))
@@ -329,13 +463,15 @@ bool match_description(Matcher *matcher, const BlockStmt *block, const Func *des
     const BlockStmt *root = &description->body->as.block;
     for (int i = 0; i < block->iter_count; i++)
         analyzer_bind_range_opaque(matcher->an, block->iters[i].var, block->iters[i].domain);
+    if (block->init && !root->init && !match_lifted_init(matcher, block, &root))
+        return false;
     if (!block->init != !root->init)
         return differ(matcher, span, description->body->span,
                       block->init ? "it has an init and the intrinsic has none; decompose_reduction takes it off"
                                   : "it has no init and the intrinsic has one");
     return match_regions(matcher, "writes", block->writes, block->write_count, root->writes, root->write_count, span,
                          description->body->span) &&
-           match_regions(matcher, "reads", block->reads, block->read_count, root->reads, root->read_count, span, description->body->span) &&
-           match_distinct_buffers(matcher, block, root) && (!block->init || match_stmt(matcher, block->init, root->init)) &&
-           match_stmt(matcher, block->body, root->body);
+           match_reads(matcher, block, root, span, description->body->span) &&
+           (!block->init || match_stmt(matcher, block->init, root->init)) && match_stmt(matcher, block->body, root->body) &&
+           close_reads(matcher, block, root) && match_distinct_buffers(matcher, block, root);
 }

@@ -7,7 +7,10 @@
    final layout, by lowering. */
 #include <string.h>
 
+#include "ir/print.h"
+#include "ir/verify.h"
 #include "ir/walk.h"
+#include "passes/analysis/faults.h"
 #include "passes/schedule/blockize.h"
 #include "passes/schedule/index_width.h"
 #include "passes/schedule/match.h"
@@ -25,6 +28,10 @@ static const BlockStmt *fresh_implementation(Context *ctx, const Func *implement
         const Buffer *buffer = implementation->params[i].buffer;
         if (!buffer)
             continue;
+        for (int d = 0; d < buffer->ndim; d++)
+            if (buffer->shape[d]->kind == EXPR_VAR && !map_has(&subst.vars, buffer->shape[d]->value.var))
+                subst_var(ctx, &subst, buffer->shape[d]->value.var,
+                          expr_var(ctx, var_clone(ctx, buffer->shape[d]->value.var, buffer->shape[d]->value.var->name)));
         for (int d = 0; buffer->strides && d < buffer->ndim; d++)
             if (buffer->strides[d]->kind == EXPR_VAR && !map_has(&subst.vars, buffer->strides[d]->value.var))
                 subst_var(ctx, &subst, buffer->strides[d]->value.var,
@@ -71,6 +78,22 @@ static const Region *implementation_region(const BlockStmt *root, const Buffer *
     return region ? region : regions_find(root->reads, root->read_count, view);
 }
 
+/* VIEW's extents are those of the region SOURCE that it stands for; variables of its own stand for any. */
+static bool check_view_fits(Schedule *sch, Matcher *matcher, const TensorIntrin *intrin, const Buffer *view, const Region *source)
+{
+    int lead = source->buffer->ndim - view->ndim;
+    for (int d = 0; d < view->ndim; d++) {
+        const Expr *extent = source->ranges[d + lead].extent;
+        if (view->shape[d]->kind == EXPR_VAR || analyzer_prove_equal(matcher->an, extent, op_cast(sch->ctx, extent->dtype, view->shape[d])))
+            continue;
+        sched_refuse(sch, "dimension %d of '%s' in the implementation of '%s' has extent %s, and the region that it declares has %s", d, view->name,
+                     intrin->name, print_expr(sch->ctx, view->shape[d]), print_expr(sch->ctx, extent));
+        sched_note(sch, intrin->implementation->name_span, "the implementation is here");
+        return false;
+    }
+    return true;
+}
+
 /* The part of the program's buffer that VIEW, of which the implementation declares REGION, stands for. */
 static Region tile_region(Matcher *matcher, const TileMap *tile, const Region *region)
 {
@@ -106,7 +129,10 @@ static bool add_views(Schedule *sch, Matcher *matcher, const TensorIntrin *intri
             sched_note(sch, intrin->implementation->params[i].buffer->span, "'%s' is declared here", views[i]->name);
             return false;
         }
-        block->matches[block->match_count++] = (MatchBuffer){views[i], tile_region(matcher, tile, region)};
+        MatchBuffer match = {views[i], tile_region(matcher, tile, region)};
+        if (!check_view_fits(sch, matcher, intrin, views[i], &match.source))
+            return false;
+        block->matches[block->match_count++] = match;
     }
     return true;
 }
@@ -148,6 +174,28 @@ static bool refuse_mismatch(Schedule *sch, const Matcher *matcher, const TensorI
     return false;
 }
 
+/* What the implementation certainly does wrong by itself, at its line. */
+static bool check_implementation(Schedule *sch, const TensorIntrin *intrin)
+{
+    FaultList faults = faults_collect(sch->ctx, intrin->implementation);
+    if (!faults.count)
+        return true;
+    sched_refuse(sch, "in the implementation of '%s', %s", intrin->name, faults.data[0].text);
+    sched_note(sch, faults.data[0].span, "in '%s', here", intrin->implementation->name);
+    return false;
+}
+
+/* The program is one that could be read back. */
+static bool check_result(Schedule *sch, const TensorIntrin *intrin)
+{
+    const char *why;
+    if (verify_func(sch->ctx, schedule_func(sch), STAGE_SCHEDULED, &why))
+        return true;
+    sched_refuse(sch, "with the implementation of '%s' the program would be malformed: %s", intrin->name, why);
+    sched_note(sch, intrin->implementation->name_span, "'%s' is here", intrin->implementation->name);
+    return false;
+}
+
 static bool tensorize_block(Schedule *sch, const TreeNode *node, const TensorIntrin *intrin)
 {
     Matcher matcher = {.ctx = sch->ctx, .an = analyzer_new(sch->ctx)};
@@ -158,6 +206,10 @@ static bool tensorize_block(Schedule *sch, const TreeNode *node, const TensorInt
     const BlockStmt *root = fresh_implementation(sch->ctx, intrin->implementation, index_type_of(&block), views, sch->call_span);
     if (!add_views(sch, &matcher, intrin, root, views, &block))
         return false;
+    if (matcher.reads) {
+        block.reads = matcher.reads;
+        block.read_count = intrin->description->body->as.block.read_count;
+    }
     block.init = root->init;
     block.body = root->body;
     block.allocs = root->allocs;
@@ -165,7 +217,7 @@ static bool tensorize_block(Schedule *sch, const TreeNode *node, const TensorInt
     for (int i = 0; i < root->annotations.count; i++)
         block.annotations = attrs_set(sch->ctx, block.annotations, root->annotations.entries[i].key, root->annotations.entries[i].value);
     sched_replace(sch, node->stmt, stmt_block(sch->ctx, block, node->stmt->span));
-    return true;
+    return check_result(sch, intrin);
 }
 
 bool primitive_tensorize(Schedule *sch, const Value *args, Value *result)
@@ -173,7 +225,7 @@ bool primitive_tensorize(Schedule *sch, const Value *args, Value *result)
     (void)result;
     const TreeNode *node = schedule_target(sch, &args[0]);
     const TensorIntrin *intrin = node ? find_intrin(sch, &args[1]) : NULL;
-    if (!intrin || !check_intrin(sch, intrin))
+    if (!intrin || !check_intrin(sch, intrin) || !check_implementation(sch, intrin))
         return false;
     if (node->stmt->kind == STMT_FOR) {
         Block *outer = blockize_loop(sch, node, args[2].as.boolean);

@@ -1,0 +1,22 @@
+/* Whether the elements of a buffer are distinct cells of memory. Those of a buffer that is written must be. */
+#ifndef TIRC_IR_ELEMENTS_H
+#define TIRC_IR_ELEMENTS_H
+
+#include "ir/stmt.h"
+
+typedef enum {
+    ELEMENTS_DISTINCT,
+    ELEMENTS_OVERLAP, /* two of them certainly are one cell */
+    ELEMENTS_UNKNOWN  /* a stride or an extent is not constant, or there are too many elements to try */
+} ElementsVerdict;
+
+/* What the declaration of BUFFER says of it. With ELEMENTS_OVERLAP, FIRST and SECOND (ndim numbers each) are two indices of one cell. */
+ElementsVerdict buffer_elements(const Buffer *buffer, int64_t *first, int64_t *second);
+/* The condition that is checked at run time where the declaration leaves it open: in each dimension of several elements, the stride is larger
+   than all that the dimensions with strides no larger reach together. Enough for distinct elements, and met by every layout in rows. */
+bool strides_keep_apart(const int64_t *shape, const int64_t *strides, int ndim);
+/* The buffers that FUNC writes elements of (Buffer -> Buffer): by stores, through match_buffer views, and by calls whose block declares the
+   write. Aliases of a memory count each by itself: what is written through one of them says nothing of the others' elements. */
+Map func_written_buffers(Context *ctx, const Func *func);
+
+#endif
