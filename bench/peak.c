@@ -1,5 +1,5 @@
-/* Prints the float32 multiply-add rate of one core: the best of some runs. Build: cc -O2 bench/peak.c */
-#include "peak.h"
+/* Prints the float32 multiply-add rate of one core: the best of some runs. Build: cc -O2 -I. bench/peak.c -lm */
+#include "support/peak.h"
 
 #include <stdio.h>
 

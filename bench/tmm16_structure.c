@@ -5,7 +5,7 @@
    the first-level cache; 64 bytes apart; and 16 bytes into a page, as malloc places them, where each row of a tile lies in two cache lines.
    The copies are unrolled, as in tirc's code: each load then has an address stream of its own, which the processor's prefetcher follows.
    bench/run builds this program. */
-#include "peak.h"
+#include "support/peak.h"
 
 #include <stdio.h>
 #include <stdlib.h>

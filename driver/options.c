@@ -150,6 +150,12 @@ static bool read_SHOW(OptionReader *reader, ShowMode *field, const char *text)
     *field = !text ? SHOW_RESULT : !strcmp(text, "steps") ? SHOW_STEPS : !strcmp(text, "diff") ? SHOW_DIFF : SHOW_NONE;
     return *field != SHOW_NONE || usage(reader->ctx, "--show takes 'steps' or 'diff', not '%s'", text);
 }
+static bool read_TIME(OptionReader *reader, long *field, const char *text)
+{
+    *field = AUTOMATIC_RUNS;
+    return !text || (read_INT(reader, field, text) &&
+                     (*field > 0 || usage(reader->ctx, "--time takes how often to run, a number from 1 on, not '%s'", text)));
+}
 static bool read_CONTRACT(OptionReader *reader, bool *field, const char *text)
 {
     *field = !strcmp(text, "on") || !strcmp(text, "fast");

@@ -6,6 +6,8 @@
 
 #include "support/context.h"
 
+enum { AUTOMATIC_RUNS = -1 };
+
 typedef VEC(const char *) TextList;
 typedef enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } ColorMode;
 typedef enum { SHOW_NONE, SHOW_RESULT, SHOW_STEPS, SHOW_DIFF } ShowMode;
@@ -23,9 +25,10 @@ typedef struct {
     unsigned emit; /* EMIT_BIT_* as asked for; 0: not said */
     ShowMode show;
     long seed, max_steps, error_limit;
+    long time; /* how often --time runs a function; 0: not at all; AUTOMATIC_RUNS: for a while */
     WarningSettings warnings;
     ColorMode color;
-    bool debug_info, depfile, depfile_phony, syntax_only, json, verbose, time_report, interpret, check, time, fp_contract,
+    bool debug_info, depfile, depfile_phony, syntax_only, json, verbose, time_report, interpret, check, fp_contract,
         fast_math, no_heap, bounds_check, pic, unwind_tables, version, help;
 } Options;
 

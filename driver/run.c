@@ -1,4 +1,4 @@
-/* --interpret, --check and --time: running programs on random inputs, in the reference interpreter and compiled in this process. */
+/* --interpret and --check: running programs on random inputs, in the reference interpreter and compiled in this process. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
@@ -7,22 +7,19 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "driver/driver.h"
 #include "driver/externs.h"
-#include "driver/flops.h"
-#include "driver/jit.h"
+#include "driver/run.h"
 #include "ir/argdata.h"
 #include "ir/walk.h"
 #include "support/bug.h"
 #include "runtime/tirc_rt.h"
 
-/* The functions to run: the one that --func names, else all of the module. */
-static bool is_wanted(const Driver *driver, const Func *func)
+bool run_is_wanted(const Driver *driver, const Func *func)
 {
     return !driver->options.func || !strcmp(driver->options.func, func->name);
 }
 
-static bool check_wanted(Driver *driver, const Module *module)
+bool run_check_wanted(Driver *driver, const Module *module)
 {
     const char *wanted = driver->options.func;
     if (!wanted || module_find(module, wanted))
@@ -50,7 +47,7 @@ static bool read_size(Driver *driver, const char *text, ArgSize *size)
 static bool some_function_has(Driver *driver, const Module *module, const char *name)
 {
     for (int i = 0; i < module->func_count; i++)
-        if (is_wanted(driver, module->funcs[i]) && argdata_has_size(driver->ctx, module->funcs[i], name))
+        if (run_is_wanted(driver, module->funcs[i]) && argdata_has_size(driver->ctx, module->funcs[i], name))
             return true;
     return false;
 }
@@ -69,8 +66,7 @@ bool driver_check_sizes(Driver *driver, const Module *module)
     return true;
 }
 
-/* Random arguments by --seed and --dim NAME=SIZE. */
-static ArgData *new_arguments(Driver *driver, const Func *func)
+ArgData *run_new_arguments(Driver *driver, const Func *func)
 {
     const TextList *dims = &driver->options.dims;
     ArgSize *sizes = ARENA_ARRAY(driver->ctx->arena, ArgSize, dims->count);
@@ -142,14 +138,14 @@ static bool interpret(Driver *driver, const Module *module, const Func *func, co
 int driver_interpret(Driver *driver)
 {
     const Module *module = driver->program->module;
-    if (!check_wanted(driver, module))
+    if (!run_check_wanted(driver, module))
         return EXIT_DIAGNOSED;
     bool ok = true;
     for (int i = 0; i < module->func_count; i++) {
         const Func *func = module->funcs[i];
-        if (!is_wanted(driver, func))
+        if (!run_is_wanted(driver, func))
             continue;
-        ArgData *data = new_arguments(driver, func);
+        ArgData *data = run_new_arguments(driver, func);
         if (!data)
             return EXIT_DIAGNOSED;
         bool fine = interpret(driver, module, func, data, true);
@@ -210,8 +206,7 @@ Jit *driver_open_jit(Driver *driver)
     return jit;
 }
 
-/* A process image with MODULE compiled; NULL after diagnostics. */
-static Jit *compile(Driver *driver, const Module *module)
+Jit *run_compile(Driver *driver, const Module *module)
 {
     const Module *lowered = driver_lower(driver, module, false);
     Jit *jit = lowered ? driver_open_jit(driver) : NULL;
@@ -222,8 +217,7 @@ static Jit *compile(Driver *driver, const Module *module)
     return NULL;
 }
 
-/* Calls the compiled function; false after a diagnostic with its message. */
-static bool call(Driver *driver, JitFunction function, const char *name, const ArgData *data)
+bool run_call(Driver *driver, JitFunction function, const char *name, const ArgData *data)
 {
     int code = function(jit_arguments(driver->ctx, data));
     return code == 0 || driver_error(driver, "%s returned error code %d: %s", name, code, tirc_last_error());
@@ -234,10 +228,10 @@ static bool run_function(Driver *driver, const Module *module, const Func *func,
 {
     if (uses_threads(func->body))
         return interpret(driver, module, func, data, false);
-    if (!*jit && !(*jit = compile(driver, module)))
+    if (!*jit && !(*jit = run_compile(driver, module)))
         return false;
     JitFunction function = jit_find(*jit, func_signature(driver->ctx, func)->symbol);
-    return function && call(driver, function, func->name, data);
+    return function && run_call(driver, function, func->name, data);
 }
 
 /* --- --check --- */
@@ -264,7 +258,7 @@ static bool report_check(Driver *driver, const Func *func, const ArgData *expect
 static bool check_function(Driver *driver, int index, const Module *const *compilable, Jit **jits)
 {
     const Func *source = driver->program->source->funcs[index], *scheduled = driver->program->module->funcs[index];
-    ArgData *expected = new_arguments(driver, source);
+    ArgData *expected = run_new_arguments(driver, source);
     if (!expected)
         return false;
     ArgData *actual = argdata_copy(expected);
@@ -306,7 +300,7 @@ static const Module *without_threads(Driver *driver, const Module *module)
     copy->func_count = 0;
     for (int i = 0; i < module->func_count; i++)
         if (!uses_threads(module->funcs[i]->body) &&
-            (is_wanted(driver, module->funcs[i]) || is_called(driver, module, module->funcs[i])))
+            (run_is_wanted(driver, module->funcs[i]) || is_called(driver, module, module->funcs[i])))
             copy->funcs[copy->func_count++] = module->funcs[i];
     return copy;
 }
@@ -314,58 +308,13 @@ static const Module *without_threads(Driver *driver, const Module *module)
 int driver_check(Driver *driver)
 {
     Jit *jits[2] = {NULL, NULL};
-    bool ok = check_wanted(driver, driver->program->source);
+    bool ok = run_check_wanted(driver, driver->program->source);
     const Module *modules[] = {without_threads(driver, driver->program->source), without_threads(driver, driver->program->module)};
     for (int i = 0; ok && i < driver->program->source->func_count; i++)
-        if (is_wanted(driver, driver->program->source->funcs[i]))
+        if (run_is_wanted(driver, driver->program->source->funcs[i]))
             ok = check_function(driver, i, modules, jits);
     for (int m = 0; m < 2; m++)
         if (jits[m])
             jit_close(jits[m]);
-    return ok ? EXIT_OK : EXIT_DIAGNOSED;
-}
-
-/* --- --time --- */
-
-enum { LEAST_RUNS = 3, MOST_RUNS = 10000 };
-
-/* The shortest of several runs that together take about half a second. */
-static bool time_function(Driver *driver, const Func *source, JitFunction function)
-{
-    ArgData *data = new_arguments(driver, source);
-    if (!data)
-        return false;
-    double best = 1e30, start = seconds();
-    bool ok = true;
-    int runs = 0;
-    for (; ok && runs < MOST_RUNS && (runs < LEAST_RUNS || seconds() - start < 0.5); runs++) {
-        double before = seconds();
-        ok = call(driver, function, source->name, data);
-        double time = seconds() - before;
-        best = time < best ? time : best;
-    }
-    double flops = flops_count(data, source);
-    if (ok && flops > 0)
-        fprintf(driver->out, "%s: %.4f ms, %.2f GFLOP/s (best of %d runs)\n", source->name, best * 1e3, flops / best * 1e-9, runs);
-    else if (ok)
-        fprintf(driver->out, "%s: %.4f ms (best of %d runs)\n", source->name, best * 1e3, runs);
-    argdata_free(data);
-    return ok;
-}
-
-int driver_time(Driver *driver)
-{
-    if (!check_wanted(driver, driver->program->module))
-        return EXIT_DIAGNOSED;
-    Jit *jit = compile(driver, driver->program->module);
-    bool ok = jit != NULL;
-    for (int i = 0; ok && i < driver->program->module->func_count; i++) {
-        if (!is_wanted(driver, driver->program->module->funcs[i]))
-            continue;
-        JitFunction function = jit_find(jit, func_signature(driver->ctx, driver->program->module->funcs[i])->symbol);
-        ok = function && time_function(driver, driver->program->source->funcs[i], function);
-    }
-    if (jit)
-        jit_close(jit);
     return ok ? EXIT_OK : EXIT_DIAGNOSED;
 }

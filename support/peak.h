@@ -1,7 +1,8 @@
 /* The float32 multiply-add rate of one core, the measure of every GFLOP/s that is reported: independent chains of fused multiply-adds in
-   registers, as wide as the processor has them. For a benchmark program of one file, compiled by gcc or clang without any -m option. */
-#ifndef TIRC_BENCH_PEAK_H
-#define TIRC_BENCH_PEAK_H
+   registers, as wide as the processor has them. For --time, and for benchmark programs of one file; compiled by gcc or clang with -O2 and
+   without any -m option. */
+#ifndef TIRC_SUPPORT_PEAK_H
+#define TIRC_SUPPORT_PEAK_H
 
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L
@@ -15,6 +16,7 @@
 /* chains cover a latency of up to 6 cycles at 2 a cycle; unrolled so that the loop's own instructions do not count */
 enum { PEAK_CHAINS = 12, PEAK_UNROLL = 8 };
 
+/* Seconds since some moment. */
 static inline double bench_seconds(void)
 {
     struct timespec now;
@@ -69,6 +71,7 @@ typedef struct {
     int lanes;
 } Peak;
 
+/* The loop with the widest vectors that this processor has. */
 static inline Peak peak_widest(void)
 {
 #ifdef __x86_64__
