@@ -44,8 +44,7 @@ static LLVMValueRef element_pointer(FuncGen *gen, const Buffer *buffer, LLVMValu
                     : LLVMBuildGEP2(gen->builder, type, pointer, &index, 1, "");
 }
 
-/* 0, stride, 2 * stride, ... as a vector: of 32-bit integers where they suffice, which makes shorter gathers. */
-static LLVMValueRef lane_offsets(FuncGen *gen, const Expr *stride, int lanes)
+LLVMValueRef emit_lane_offsets(FuncGen *gen, const Expr *stride, int lanes)
 {
     int64_t constant = 0;
     bool is_short = expr_const_int(stride, &constant) && constant > INT16_MIN && constant < INT16_MAX;
@@ -66,7 +65,7 @@ static LLVMValueRef scattered_pointers(FuncGen *gen, const Buffer *buffer, const
     LLVMValueRef pointer = buffer_pointer(gen, buffer, index->span), offsets;
     if (index_split_lanes(gen->ctx, index, &lanes)) {
         pointer = element_pointer(gen, buffer, emit_index(gen, lanes.base), false, index->span);
-        offsets = lane_offsets(gen, lanes.stride, index->dtype.lanes);
+        offsets = emit_lane_offsets(gen, lanes.stride, index->dtype.lanes);
     } else {
         offsets = emit_expr(gen, index);
         if (index->dtype.code == DT_UINT)
@@ -255,21 +254,28 @@ static LLVMValueRef emit_access_pointer(FuncGen *gen, const Expr *call)
     return LLVMBuildGEP2(gen->builder, llvm_memory_type(gen->build, dtype_scalar(call->args[0]->dtype)), data, &offset, 1, "");
 }
 
+LLVMValueRef emit_first_element(FuncGen *gen, const Expr *load)
+{
+    LaneIndex lanes = {load->args[0], NULL};
+    if (load->args[0]->dtype.lanes > 1 && !index_split_lanes(gen->ctx, load->args[0], &lanes))
+        return NULL;
+    return element_pointer(gen, load->value.buffer, emit_index(gen, lanes.base), false, load->span);
+}
+
 /* The address of the first element where the index is a vector. */
 static LLVMValueRef emit_address_of(FuncGen *gen, const Expr *call)
 {
     const Expr *load = call->args[0];
-    LaneIndex lanes;
     if (load->kind != EXPR_LOAD) {
         diag_error(gen->ctx, call->span, "address_of needs a buffer element");
         return emit_nothing(gen, call);
     }
-    const Expr *index = only_index(load->args, load_index_count(load));
-    if (index->dtype.lanes > 1 && !index_split_lanes(gen->ctx, index, &lanes)) {
-        diag_error(gen->ctx, call->span, "address_of needs a single element or an even run of them");
-        return emit_nothing(gen, call);
-    }
-    return element_pointer(gen, load->value.buffer, emit_index(gen, index->dtype.lanes > 1 ? lanes.base : index), false, call->span);
+    only_index(load->args, load_index_count(load));
+    LLVMValueRef address = emit_first_element(gen, load);
+    if (address)
+        return address;
+    diag_error(gen->ctx, call->span, "address_of needs a single element or an even run of them");
+    return emit_nothing(gen, call);
 }
 
 LLVMValueRef emit_pointer_call(FuncGen *gen, const Expr *call)

@@ -149,6 +149,10 @@ LLVMValueRef emit_gather(FuncGen *gen, LLVMTypeRef type, LLVMValueRef pointers, 
 /* Stores the lanes of VALUE. Of lanes that name one element the last one stays. */
 void emit_scatter(FuncGen *gen, LLVMValueRef value, LLVMValueRef pointers, unsigned alignment, LLVMValueRef mask);
 LLVMValueRef emit_pointer_call(FuncGen *gen, const Expr *call);
+/* The address of the element that LOAD reads, of its first lane if it has several; NULL where these do not run evenly. */
+LLVMValueRef emit_first_element(FuncGen *gen, const Expr *load);
+/* 0, STRIDE, 2 * STRIDE, ... as a vector: of 32-bit integers where they suffice, which makes shorter gathers. */
+LLVMValueRef emit_lane_offsets(FuncGen *gen, const Expr *stride, int lanes);
 /* Scalar index EXPR as i64. Index arithmetic does not overflow its type, so it may be done in 64 bits throughout. */
 LLVMValueRef emit_index(FuncGen *gen, const Expr *expr);
 
@@ -159,6 +163,8 @@ void emit_while(FuncGen *gen, const Stmt *stmt);
 void emit_loop_exit(FuncGen *gen, const Expr *call);
 /* A serial loop of VAR over [BEGIN, END) as i64 values around BODY. IS_PART: it is a part of a parallel loop, which nothing may leave. */
 void emit_counted_loop(FuncGen *gen, Var *var, LLVMValueRef begin, LLVMValueRef end, const Stmt *body, bool is_part);
+/* Binds VAR of a loop to I (i64). */
+void gen_bind_loop_var(FuncGen *gen, Var *var, LLVMValueRef i);
 void emit_parallel_for(FuncGen *gen, const Stmt *stmt);
 void emit_allocate(FuncGen *gen, const Stmt *stmt);
 void emit_allocate_const(FuncGen *gen, const Stmt *stmt);

@@ -35,11 +35,9 @@ LLVMValueRef emit_index(FuncGen *gen, const Expr *expr)
     return extend(gen, emit_expr(gen, expr), expr->dtype);
 }
 
-static bool split_binary(Context *ctx, const Expr *index, LaneIndex *result)
+/* INDEX, of a kind + - *, from the forms A and B of its operands. */
+static bool combine(Context *ctx, const Expr *index, LaneIndex a, LaneIndex b, LaneIndex *result)
 {
-    LaneIndex a, b;
-    if (!dtype_is_index(index->dtype) || !index_split_lanes(ctx, index->args[0], &a) || !index_split_lanes(ctx, index->args[1], &b))
-        return false;
     if (index->kind == EXPR_ADD)
         *result = (LaneIndex){op_add(ctx, a.base, b.base), op_add(ctx, a.stride, b.stride)};
     else if (index->kind == EXPR_SUB)
@@ -53,6 +51,13 @@ static bool split_binary(Context *ctx, const Expr *index, LaneIndex *result)
     return true;
 }
 
+static bool split_binary(Context *ctx, const Expr *index, LaneIndex *result)
+{
+    LaneIndex a, b;
+    return dtype_is_index(index->dtype) && index_split_lanes(ctx, index->args[0], &a) && index_split_lanes(ctx, index->args[1], &b) &&
+           combine(ctx, index, a, b, result);
+}
+
 bool index_split_lanes(Context *ctx, const Expr *index, LaneIndex *result)
 {
     switch ((ExprKind)index->kind) {
@@ -63,6 +68,36 @@ bool index_split_lanes(Context *ctx, const Expr *index, LaneIndex *result)
     case EXPR_ADD:
     case EXPR_SUB:
     case EXPR_MUL: return split_binary(ctx, index, result);
+    default: return false;
+    }
+}
+
+static LaneIndex converted(Context *ctx, LaneIndex form, DType dtype)
+{
+    return (LaneIndex){op_cast(ctx, dtype, form.base), op_cast(ctx, dtype, form.stride)};
+}
+
+bool index_split_var(Context *ctx, const Expr *index, const Var *var, LaneIndex *result)
+{
+    LaneIndex a, b;
+    if (index->dtype.lanes > 1 || !dtype_is_index(index->dtype))
+        return false;
+    if (!expr_uses_var(index, var)) {
+        *result = (LaneIndex){index, expr_int(ctx, index->dtype, 0)};
+        return true;
+    }
+    switch ((ExprKind)index->kind) {
+    case EXPR_VAR: *result = (LaneIndex){expr_int(ctx, index->dtype, 0), expr_int(ctx, index->dtype, 1)}; return true;
+    case EXPR_CAST:
+        if (index->dtype.bits < index->args[0]->dtype.bits || !index_split_var(ctx, index->args[0], var, &a))
+            return false;
+        *result = converted(ctx, a, index->dtype);
+        return true;
+    case EXPR_ADD:
+    case EXPR_SUB:
+    case EXPR_MUL:
+        return index_split_var(ctx, index->args[0], var, &a) && index_split_var(ctx, index->args[1], var, &b) &&
+               combine(ctx, index, a, b, result);
     default: return false;
     }
 }

@@ -10,5 +10,7 @@ typedef struct {
 } LaneIndex;
 /* Writes vector INDEX so; false when it does not have the form. */
 bool index_split_lanes(Context *ctx, const Expr *index, LaneIndex *result);
+/* Writes scalar INDEX as BASE + VAR * STRIDE, neither of which mentions VAR; false when it does not have the form. */
+bool index_split_var(Context *ctx, const Expr *index, const Var *var, LaneIndex *result);
 
 #endif

@@ -1,6 +1,7 @@
 /* Loops. A counted loop is emitted in the form that LLVM's loop passes start from: a test before it, one induction variable in 64 bits, the
    test for another round at its end. */
 #include "codegen/llvm_debug.h"
+#include "codegen/llvm_dot.h"
 #include "codegen/llvm_gen.h"
 #include <llvm-c/DebugInfo.h>
 
@@ -24,7 +25,7 @@ static LLVMValueRef next_round(FuncGen *gen, LLVMValueRef i, LLVMValueRef begin)
     return next;
 }
 
-static void bind_loop_var(FuncGen *gen, Var *var, LLVMValueRef i)
+void gen_bind_loop_var(FuncGen *gen, Var *var, LLVMValueRef i)
 {
     LLVMValueRef own = var->dtype.bits < 64 ? LLVMBuildTrunc(gen->builder, i, llvm_value_type(gen->build, var->dtype), var->name) : i;
     gen_bind(gen, var, own);
@@ -69,7 +70,7 @@ void emit_counted_loop(FuncGen *gen, Var *var, LLVMValueRef begin, LLVMValueRef 
     emit_at(gen, loop);
     LLVMValueRef i = LLVMBuildPhi(gen->builder, gen->build->i64, var->name);
     LLVMMetadataRef outer_scope = llvm_debug_enter(gen, var->span);
-    bind_loop_var(gen, var, i);
+    gen_bind_loop_var(gen, var, i);
     llvm_debug_variable(gen, var->name, var, i, 0);
     LoopTargets targets = {is_part ? NULL : done, next_block, gen->heap_blocks.count};
     const LoopTargets *outer = gen->loop;
@@ -101,6 +102,8 @@ void emit_for(FuncGen *gen, const Stmt *stmt)
         emit_parallel_for(gen, stmt);
         return;
     }
+    if (emit_dot_loop(gen, stmt))
+        return;
     LLVMValueRef begin = emit_index(gen, loop->min), extent = emit_index(gen, loop->extent);
     emit_counted_loop(gen, loop->var, begin, LLVMBuildNSWAdd(gen->builder, begin, extent, ""), loop->body, false);
 }

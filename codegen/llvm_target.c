@@ -188,6 +188,16 @@ bool llvm_target_open(Context *ctx, const CodegenOptions *options, LlvmTarget *t
     return false;
 }
 
+bool llvm_target_has(const LlvmTarget *target, const char *feature)
+{
+    bool has = false;
+    size_t length = strlen(feature);
+    for (const char *at = target->features; at && *at; at = strchr(at, ','), at += at != NULL)
+        if (!strncmp(at + 1, feature, length) && (at[1 + length] == ',' || !at[1 + length]))
+            has = *at == '+';
+    return has;
+}
+
 void llvm_target_close(LlvmTarget *target)
 {
     LLVMDisposeTargetMachine(target->machine);
