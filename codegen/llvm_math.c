@@ -1,7 +1,8 @@
 /* Calls of operations: the mathematics of llvm_math.def, what is composed of it, and the dispatch to the other families. */
 #include "codegen/llvm_gen.h"
+#include "codegen/vmath.h"
 
-typedef enum { MATH_NONE, MATH_VECTOR, MATH_LIBM } MathStyle;
+typedef enum { MATH_NONE, MATH_VECTOR, MATH_INLINE, MATH_LIBM } MathStyle;
 typedef struct {
     MathStyle style;
     const char *name;
@@ -43,6 +44,8 @@ static LLVMValueRef apply_math(FuncGen *gen, Op op, LLVMValueRef *args, int arg_
     LLVMTypeRef type = LLVMTypeOf(args[0]);
     if (info->style == MATH_VECTOR)
         return emit_intrinsic(gen, context_internf(gen->ctx, "llvm.%s", info->name), type, args, arg_count);
+    if (info->style == MATH_INLINE)
+        return vmath_emit(gen, op, args);
     int lanes = llvm_lanes(type);
     if (lanes == 1)
         return call_libm(gen, args, arg_count, info->name);
@@ -60,16 +63,6 @@ static LLVMValueRef one_like(LLVMValueRef value)
 static LLVMValueRef reciprocal(FuncGen *gen, LLVMValueRef value)
 {
     return emit_relaxed(gen, LLVMBuildFDiv(gen->builder, one_like(value), value, ""));
-}
-
-/* 1 / (1 + exp(-x)). For a negative x it is exp(x) / (1 + exp(x)): exp(-x) would overflow where the result is a subnormal number. */
-static LLVMValueRef sigmoid(FuncGen *gen, LLVMValueRef value)
-{
-    LLVMValueRef one = one_like(value), size = apply_math(gen, OP_FABS, &value, 1), minus = LLVMBuildFNeg(gen->builder, size, "");
-    LLVMValueRef power = apply_math(gen, OP_EXP, &minus, 1);
-    LLVMValueRef negative = LLVMBuildFCmp(gen->builder, LLVMRealOLT, value, LLVMConstNull(LLVMTypeOf(value)), "");
-    LLVMValueRef above = LLVMBuildSelect(gen->builder, negative, power, one, "");
-    return emit_relaxed(gen, LLVMBuildFDiv(gen->builder, above, LLVMBuildFAdd(gen->builder, one, power, ""), ""));
 }
 
 /* The exponent of ldexp is an integer, or a float that is cut to one. */
@@ -99,7 +92,6 @@ static LLVMValueRef emit_float_call(FuncGen *gen, const Expr *call)
         args[i] = emit_cast(gen, emit_expr(gen, call->args[i]), call->args[i]->dtype, type);
     switch (call->value.op) {
     case OP_RSQRT: result = reciprocal(gen, apply_math(gen, OP_SQRT, args, 1)); break;
-    case OP_SIGMOID: result = sigmoid(gen, args[0]); break;
     case OP_LDEXP: result = ldexp_lanes(gen, call, args[0]); break;
     default: result = apply_math(gen, call->value.op, args, call->arg_count); break;
     }
@@ -173,7 +165,6 @@ static LLVMValueRef emit_other_call(FuncGen *gen, const Expr *call)
 {
     switch (call->value.op) {
     case OP_RSQRT:
-    case OP_SIGMOID:
     case OP_LDEXP: return dtype_is_float(call->dtype) ? emit_float_call(gen, call) : emit_int_call(gen, call);
     case OP_IF_THEN_ELSE: return emit_if_then_else(gen, call);
     case OP_LIKELY: return emit_expr(gen, call->args[0]);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "codegen/llvm_registers.h"
 #include "codegen/llvm_trial.h"
 
 /* The build says which back ends LLVM is linked with. */
@@ -181,6 +182,7 @@ bool llvm_target_open(Context *ctx, const CodegenOptions *options, LlvmTarget *t
     target->data_layout = LLVMCopyStringRepOfTargetData(layout);
     unsigned pointer_size = LLVMPointerSize(layout);
     LLVMDisposeTargetData(layout);
+    target->vector_bytes = llvm_vector_bytes(target);
     if (pointer_size == 8)
         return true;
     diag_error(ctx, span_none(), "target '%s' is not supported: its pointers have %u bits", target->triple, pointer_size * 8);

@@ -12,6 +12,7 @@ typedef struct {
     char *data_layout;                      /* owned by LLVM */
     const char *triple, *cpu, *features;    /* in ctx->arena; features may be "" */
     const char *arch;                       /* "x86_64", "aarch64" or "riscv64" */
+    int vector_bytes;   /* of the widest vector register */
     bool extends_int32; /* the calling convention wants 32-bit integers sign-extended to registers */
 } LlvmTarget;
 
