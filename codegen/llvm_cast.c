@@ -1,4 +1,6 @@
 /* Conversions between types. Floats convert to integers towards zero and saturate; NaN becomes 0. */
+#include <math.h>
+
 #include "codegen/llvm_gen.h"
 
 static LLVMValueRef int_to_int(FuncGen *gen, LLVMValueRef value, DType from, DType to)
@@ -77,11 +79,52 @@ static LLVMValueRef int_to_float(FuncGen *gen, LLVMValueRef value, DType from, D
     return from.code == DT_INT ? LLVMBuildSIToFP(gen->builder, value, type, "") : LLVMBuildUIToFP(gen->builder, value, type, "");
 }
 
+/* The greatest and least values of an integer type as floats: LEAST is exact, ABOVE the first float beyond the range, and WITHIN the last one in
+   it, of a float type with DIGITS binary digits. */
+typedef struct {
+    double least, within, above;
+} FloatRange;
+
+static FloatRange range_of(DType integer, int digits)
+{
+    int bits = integer.code == DT_INT ? integer.bits - 1 : integer.bits;
+    double above = ldexp(1, bits);
+    return (FloatRange){integer.code == DT_INT ? -above : 0, above - ldexp(1, bits > digits ? bits - digits : 0), above};
+}
+
+/* VALUE within [least, within]; NaN becomes 0. */
+static LLVMValueRef clamp_to_range(FuncGen *gen, LLVMValueRef value, DType type, FloatRange range)
+{
+    LLVMBuilderRef builder = gen->builder;
+    LLVMValueRef least = llvm_const_float(gen->build, type, range.least), within = llvm_const_float(gen->build, type, range.within);
+    LLVMValueRef is_number = LLVMBuildFCmp(builder, LLVMRealORD, value, value, "");
+    value = LLVMBuildSelect(builder, is_number, value, llvm_const_zero(gen->build, type), "");
+    value = LLVMBuildSelect(builder, LLVMBuildFCmp(builder, LLVMRealOLT, value, least, ""), least, value, "");
+    return LLVMBuildSelect(builder, LLVMBuildFCmp(builder, LLVMRealOGT, value, within, ""), within, value, "");
+}
+
+static LLVMValueRef int_of_float(FuncGen *gen, LLVMValueRef value, DType to)
+{
+    LLVMTypeRef type = llvm_value_type(gen->build, to);
+    return to.code == DT_INT ? LLVMBuildFPToSI(gen->builder, value, type, "") : LLVMBuildFPToUI(gen->builder, value, type, "");
+}
+
+/* The conversion of a value that is in range, between clamps: LLVM's saturating conversion becomes one scalar conversion for each lane. Types
+   below 32 bits go through int32, for which processors have instructions. */
 static LLVMValueRef float_to_int(FuncGen *gen, LLVMValueRef value, DType from, DType to)
 {
+    DType type = dtype_with_lanes(from.bits == 64 ? DTYPE_FLOAT64 : DTYPE_FLOAT32, from.lanes);
     LLVMValueRef wide = emit_widen(gen, value, from);
-    const char *name = to.code == DT_INT ? "llvm.fptosi.sat" : "llvm.fptoui.sat";
-    return emit_intrinsic2(gen, name, llvm_value_type(gen->build, to), LLVMTypeOf(wide), &wide, 1);
+    FloatRange range = range_of(to, type.bits == 64 ? 53 : 24);
+    LLVMValueRef inside = clamp_to_range(gen, wide, type, range);
+    if (to.bits < 32)
+        return LLVMBuildTrunc(gen->builder, int_of_float(gen, inside, dtype_with_lanes(DTYPE_INT32, to.lanes)), llvm_value_type(gen->build, to), "");
+    LLVMValueRef result = int_of_float(gen, inside, to);
+    if (range.within + 1 == range.above)
+        return result;
+    LLVMValueRef beyond = LLVMBuildFCmp(gen->builder, LLVMRealOGE, wide, llvm_const_float(gen->build, type, range.above), "");
+    int64_t greatest = to.code == DT_UINT ? -1 : to.bits == 64 ? INT64_MAX : ((int64_t)1 << (to.bits - 1)) - 1;
+    return LLVMBuildSelect(gen->builder, beyond, llvm_const_int(gen->build, to, greatest), result, "");
 }
 
 LLVMValueRef emit_cast(FuncGen *gen, LLVMValueRef value, DType from, DType to)

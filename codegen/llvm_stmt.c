@@ -24,18 +24,26 @@ static void emit_if(FuncGen *gen, const Stmt *stmt)
     emit_at(gen, done);
 }
 
-/* A wide vector store becomes several that fit the registers, where their order cannot matter. */
+/* A vector store becomes several that fit the registers. Where a slice may write what a later one reads, all values come first. */
 static void emit_store(FuncGen *gen, const Stmt *stmt)
 {
-    int count = vector_slice_count(stmt, gen->has_computed_pointers);
+    LaneRange *slices;
+    int count = vector_slices(gen->ctx, stmt, gen->build->target.vector_bytes, gen->has_computed_pointers, &slices);
     if (count <= 1) {
         emit_store_value(gen, stmt, emit_expr(gen, stmt->as.store.value));
         return;
     }
+    bool interleave = vector_slices_may_interleave(stmt, gen->has_computed_pointers);
+    const Stmt **stores = ARENA_ARRAY(gen->ctx->arena, const Stmt *, count);
+    LLVMValueRef *values = ARENA_ARRAY(gen->ctx->arena, LLVMValueRef, count);
     for (int i = 0; i < count; i++) {
-        const Stmt *slice = vector_slice_store(gen->ctx, stmt, i);
-        emit_store_value(gen, slice, emit_expr(gen, slice->as.store.value));
+        stores[i] = vector_slice_store(gen->ctx, stmt, slices[i]);
+        values[i] = emit_expr(gen, stores[i]->as.store.value);
+        if (interleave)
+            emit_store_value(gen, stores[i], values[i]);
     }
+    for (int i = 0; i < count && !interleave; i++)
+        emit_store_value(gen, stores[i], values[i]);
 }
 
 static void emit_assert(FuncGen *gen, const Stmt *stmt)
