@@ -179,10 +179,14 @@ static void add_opaque(Collector *collector, const Expr *call)
         vec_push(collector->ctx->arena, &collector->accesses, access);
         return;
     }
+    const Reduction *reduction = collector->reduction;
+    if (reduction && call_may_reach_target(block, call, reduction, memory_of_view, collector))
+        collector->reduction = NULL; /* what the call sees of the targets is no part of the update */
     for (int i = 0; i < block->read_count; i++)
         add_access(collector, block->reads[i], false, false, call->span);
     for (int i = 0; i < block->write_count; i++)
         add_access(collector, block->writes[i], false, true, call->span);
+    collector->reduction = reduction;
 }
 
 static bool visit_read(Visitor *visitor, const Expr *expr);

@@ -232,3 +232,44 @@ bool call_keeps_regions(const BlockStmt *block, const Expr *call)
         return block_declares_regions(block);
     return block->iter_count + block->read_count + block->write_count > 0;
 }
+
+/* Looks in a call for pointers that may lead to what a reduction around it updates. */
+typedef struct {
+    const BlockStmt *block;
+    const Reduction *reduction;
+    MemoryOf memory_of;
+    const void *data;
+    bool found;
+} TargetSearch;
+
+/* A region that the block declares lies in MEMORY: then MEMORY is that of a buffer, and no pointer to something unknown. */
+static bool is_declared_memory(const TargetSearch *search, const Var *memory)
+{
+    const BlockStmt *block = search->block;
+    for (int i = 0; i < block->read_count + block->write_count; i++) {
+        const Region *region = i < block->read_count ? &block->reads[i] : &block->writes[i - block->read_count];
+        if (search->memory_of(search->data, region->buffer->data) == memory)
+            return true;
+    }
+    return false;
+}
+
+static bool find_pointer_to_target(Visitor *visitor, const Expr *expr)
+{
+    TargetSearch *search = visitor->data;
+    if (expr->kind != EXPR_VAR || expr->dtype.code != DT_HANDLE)
+        return true;
+    const Var *memory = search->memory_of(search->data, expr->value.var);
+    search->found |= !is_declared_memory(search, memory);
+    for (int i = 0; i < search->reduction->target_count; i++)
+        search->found |= search->memory_of(search->data, search->reduction->targets[i]->data) == memory;
+    return true;
+}
+
+bool call_may_reach_target(const BlockStmt *block, const Expr *call, const Reduction *reduction, MemoryOf memory_of, const void *data)
+{
+    TargetSearch search = {block, reduction, memory_of, data, false};
+    Visitor visitor = {.expr = find_pointer_to_target, .data = &search};
+    visit_expr(&visitor, call);
+    return search.found;
+}

@@ -3,6 +3,7 @@
 #define TIRC_PASSES_ANALYSIS_ACCESS_FRAME_H
 
 #include "passes/analysis/access.h"
+#include "passes/analysis/reduction.h"
 
 /* What is at FRAME certainly does not run: it lies in a loop of no iteration, and not in an init that runs all the same. */
 bool frame_never_runs(const Frame *frame);
@@ -13,5 +14,10 @@ bool frame_reduces(const Frame *frame);
 /* CALL stays inside of the regions of BLOCK around it (NULL: none). Only the text can say so of foreign code: regions that are inferred follow
    from what is seen of the call. */
 bool call_keeps_regions(const BlockStmt *block, const Expr *call);
+/* The data variable of the memory that VAR, the data variable of a buffer or view, lies in. */
+typedef const Var *(*MemoryOf)(const void *data, const Var *var);
+/* CALL, which stays inside of the regions of BLOCK around it, is given a pointer that may lead to a target of REDUCTION: to one itself, or to
+   memory that the block does not declare. */
+bool call_may_reach_target(const BlockStmt *block, const Expr *call, const Reduction *reduction, MemoryOf memory_of, const void *data);
 
 #endif

@@ -334,7 +334,8 @@ const Access *dependence_reads_target_apart(Context *ctx, const Func *func, cons
             map_set(ctx->arena, &targets, accesses.data[i].data, accesses.data[i].data);
     for (int i = 0; i < accesses.count; i++) {
         const Access *access = &accesses.data[i];
-        if (!access->write && access->data && map_has(&targets, access->data) && !access->group && access_in_block(access, block))
+        bool apart = access->data && map_has(&targets, access->data) && !access->group;
+        if ((apart || access->fence) && access_in_block(access, block))
             return arena_copy(ctx->arena, access, sizeof *access);
     }
     return NULL;

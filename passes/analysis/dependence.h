@@ -114,8 +114,8 @@ bool dependence_is_private(Context *ctx, const AccessList *accesses, const Map *
 
 /* True when an instance of BLOCK reads of the memory of BUFFER, which may be a view, only what it has written itself before. */
 bool dependence_reads_own_writes(Context *ctx, const Func *func, const Block *block, const Buffer *buffer);
-/* A read of BLOCK, a recognized reduction, of the memory that it reduces into, under this or another name, other than the update's own; NULL:
-   there is none. */
+/* A read of BLOCK, a recognized reduction, of the memory that it reduces into, under this or another name, other than the update's own. A call
+   that may touch anything (a fence) counts as such a read. NULL: there is none. */
 const Access *dependence_reads_target_apart(Context *ctx, const Func *func, const Block *block);
 
 /* The inits of BLOCK, a block of FUNC, are to run before the loop over VAR around it, each iteration's of the loops further out. True when that

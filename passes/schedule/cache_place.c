@@ -118,9 +118,12 @@ bool cache_uses_loop_around_scope(Schedule *sch, const CachePlan *plan, const Ex
     return false;
 }
 
-/* EXTENT is no less than 0 at the anchor, also where loops before it have no iterations. */
+/* EXTENT is no less than 0 at the anchor, also where loops before it have no iterations, and known where the scope allocates the cache:
+   what it reads from memory may be written later than that. */
 static bool is_certain_extent(Schedule *sch, const CachePlan *plan, const Expr *extent)
 {
+    if (expr_reads_memory(extent))
+        return false;
     return analyzer_prove_symbolic(loops_context(sch, plan->anchor),
                                    op_compare(sch->ctx, EXPR_GE, extent, expr_int(sch->ctx, extent->dtype, 0)));
 }
@@ -133,7 +136,7 @@ static void make_cache(Schedule *sch, CachePlan *plan)
     plan->whole = ARENA_ARRAY(sch->ctx->arena, bool, cache->ndim);
     for (int d = 0; d < cache->ndim; d++) {
         plan->whole[d] = whole || cache_uses_loop_around_scope(sch, plan, plan->region.ranges[d].min) ||
-                         !is_certain_extent(sch, plan, plan->region.ranges[d].extent);
+                         expr_reads_memory(plan->region.ranges[d].min) || !is_certain_extent(sch, plan, plan->region.ranges[d].extent);
         plan->part |= !plan->whole[d];
     }
     if (cache->strides || !expr_is_int(cache->elem_offset, 0)) {

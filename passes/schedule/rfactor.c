@@ -120,6 +120,14 @@ static bool check_operands_read_no_target(Factoring *f)
     const Access *read = dependence_reads_target_apart(sch->ctx, schedule_func(sch), node_block(f->block)->block);
     if (!read)
         return true;
+    if (read->fence) {
+        sched_refuse(sch,
+                     "block '%s' calls what may read its results: partial results would give it other values; T.reads and T.writes say "
+                     "what a call touches",
+                     node_block(f->block)->block->name);
+        sched_note(sch, read->span, "it is called here");
+        return false;
+    }
     sched_refuse(sch, "block '%s' combines in what it reads of '%s', where its results are: partial results would read other values",
                  node_block(f->block)->block->name, read->buffer->name);
     sched_note(sch, read->span, "it is read here");
