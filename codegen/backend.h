@@ -23,6 +23,7 @@ typedef struct {
     bool pic;
     bool unwind_tables; /* exceptions of called C++ functions and backtraces pass through the code */
     bool debug_info;   /* lines, functions, parameters and loop variables */
+    bool annotated_assembly; /* with LLVM's comments on blocks, loops and spills */
     bool fp_contract;  /* a * b + c may become one fused operation */
     bool fast_math;    /* floats obey the laws of real numbers */
     bool wide_math;    /* elementary functions (exp, tanh, ...) are computed in float64 and rounded, as the interpreter does */
@@ -50,6 +51,8 @@ typedef struct {
 typedef struct {
     CodegenBytes bytes[EMIT_KIND_COUNT];
     CodegenTimes times;
+    int vector_bytes; /* of the widest vector registers of the target */
+    bool is_x86;      /* the code is for x86-64 */
     const char **imports; /* the files that were read for tirc.import_llvm, in the order of reading */
     int import_count;
 } CodegenOutput;

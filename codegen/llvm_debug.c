@@ -85,13 +85,21 @@ void llvm_debug_begin(FuncGen *gen, Span span)
     LLVMSetCurrentDebugLocation2(gen->builder, LLVMDIBuilderCreateDebugLocation(gen->build->llvm, line, 0, gen->debug_scope, NULL));
 }
 
+/* SCOPE for code of a place in FILE: what a step of a schedule made has its place in the script. */
+static LLVMMetadataRef scope_in_file(FuncGen *gen, LLVMMetadataRef scope, const SourceFile *file)
+{
+    LLVMMetadataRef own = debug_file(gen->unit, file->name);
+    return own == LLVMDIScopeGetFile(scope) ? scope : LLVMDIBuilderCreateLexicalBlockFile(gen->unit->debug->builder, scope, own, 0);
+}
+
 void llvm_debug_locate(FuncGen *gen, Span span)
 {
     Place place;
     if (!gen->debug_scope || !source_place(gen->ctx->sources, span, &place))
         return;
+    LLVMMetadataRef scope = scope_in_file(gen, gen->debug_scope, place.file);
     LLVMMetadataRef location =
-        LLVMDIBuilderCreateDebugLocation(gen->build->llvm, (unsigned)place.line, (unsigned)place.column, gen->debug_scope, NULL);
+        LLVMDIBuilderCreateDebugLocation(gen->build->llvm, (unsigned)place.line, (unsigned)place.column, scope, NULL);
     LLVMSetCurrentDebugLocation2(gen->builder, location);
 }
 

@@ -280,6 +280,9 @@ bool llvm_compile(Context *ctx, const Module *module, const CodegenOptions *opti
     set_types(&build);
     if (!interface_check(ctx, module) || !llvm_target_open(ctx, options, &build.target))
         return false;
+    LLVMSetTargetMachineAsmVerbosity(build.target.machine, options->annotated_assembly);
+    out->vector_bytes = build.target.vector_bytes;
+    out->is_x86 = !strcmp(build.target.arch, "x86_64");
     out->times.setup = seconds_now() - start;
     bool ok = run_phases(&build, units, module, kinds, errors_before);
     close_units(units);

@@ -73,6 +73,8 @@ bool driver_check_sizes(Driver *driver, const Module *module);
 int driver_interpret(Driver *driver);
 int driver_check(Driver *driver);
 int driver_time(Driver *driver);
+/* What --remarks does; the exit code. */
+int driver_remarks(Driver *driver);
 
 /* A process image with the files of --load; NULL after a diagnostic. */
 struct Jit *driver_open_jit(Driver *driver);

@@ -156,6 +156,11 @@ static bool read_TIME(OptionReader *reader, long *field, const char *text)
     return !text || (read_INT(reader, field, text) &&
                      (*field > 0 || usage(reader->ctx, "--time takes how often to run, a number from 1 on, not '%s'", text)));
 }
+static bool read_REMARKS(OptionReader *reader, RemarksMode *field, const char *text)
+{
+    *field = !text || !strcmp(text, "text") ? REMARKS_TEXT : !strcmp(text, "json") ? REMARKS_JSON : REMARKS_NONE;
+    return *field != REMARKS_NONE || usage(reader->ctx, "--remarks takes 'text' or 'json', not '%s'", text);
+}
 static bool read_CONTRACT(OptionReader *reader, bool *field, const char *text)
 {
     *field = !strcmp(text, "on") || !strcmp(text, "fast");
@@ -320,7 +325,7 @@ static bool expand_words(OptionReader *reader, const char *word, int depth, Word
 
 bool options_view(const Options *options)
 {
-    return options->show || options->print_after.count || options->interpret || options->check || options->time;
+    return options->show || options->print_after.count || options->interpret || options->check || options->time || options->remarks;
 }
 
 unsigned options_emitted(const Options *options)

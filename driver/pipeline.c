@@ -35,6 +35,8 @@ static int run_program(Driver *driver)
         code = driver_check(driver);
     if (code == EXIT_OK && options->time)
         code = driver_time(driver);
+    if (code == EXIT_OK && options->remarks)
+        code = driver_remarks(driver);
     return code;
 }
 
@@ -42,7 +44,7 @@ static int driver_run(Driver *driver)
 {
     const Options *options = &driver->options;
     bool writes = options_emitted(options) || options->header;
-    bool compiles = options->syntax_only || options->check || options->time || options_emitted(options) & EMIT_BITS_COMPILED;
+    bool compiles = options->syntax_only || options->check || options->time || options->remarks || options_emitted(options) & EMIT_BITS_COMPILED;
     bool interprets = options->interpret && !compiles; /* which says more of what is wrong, and looks at this afterwards */
     driver->will_run = compiles || options->interpret;
     if (!read_program(driver) || !driver_check_sizes(driver, driver->program->source) ||

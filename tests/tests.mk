@@ -6,7 +6,7 @@ $(BUILD)/tests/%: tests/%.c $(PARTS) $(BUILD)/libtirc_rt.a $(BUILD)/link-flags
 	@mkdir -p $(@D)
 	$(call say,CC $<)$(CC) $(ALL_CFLAGS) $(LLVM_CFLAGS) -fopenmp $(ALL_LDFLAGS) -o $@ $< $(LINK_PARTS) -lcmocka $(LDLIBS)
 
-SCRIPT_TESTS := tests/fuzz-cases tests/docs-check tests/command-line tests/outputs tests/install tests/valgrind tests/shell-scripts tests/build-rules tests/interface tests/linking
+SCRIPT_TESTS := tests/fuzz-cases tests/docs-check tests/command-line tests/outputs tests/remarks tests/install tests/valgrind tests/shell-scripts tests/build-rules tests/interface tests/linking
 SCRIPT_TESTS += tests/vector-math tests/vector-widths
 
 check: all $(UNIT_TESTS) $(TEST_TOOLS) $(RUNTIME_TESTS) $(BUILD)/tests/fuzz/fuzz
