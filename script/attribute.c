@@ -49,8 +49,7 @@ static bool refuse_attribute(Script *script, Value self, Str name, const NameLis
     const char *near = diag_closest(name, names->data, names->count), *phrase = script_type_phrase(script, self);
     if (value_object(self, OBJECT_SCHEDULE) && holds(missing_steps, sizeof missing_steps / sizeof *missing_steps, name))
         return script_error(script, span, "%s has no attribute '%s': of TVM's steps, this one is not there", phrase, name);
-    return script_error(script, span, "%s has no attribute '%s'%s%s%s", phrase, name, near ? "; did you mean '" : "", near ? near : "",
-                        near ? "'?" : "");
+    return script_unknown(script, span, near, "%s has no attribute '%s'", phrase, name);
 }
 
 bool script_attribute(Script *script, Value self, const AstNode *node, Value *result)

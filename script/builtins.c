@@ -18,7 +18,7 @@ static bool integer_argument(Script *script, const Arguments *arguments, int ind
 
 static const ValueList *list_argument(Script *script, const Arguments *arguments, int index)
 {
-    const ValueList *items = script_items(arguments->positional[index]);
+    const ValueList *items = script_items(script, arguments->positional[index]);
     if (!items)
         script_error(script, arguments->positional[index].span, "a list is needed here, not %s",
                      script_type_phrase(script, arguments->positional[index]));
@@ -30,7 +30,7 @@ static bool builtin_len(Script *script, const Arguments *arguments, Value *resul
     Value value = arguments->positional[0];
     *result = (Value){.kind = VALUE_INT};
     if (value.kind == VALUE_STRING)
-        result->as.integer = (int64_t)strlen(value.as.text);
+        result->as.integer = script_items(script, value)->count;
     else if (value.kind == VALUE_LIST || value.kind == VALUE_DICT)
         result->as.integer = value.as.list->count / (value.kind == VALUE_DICT ? 2 : 1);
     else
@@ -75,7 +75,11 @@ static bool builtin_enumerate(Script *script, const Arguments *arguments, Value 
 {
     const ValueList *items = list_argument(script, arguments, 0);
     int64_t start = 0;
-    if (!items || (arguments->positional_count > 1 && !integer_argument(script, arguments, 1, &start)))
+    const Value *named = script_keyword(arguments, "start");
+    if (named && arguments->positional_count > 1)
+        return script_error(script, named->span, "'start' is given twice");
+    Arguments from = {.positional = named ? (Value *)named : arguments->positional + 1, .positional_count = 1};
+    if (!items || ((named || arguments->positional_count > 1) && !integer_argument(script, &from, 0, &start)))
         return false;
     if (start > INT64_MAX - items->count)
         return script_error(script, arguments->span, "the result does not fit in 64 bits");
@@ -89,47 +93,71 @@ static bool builtin_enumerate(Script *script, const Arguments *arguments, Value 
 
 static bool builtin_zip(Script *script, const Arguments *arguments, Value *result)
 {
-    int shortest = arguments->positional_count ? INT32_MAX : 0;
-    for (int i = 0; i < arguments->positional_count; i++) {
-        const ValueList *items = list_argument(script, arguments, i);
-        if (!items)
+    int count = arguments->positional_count, shortest = count ? INT32_MAX : 0;
+    const ValueList **lists = ARENA_ARRAY(script->ctx->arena, const ValueList *, count);
+    for (int i = 0; i < count; i++) {
+        if (!(lists[i] = list_argument(script, arguments, i)))
             return false;
-        shortest = items->count < shortest ? items->count : shortest;
+        shortest = lists[i]->count < shortest ? lists[i]->count : shortest;
     }
     Value *rows = ARENA_ARRAY(script->ctx->arena, Value, shortest);
-    Value *row = ARENA_ARRAY(script->ctx->arena, Value, arguments->positional_count);
+    Value *row = ARENA_ARRAY(script->ctx->arena, Value, count);
     for (int r = 0; r < shortest; r++) {
-        for (int i = 0; i < arguments->positional_count; i++)
-            row[i] = arguments->positional[i].as.list->items[r];
-        rows[r] = script_list(script, row, arguments->positional_count, true);
+        for (int i = 0; i < count; i++)
+            row[i] = lists[i]->items[r];
+        rows[r] = script_list(script, row, count, true);
     }
     *result = script_list(script, rows, shortest, false);
+    return true;
+}
+
+/* What KEY, a function, gives for ITEM; ITEM itself without one. */
+static bool sort_key(Script *script, const Value *key, Value item, Span span, Value *result)
+{
+    Arguments one = {.positional = &item, .positional_count = 1, .span = span};
+    *result = item;
+    if (!key || key->kind == VALUE_NONE)
+        return true;
+    const Object *function = key->kind == VALUE_SCRIPT ? key->as.script : NULL;
+    if (function && function->kind == OBJECT_BUILTIN)
+        return script_call_builtin(script, function->as.builtin, &one, result);
+    if (!function || function->kind != OBJECT_DEF)
+        return script_error(script, key->span, "'key' must be a function of the script, not %s", script_type_phrase(script, *key));
+    return script_call_def(script, function, &one, result);
+}
+
+/* The first item with the least key (or, with OP AST_OP_GT, the greatest). */
+static bool choose(Script *script, const Arguments *arguments, AstOp op, const ValueList *items, Value *result)
+{
+    const Value *key = script_keyword(arguments, "key");
+    Value best;
+    for (int i = 0; i < items->count; i++) {
+        Value item = items->items[i], rank;
+        bool better = i == 0;
+        if (!sort_key(script, key, item, arguments->span, &rank) ||
+            (i && !script_compare(script, op, rank, best, arguments->span, &better)))
+            return false;
+        if (better)
+            *result = item;
+        if (better)
+            best = rank;
+    }
     return true;
 }
 
 /* The least (or, with OP AST_OP_GT, greatest) of the arguments or of the one list. */
 static bool extreme(Script *script, const Arguments *arguments, AstOp op, Value *result)
 {
-    const Value *items = arguments->positional;
-    int count = arguments->positional_count;
-    if (count == 1) {
-        const ValueList *list = list_argument(script, arguments, 0);
-        if (!list)
-            return false;
-        items = list->items;
-        count = list->count;
+    ValueList given = {.items = arguments->positional, .count = arguments->positional_count};
+    const ValueList *items = arguments->positional_count == 1 ? list_argument(script, arguments, 0) : &given;
+    const Value *otherwise = script_keyword(arguments, "default");
+    if (!items)
+        return false;
+    if (!items->count && otherwise) {
+        *result = *otherwise;
+        return true;
     }
-    if (!count)
-        return script_error(script, arguments->span, "the list is empty");
-    *result = items[0];
-    for (int i = 1; i < count; i++) {
-        bool better;
-        if (!script_compare(script, op, items[i], *result, arguments->span, &better))
-            return false;
-        if (better)
-            *result = items[i];
-    }
-    return true;
+    return items->count ? choose(script, arguments, op, items, result) : script_error(script, arguments->span, "the list is empty");
 }
 
 static bool builtin_min(Script *script, const Arguments *arguments, Value *result)
@@ -162,15 +190,29 @@ static bool builtin_abs(Script *script, const Arguments *arguments, Value *resul
     return !negative || script_binary(script, AST_OP_SUB, zero, value, arguments->span, result);
 }
 
+/* The string keyword argument NAME of print; OTHERWISE where it is not given or None. */
+static bool print_option(Script *script, const Arguments *arguments, const char *name, const char *otherwise, const char **result)
+{
+    const Value *value = script_keyword(arguments, name);
+    *result = otherwise;
+    if (!value || value->kind == VALUE_NONE)
+        return true;
+    *result = value->as.text;
+    return value->kind == VALUE_STRING ||
+           script_error(script, value->span, "'%s' must be a string, not %s", name, script_type_phrase(script, *value));
+}
+
 static bool builtin_print(Script *script, const Arguments *arguments, Value *result)
 {
-    const char **texts = ARENA_ARRAY(script->ctx->arena, const char *, arguments->positional_count);
+    const char **texts = ARENA_ARRAY(script->ctx->arena, const char *, arguments->positional_count), *separator, *end;
+    if (!print_option(script, arguments, "sep", " ", &separator) || !print_option(script, arguments, "end", "\n", &end))
+        return false;
     for (int i = 0; i < arguments->positional_count; i++)
         if (!script_text(script, arguments->positional[i], &texts[i]))
             return false;
     for (int i = 0; i < arguments->positional_count; i++)
-        fprintf(script->options->out, "%s%s", i ? " " : "", texts[i]);
-    fputc('\n', script->options->out);
+        fprintf(script->options->out, "%s%s", i ? separator : "", texts[i]);
+    fputs(end, script->options->out);
     *result = value_none();
     return true;
 }
@@ -194,7 +236,7 @@ static bool builtin_int(Script *script, const Arguments *arguments, Value *resul
         char *end;
         errno = 0;
         result->as.integer = strtoll(value.as.text, &end, 10);
-        if (!*value.as.text || *end || errno)
+        if (end == value.as.text || end[strspn(end, " \t\n")] || errno)
             return script_error(script, value.span, "'%s' is not an int%s", value.as.text, errno ? " of 64 bits" : "");
     } else
         return integer_argument(script, arguments, 0, &result->as.integer);
@@ -227,39 +269,49 @@ static const struct {
     const char *name;
     BuiltinFunction run;
     int fewest, most;
+    const char *keywords[2];
 } builtins[] = {
-    {"len", builtin_len, 1, 1},           {"range", builtin_range, 1, 3},
-    {"reversed", builtin_reversed, 1, 1}, {"enumerate", builtin_enumerate, 1, 2},
-    {"zip", builtin_zip, 0, 64},          {"min", builtin_min, 1, 1000},
-    {"max", builtin_max, 1, 1000},        {"sum", builtin_sum, 1, 1},
-    {"abs", builtin_abs, 1, 1},           {"print", builtin_print, 0, 1000},
-    {"str", builtin_str, 1, 1},           {"int", builtin_int, 1, 1},
-    {"list", builtin_list, 0, 1},         {"tuple", builtin_tuple, 0, 1},
+    {"len", builtin_len, 1, 1, {0}},
+    {"range", builtin_range, 1, 3, {0}},
+    {"reversed", builtin_reversed, 1, 1, {0}},
+    {"enumerate", builtin_enumerate, 1, 2, {"start"}},
+    {"zip", builtin_zip, 0, 64, {0}},
+    {"min", builtin_min, 1, 1000, {"key", "default"}},
+    {"max", builtin_max, 1, 1000, {"key", "default"}},
+    {"sum", builtin_sum, 1, 1, {0}},
+    {"abs", builtin_abs, 1, 1, {0}},
+    {"print", builtin_print, 0, 1000, {"sep", "end"}},
+    {"str", builtin_str, 1, 1, {0}},
+    {"int", builtin_int, 1, 1, {0}},
+    {"list", builtin_list, 0, 1, {0}},
+    {"tuple", builtin_tuple, 0, 1, {0}},
 };
+enum { BUILTIN_COUNT = sizeof builtins / sizeof *builtins };
 
 const char *builtin_name(int builtin)
 {
-    return builtins[builtin].name;
+    return builtin < BUILTIN_COUNT ? builtins[builtin].name : NULL;
 }
 
 int builtin_find(const char *name)
 {
-    for (size_t i = 0; i < sizeof builtins / sizeof *builtins; i++)
+    for (int i = 0; i < BUILTIN_COUNT; i++)
         if (!strcmp(builtins[i].name, name))
-            return (int)i;
+            return i;
     return -1;
 }
 
 bool script_call_builtin(Script *script, int builtin, const Arguments *arguments, Value *result)
 {
-    if (arguments->keyword_count)
-        return script_error(script, arguments->keyword_spans[0], "%s takes no keyword '%s'", builtins[builtin].name,
-                            arguments->keyword_names[0]);
-    int fewest = builtins[builtin].fewest, most = builtins[builtin].most;
+    const char *name = builtins[builtin].name, *const *keywords = builtins[builtin].keywords;
+    int fewest = builtins[builtin].fewest, most = builtins[builtin].most, keyword_count = keywords[0] ? keywords[1] ? 2 : 1 : 0;
+    if (!keyword_count && arguments->keyword_count)
+        return script_error(script, arguments->keyword_spans[0], "%s takes no keyword '%s'", name, arguments->keyword_names[0]);
     if (arguments->positional_count < fewest || arguments->positional_count > most) {
         const char *range = context_internf(script->ctx, fewest < most ? "%d to %d" : "%d", fewest, most);
-        return script_error(script, arguments->span, "%s takes %s argument%s, not %d", builtins[builtin].name,
-                            range, most == 1 ? "" : "s", arguments->positional_count);
+        return script_error(script, arguments->span, "%s takes %s argument%s, not %d", name, range, most == 1 ? "" : "s",
+                            arguments->positional_count);
     }
-    return builtins[builtin].run(script, arguments, result);
+    return script_check_keywords(script, name, arguments, most, keywords, keyword_count) &&
+           builtins[builtin].run(script, arguments, result);
 }

@@ -14,7 +14,7 @@ static bool bind_keyword(Script *script, const AstParam *params, int count, cons
                          bool *bound)
 {
     for (int i = 0; i < count; i++) {
-        if (params[i].name != arguments->keyword_names[index])
+        if (params[i].name != arguments->keyword_names[index] || params[i].stars)
             continue;
         if (bound[i])
             return script_error(script, arguments->keyword_spans[index], "'%s' is given twice", params[i].name);
@@ -26,22 +26,51 @@ static bool bind_keyword(Script *script, const AstParam *params, int count, cons
     for (int i = 0; i < count; i++)
         names[i] = params[i].name;
     const char *near = diag_closest(arguments->keyword_names[index], names, count);
-    return script_error(script, arguments->keyword_spans[index], "there is no parameter '%s'%s%s%s", arguments->keyword_names[index],
-                        near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return script_unknown(script, arguments->keyword_spans[index], near, "there is no parameter '%s'", arguments->keyword_names[index]);
+}
+
+/* The parameter at INDEX of PARAMS stands as Python lets it: each name once, one '*', and a default where one is before it. */
+static bool check_parameter(Script *script, const AstParam *params, int index)
+{
+    const AstParam *param = &params[index];
+    bool default_before = false, star_before = false;
+    for (int i = 0; i < index; i++) {
+        if (param->name && params[i].name == param->name)
+            return script_error(script, param->span, "the parameter '%s' is named twice", param->name);
+        default_before |= params[i].default_value != NULL;
+        star_before |= params[i].stars == 1;
+    }
+    if (param->stars == 2)
+        return script_error(script, param->span, "a parameter with '**' is not part of schedule scripts");
+    if (param->stars && star_before)
+        return script_error(script, param->span, "only one parameter may have a '*'");
+    if (!param->stars && !star_before && default_before && !param->default_value)
+        return script_error(script, param->span, "'%s' needs a default, as a parameter before it has one", param->name);
+    return true;
+}
+
+bool script_parameters(Script *script, const AstParam *params, int count, Value **defaults)
+{
+    *defaults = ARENA_ARRAY(script->ctx->arena, Value, count);
+    for (int i = 0; i < count; i++)
+        if (!check_parameter(script, params, i) || (params[i].default_value && !script_eval(script, params[i].default_value, &(*defaults)[i])))
+            return false;
+    return true;
 }
 
 static bool bind_parameters(Script *script, const Object *def, const AstParam *params, int count, const Arguments *arguments, Value *values)
 {
     bool *bound = ARENA_ARRAY(script->ctx->arena, bool, count);
     int taken = 0;
+    bool by_name = false; /* behind a '*' */
     for (int i = 0; i < count; i++) {
-        if (params[i].stars == 1 && params[i].name) {
+        if (params[i].stars && params[i].name) {
             values[i] = script_list(script, arguments->positional + taken, arguments->positional_count - taken, true);
             taken = arguments->positional_count;
             bound[i] = true;
         } else if (params[i].stars) {
-            return script_error(script, params[i].span, "a parameter with '**' and a bare '*' are not part of schedule scripts");
-        } else if (taken < arguments->positional_count) {
+            by_name = bound[i] = true;
+        } else if (!by_name && taken < arguments->positional_count) {
             values[i] = arguments->positional[taken++];
             bound[i] = true;
         }
@@ -76,8 +105,10 @@ bool script_call_def(Script *script, const Object *def, const Arguments *argumen
     int loops = script->loops;
     script->scope = ARENA_NEW(script->ctx->arena, Environment);
     script->scope->outer = def->as.def.closure;
+    script->scope->locals = script_locals(script, node);
     for (int i = 0; i < count; i++)
-        script_set(script, params[i].name, values[i]);
+        if (params[i].name)
+            script_set(script, params[i].name, values[i]);
     vec_push(script->ctx->arena, &script->calls, arguments->span);
     map_set(script->ctx->arena, &script->called, node, (void *)node);
     script->loops = 0;
@@ -125,8 +156,8 @@ static bool bind_primitive(Script *script, const Primitive *primitive, const Par
         }
         if (found < 0) {
             const char *near = diag_closest(arguments->keyword_names[k], names, count);
-            return script_error(script, arguments->keyword_spans[k], "%s has no parameter '%s'%s%s%s", primitive->name,
-                                arguments->keyword_names[k], near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+            return script_unknown(script, arguments->keyword_spans[k], near, "%s has no parameter '%s'", primitive->name,
+                                  arguments->keyword_names[k]);
         }
         if (bound[found])
             return script_error(script, arguments->keyword_spans[k], "'%s' is given twice", parameters[found].name);
@@ -149,6 +180,9 @@ static bool run_primitive(Script *script, Schedule *sch, const Primitive *primit
     int count = primitive_parameters(script->ctx, primitive, parameters);
     if (!bind_primitive(script, primitive, parameters, count, arguments, values))
         return false;
+    for (int i = 0; i < count; i++)
+        if (!script_can_walk(script, values[i], values[i].span))
+            return false;
     Step step = schedule_begin(sch, primitive->name, arguments->span);
     schedule_set_arguments(sch, values, count);
     bool ok = true;
@@ -176,8 +210,8 @@ bool script_check_keywords(Script *script, const char *name, const Arguments *ar
             known |= !strcmp(keywords[i], arguments->keyword_names[k]);
         const char *near = known ? NULL : diag_closest(arguments->keyword_names[k], keywords, count);
         if (!known)
-            return script_error(script, arguments->keyword_spans[k], "%s has no parameter '%s'%s%s%s", name, arguments->keyword_names[k],
-                                near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+            return script_unknown(script, arguments->keyword_spans[k], near, "%s has no parameter '%s'", name,
+                                  arguments->keyword_names[k]);
     }
     return true;
 }
@@ -207,8 +241,7 @@ static bool work_on(Script *script, Schedule *sch, const Arguments *arguments)
     for (int i = 0; i < sch->module->func_count; i++)
         vec_push(script->ctx->arena, &names, sch->module->funcs[i]->name);
     const char *near = diag_closest(name->as.text, names.data, names.count);
-    return script_error(script, name->span, "the module has no function '%s'%s%s%s", name->as.text, near ? "; did you mean '" : "",
-                        near ? near : "", near ? "'?" : "");
+    return script_unknown(script, name->span, near, "the module has no function '%s'", name->as.text);
 }
 
 /* show() prints, script() gives the text. The arguments of TVM that choose colours and the like make no difference here. */
@@ -237,23 +270,24 @@ static bool value_holds_list(Value value, const ValueList *list)
     return holds;
 }
 
-/* append and extend change the list itself, as in Python. */
-static bool list_method(Script *script, ValueList *list, Str name, const Arguments *arguments, Value *result)
+bool script_can_hold(Script *script, const ValueList *list, Value value, Span span)
 {
-    bool append = !strcmp(name, "append");
-    const ValueList *others = append || !arguments->positional_count ? NULL : script_items(arguments->positional[0]);
-    if (arguments->positional_count != 1 || arguments->keyword_count || (!append && !others))
-        return script_error(script, arguments->span, append ? "append takes one argument" : "extend takes a list");
-    int count = append ? 1 : others->count;
+    if (!script_can_walk(script, value, span))
+        return false;
+    return !value_holds_list(value, list) || script_error(script, span, "a list or dict cannot hold itself");
+}
+
+bool script_append(Script *script, ValueList *list, const Value *items, int count, Span span)
+{
     if (count > SCRIPT_MOST_ITEMS - list->count)
-        return script_error(script, arguments->span, "the list would have more than %d items", SCRIPT_MOST_ITEMS);
-    const Value *items = append ? arguments->positional : others->items;
+        return script_error(script, span, "the list would have more than %d items", SCRIPT_MOST_ITEMS);
     for (int i = 0; i < count; i++)
-        if (value_holds_list(items[i], list))
-            return script_error(script, arguments->span, "a list cannot hold itself");
+        if (!script_can_hold(script, list, items[i], span))
+            return false;
     if (list->count + count > list->capacity) {
         list->capacity = 2 * (list->count + count);
         Value *moved = ARENA_ARRAY(script->ctx->arena, Value, list->capacity);
+        script->made += list->capacity;
         if (list->count)
             memcpy(moved, list->items, sizeof *moved * (size_t)list->count);
         list->items = moved;
@@ -261,8 +295,18 @@ static bool list_method(Script *script, ValueList *list, Str name, const Argumen
     if (count)
         memmove(list->items + list->count, items, sizeof *items * (size_t)count);
     list->count += count;
-    *result = value_none();
     return true;
+}
+
+/* append and extend change the list itself, as in Python. */
+static bool list_method(Script *script, ValueList *list, Str name, const Arguments *arguments, Value *result)
+{
+    bool append = !strcmp(name, "append");
+    const ValueList *others = append || !arguments->positional_count ? NULL : script_items(script, arguments->positional[0]);
+    if (arguments->positional_count != 1 || arguments->keyword_count || (!append && !others))
+        return script_error(script, arguments->span, append ? "append takes one argument" : "extend takes a list");
+    *result = value_none();
+    return script_append(script, list, append ? arguments->positional : others->items, append ? 1 : others->count, arguments->span);
 }
 
 bool script_call_method(Script *script, const Object *method, const Arguments *arguments, Value *result)

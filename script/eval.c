@@ -6,6 +6,9 @@
 #include "support/bug.h"
 #include "support/strbuf.h"
 
+/* A function may call itself deep inside of a large expression. */
+enum { DEEPEST_EVALUATION = 4000 };
+
 Value script_object(Script *script, Object object)
 {
     return (Value){.kind = VALUE_SCRIPT, .as.script = arena_copy(script->ctx->arena, &object, sizeof object)};
@@ -21,12 +24,41 @@ Value script_list(Script *script, const Value *items, int count, bool is_tuple)
 {
     Value list = value_list(script->ctx, items, count);
     list.as.list->is_tuple = is_tuple;
+    script->made += count + 1;
     return list;
 }
 
-const ValueList *script_items(Value value)
+/* The characters of TEXT, each a string of its bytes. */
+static const ValueList *characters(Script *script, const char *text)
 {
-    return value.kind == VALUE_LIST ? value.as.list : NULL;
+    VEC(Value) items = {0};
+    for (size_t i = 0, next; text[i]; i = next) {
+        for (next = i + 1; (text[next] & 0xC0) == 0x80; next++)
+            continue;
+        Value item = {.kind = VALUE_STRING, .as.text = context_internf(script->ctx, "%.*s", (int)(next - i), text + i)};
+        vec_push(script->ctx->arena, &items, item);
+    }
+    return script_list(script, items.data, items.count, false).as.list;
+}
+
+static const ValueList *keys(Script *script, const ValueList *dict)
+{
+    Value list = script_list(script, NULL, 0, false);
+    list.as.list->items = ARENA_ARRAY(script->ctx->arena, Value, dict->count / 2);
+    list.as.list->count = dict->count / 2;
+    for (int i = 0; i < dict->count; i += 2)
+        list.as.list->items[i / 2] = dict->items[i];
+    return list.as.list;
+}
+
+const ValueList *script_items(Script *script, Value value)
+{
+    switch (value.kind) {
+    case VALUE_LIST: return value.as.list;
+    case VALUE_DICT: return keys(script, value.as.list);
+    case VALUE_STRING: return characters(script, value.as.text);
+    default: return NULL;
+    }
 }
 
 bool script_truth(Value value)
@@ -41,43 +73,6 @@ bool script_truth(Value value)
     case VALUE_DICT: return value.as.list->count != 0;
     default: return true;
     }
-}
-
-const Value *script_lookup(const Script *script, Str name)
-{
-    for (const Environment *scope = script->scope; scope; scope = scope->outer) {
-        const Value *value = map_get(&scope->values, name);
-        if (value)
-            return value;
-    }
-    return NULL;
-}
-
-/* The known name closest to NAME, for suggestions. */
-static const char *closest_name(const Script *script, Str name)
-{
-    VEC(const char *) names = {0};
-    for (const Environment *scope = script->scope; scope; scope = scope->outer)
-        for (int i = 0; i < scope->values.count; i++)
-            vec_push(script->ctx->arena, &names, (const char *)scope->values.entries[i].key);
-    return diag_closest(name, names.data, names.count);
-}
-
-static bool eval_name(Script *script, const AstNode *node, Value *result)
-{
-    const Value *value = script_lookup(script, node->as.name);
-    if (value) {
-        *result = *value;
-        return true;
-    }
-    int builtin = builtin_find(node->as.name);
-    if (builtin >= 0) {
-        *result = script_object(script, (Object){.kind = OBJECT_BUILTIN, .as.builtin = builtin});
-        return true;
-    }
-    const char *near = closest_name(script, node->as.name);
-    return script_error(script, node->span, "'%s' is not defined%s%s%s", node->as.name, near ? "; did you mean '" : "", near ? near : "",
-                        near ? "'?" : "");
 }
 
 /* INNER is a part of OUTER. */
@@ -99,7 +94,7 @@ static bool eval_items(Script *script, AstList list, Value **items, int *count)
             vec_push(script->ctx->arena, &values, value);
             continue;
         }
-        const ValueList *spread = script_items(value);
+        const ValueList *spread = script_items(script, value);
         if (!spread)
             return script_error(script, node->span, "'*' needs a list, not %s", script_type_phrase(script, value));
         for (int j = 0; j < spread->count; j++) {
@@ -124,25 +119,59 @@ static bool eval_display(Script *script, const AstNode *node, Value *result)
     return true;
 }
 
+/* A list or dict, which may change, is no key. */
+static bool is_key(Value value)
+{
+    bool ok = value.kind != VALUE_DICT && (value.kind != VALUE_LIST || value.as.list->is_tuple);
+    for (int i = 0; ok && value.kind == VALUE_LIST && i < value.as.list->count; i++)
+        ok = is_key(value.as.list->items[i]);
+    return ok;
+}
+
+bool script_dict_set(Script *script, Value dict, Value key, Value value)
+{
+    if (!script_can_walk(script, key, key.span))
+        return false;
+    if (!is_key(key))
+        return script_error(script, key.span, "%s cannot be a key of a dict", script_type_phrase(script, key));
+    script->steps += dict.as.list->count / 64; /* a search through the keys is work, too */
+    Value *old = (Value *)script_dict_find(dict, key);
+    if (old) {
+        *old = value;
+        return true;
+    }
+    return script_append(script, dict.as.list, (Value[]){key, value}, 2, key.span);
+}
+
 static bool eval_dict(Script *script, const AstNode *node, Value *result)
 {
-    int count = node->as.dict.keys.count;
-    Value *items = ARENA_ARRAY(script->ctx->arena, Value, count * 2);
-    for (int i = 0; i < count; i++) {
+    *result = script_list(script, NULL, 0, false);
+    result->kind = VALUE_DICT;
+    for (int i = 0; i < node->as.dict.keys.count; i++) {
+        Value key, value;
         if (!node->as.dict.keys.items[i])
             return script_error(script, node->span, "'**' is not part of schedule scripts");
-        if (!script_eval(script, node->as.dict.keys.items[i], &items[2 * i]) ||
-            !script_eval(script, node->as.dict.values.items[i], &items[2 * i + 1]))
+        if (!script_eval(script, node->as.dict.keys.items[i], &key) || !script_eval(script, node->as.dict.values.items[i], &value) ||
+            !script_dict_set(script, *result, key, value))
             return false;
     }
-    *result = script_list(script, items, count * 2, false);
-    result->kind = VALUE_DICT;
     return true;
+}
+
+/* -9223372036854775808, whose digits alone do not fit. */
+static bool is_least_int(const AstNode *node)
+{
+    const AstNode *operand = node->as.unary.operand;
+    return node->as.unary.op == AST_OP_NEGATIVE && operand->kind == AST_INT && operand->as.integer == (uint64_t)INT64_MAX + 1;
 }
 
 static bool eval_unary(Script *script, const AstNode *node, Value *result)
 {
     Value operand;
+    if (is_least_int(node)) {
+        *result = (Value){.kind = VALUE_INT, .as.integer = INT64_MIN};
+        return true;
+    }
     if (!script_eval(script, node->as.unary.operand, &operand))
         return false;
     AstOp op = node->as.unary.op;
@@ -150,6 +179,9 @@ static bool eval_unary(Script *script, const AstNode *node, Value *result)
         *result = (Value){.kind = VALUE_BOOL, .as.boolean = !script_truth(operand)};
         return true;
     }
+    if (!script_is_number(operand) || (op == AST_OP_INVERT && operand.kind == VALUE_FLOAT))
+        return script_error(script, node->span, "'%s' does not take %s", op == AST_OP_INVERT ? "~" : op == AST_OP_NEGATIVE ? "-" : "+",
+                            script_type_phrase(script, operand));
     if (op == AST_OP_NEGATIVE && operand.kind == VALUE_FLOAT) {
         *result = (Value){.kind = VALUE_FLOAT, .as.real = -operand.as.real};
         return true;
@@ -204,10 +236,9 @@ static bool eval_binary(Script *script, const AstNode *node, Value *result)
 
 static bool eval_lambda(Script *script, const AstNode *node, Value *result)
 {
-    Value *defaults = ARENA_ARRAY(script->ctx->arena, Value, node->as.lambda.param_count);
-    for (int i = 0; i < node->as.lambda.param_count; i++)
-        if (node->as.lambda.params[i].default_value && !script_eval(script, node->as.lambda.params[i].default_value, &defaults[i]))
-            return false;
+    Value *defaults;
+    if (!script_parameters(script, node->as.lambda.params, node->as.lambda.param_count, &defaults))
+        return false;
     *result = script_object(script, (Object){.kind = OBJECT_DEF, .as.def = {node, defaults, script->scope}});
     return true;
 }
@@ -230,7 +261,7 @@ static bool eval_clauses(Script *script, const AstNode *node, int index, ValueVe
     Value iterable, condition;
     if (!script_eval(script, clause->iterable, &iterable))
         return false;
-    const ValueList *items = script_items(iterable);
+    const ValueList *items = script_items(script, iterable);
     if (!items)
         return script_error(script, clause->iterable->span, "cannot loop over %s", script_type_phrase(script, iterable));
     for (int i = 0; i < items->count; i++) {
@@ -304,7 +335,7 @@ static bool eval_format(Script *script, const AstNode *node, Value *result)
 static bool eval_node(Script *script, const AstNode *node, Value *result)
 {
     switch (node->kind) {
-    case AST_NAME: return eval_name(script, node, result);
+    case AST_NAME: return script_eval_name(script, node, result);
     case AST_INT: return eval_int(script, node, result);
     case AST_FLOAT: *result = (Value){.kind = VALUE_FLOAT, .as.real = node->as.real}; return true;
     case AST_STRING: *result = (Value){.kind = VALUE_STRING, .as.text = node->as.text}; return true;
@@ -331,10 +362,13 @@ static bool eval_node(Script *script, const AstNode *node, Value *result)
 bool script_eval(Script *script, const AstNode *node, Value *result)
 {
     *result = value_none();
-    if (!eval_node(script, node, result))
-        return false;
+    if (script->depth >= DEEPEST_EVALUATION)
+        return script_error(script, node->span, "expressions are nested more than %d deep through calls", DEEPEST_EVALUATION);
+    script->depth++;
+    bool ok = eval_node(script, node, result);
+    script->depth--;
     result->span = node->span;
-    return true;
+    return ok;
 }
 
 static bool eval_arguments(Script *script, const AstNode *call, Arguments *arguments)

@@ -9,6 +9,9 @@
 #include "ir/print.h"
 #include "support/strbuf.h"
 
+/* Bytes of the text of a value, about. A program may be long. */
+enum { LONGEST_TEXT = 1 << 28 };
+
 const char *script_type_name(Value value)
 {
     static const char *const objects[] = {"schedule",         "module", "function of a module", "module of Python", "function",
@@ -38,14 +41,34 @@ static void add_real(StrBuf *text, double value)
         strbuf_printf(text, "%.*f", precision - 1 - power > 1 ? precision - 1 - power : 1, value);
 }
 
+/* As Python's repr(): in double quotes where only single ones stand in TEXT, and with escapes. */
+static void add_quoted(StrBuf *buffer, const char *text)
+{
+    char quote = strchr(text, '\'') && !strchr(text, '"') ? '"' : '\'';
+    strbuf_printf(buffer, "%c", quote);
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+        static const char plain[] = "\n\t\r", letters[] = "ntr";
+        const char *letter = strchr(plain, *c);
+        if (*c == quote || *c == '\\')
+            strbuf_printf(buffer, "\\%c", *c);
+        else if (letter)
+            strbuf_printf(buffer, "\\%c", letters[letter - plain]);
+        else
+            strbuf_printf(buffer, *c < 32 || *c == 127 ? "\\x%02x" : "%c", *c);
+    }
+    strbuf_printf(buffer, "%c", quote);
+}
+
 static void add_text(Script *script, StrBuf *text, Value value, bool quoted)
 {
+    if (text->length > LONGEST_TEXT)
+        return;
     switch (value.kind) {
     case VALUE_NONE: strbuf_add(text, "None"); break;
     case VALUE_BOOL: strbuf_add(text, value.as.boolean ? "True" : "False"); break;
     case VALUE_INT: strbuf_printf(text, "%lld", (long long)value.as.integer); break;
     case VALUE_FLOAT: add_real(text, value.as.real); break;
-    case VALUE_STRING: strbuf_printf(text, quoted ? "'%s'" : "%s", value.as.text); break;
+    case VALUE_STRING: quoted ? add_quoted(text, value.as.text) : strbuf_add(text, value.as.text); break;
     case VALUE_LOOP: strbuf_printf(text, "Loop(%s)", value.as.loop->name); break;
     case VALUE_BLOCK: strbuf_printf(text, "Block(%s)", value.as.block->name); break;
     case VALUE_EXPR: strbuf_add(text, print_expr(script->ctx, value.as.expr)); break;
@@ -92,18 +115,23 @@ static const Object *find_callable(Value value)
 
 bool script_text(Script *script, Value value, const char **result)
 {
+    if (!script_can_walk(script, value, value.span))
+        return false;
     const Object *callable = find_callable(value);
     if (callable)
         return script_refuse_uncalled(script, callable, value.span, "has no text");
     StrBuf text = {.arena = script->ctx->arena};
     add_text(script, &text, value, false);
     *result = strbuf_text(&text);
-    return true;
+    script->made += (long)(text.length / sizeof value);
+    return text.length <= LONGEST_TEXT || script_error(script, value.span, "the text is longer than %d bytes", LONGEST_TEXT);
 }
 
 /* INDEX counted from the end when negative; false when out of COUNT. */
 static bool list_index(Script *script, Value index, int count, Span span, int *result)
 {
+    if (index.kind == VALUE_BOOL)
+        index = (Value){.kind = VALUE_INT, .as.integer = index.as.boolean};
     if (index.kind != VALUE_INT)
         return script_error(script, span, "an index must be an int, not %s", script_type_phrase(script, index));
     int64_t position = index.as.integer < 0 ? index.as.integer + count : index.as.integer;
@@ -124,9 +152,9 @@ static bool slice_bound(Script *script, const AstNode *node, int64_t absent, int
         return false;
     if (value.kind == VALUE_NONE)
         return true;
-    if (value.kind != VALUE_INT)
+    if (value.kind != VALUE_INT && value.kind != VALUE_BOOL)
         return script_error(script, node->span, "a slice bound must be an int, not %s", script_type_phrase(script, value));
-    *result = value.as.integer;
+    *result = value.kind == VALUE_BOOL ? value.as.boolean : value.as.integer;
     return true;
 }
 
@@ -167,16 +195,34 @@ static const char *quoted_text(Script *script, Value value)
 
 static bool dict_item(Script *script, Value dict, Value key, Span span, Value *result)
 {
-    for (int i = 0; i < dict.as.list->count; i += 2) {
-        bool same;
-        if (!script_compare(script, AST_OP_EQ, dict.as.list->items[i], key, span, &same))
+    if (!script_can_walk(script, key, span) || !script_can_walk(script, dict, span))
+        return false;
+    const Value *found = script_dict_find(dict, key);
+    if (!found)
+        return script_error(script, span, "the dict has no key %s", quoted_text(script, key));
+    *result = *found;
+    return true;
+}
+
+/* An item or a slice of a string is a string. */
+static bool string_item(Script *script, Value string, const AstNode *node, Value *result)
+{
+    const ValueList *characters = script_items(script, string);
+    Value part;
+    int position = 0;
+    if (node->kind != AST_SLICE) {
+        if (!script_eval(script, node, &part) || !list_index(script, part, characters->count, node->span, &position))
             return false;
-        if (same) {
-            *result = dict.as.list->items[i + 1];
-            return true;
-        }
+        *result = characters->items[position];
+        return true;
     }
-    return script_error(script, span, "the dict has no key %s", quoted_text(script, key));
+    if (!slice_list(script, characters, node, &part))
+        return false;
+    StrBuf text = {.arena = script->ctx->arena};
+    for (int i = 0; i < part.as.list->count; i++)
+        strbuf_add(&text, part.as.list->items[i].as.text);
+    *result = (Value){.kind = VALUE_STRING, .as.text = context_intern(script->ctx, strbuf_text(&text))};
+    return true;
 }
 
 static bool module_item(Script *script, const Module *module, Value key, Span span, Value *result)
@@ -191,7 +237,9 @@ static bool module_item(Script *script, const Module *module, Value key, Span sp
 bool script_subscript(Script *script, Value self, const AstNode *node, Value *result)
 {
     const AstNode *index_node = node->as.subscript.index;
-    const ValueList *list = script_items(self);
+    const ValueList *list = self.kind == VALUE_LIST ? self.as.list : NULL;
+    if (self.kind == VALUE_STRING)
+        return string_item(script, self, index_node, result);
     if (list && index_node->kind == AST_SLICE)
         return slice_list(script, list, index_node, result);
     Value index;
@@ -209,4 +257,25 @@ bool script_subscript(Script *script, Value self, const AstNode *node, Value *re
     if (value_object(self, OBJECT_MODULE))
         return module_item(script, value_object(self, OBJECT_MODULE)->as.module, index, index_node->span, result);
     return script_error(script, node->span, "%s cannot be indexed", script_type_phrase(script, self));
+}
+
+bool script_assign_item(Script *script, Value container, const AstNode *target, Value value)
+{
+    const AstNode *index_node = target->as.subscript.index;
+    bool is_list = container.kind == VALUE_LIST && !container.as.list->is_tuple;
+    if (!is_list && container.kind != VALUE_DICT)
+        return script_error(script, target->span, "an item of %s cannot be assigned to",
+                            container.kind == VALUE_LIST ? "a tuple" : script_type_phrase(script, container));
+    if (index_node->kind == AST_SLICE)
+        return script_error(script, target->span, "assigning to a slice is not part of schedule scripts");
+    Value index;
+    int position = 0;
+    if (!script_eval(script, index_node, &index) || !script_can_hold(script, container.as.list, value, target->span))
+        return false;
+    if (!is_list)
+        return script_dict_set(script, container, index, value);
+    if (!list_index(script, index, container.as.list->count, index_node->span, &position))
+        return false;
+    container.as.list->items[position] = value;
+    return true;
 }

@@ -1,16 +1,12 @@
-/* Operators on script values: Python's arithmetic on ints, floats, strings and lists, and comparisons. Ints have 64 bits; overflow is an
-   error. */
+/* Operators on script values: Python's arithmetic on ints, floats, strings and lists. Ints have 64 bits; overflow is an error. Comparisons
+   are in compare.c. */
 #include "script/script_internal.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "ir/fold.h"
-
-static bool is_number(Value value)
-{
-    return value.kind == VALUE_INT || value.kind == VALUE_BOOL || value.kind == VALUE_FLOAT;
-}
+#include "support/strbuf.h"
 
 static int64_t as_int(Value value)
 {
@@ -53,12 +49,13 @@ static bool int_operation(AstOp op, int64_t a, int64_t b, int64_t *result, const
     case AST_OP_POWER: return int_power(a, b, result);
     case AST_OP_SHIFT_LEFT:
     case AST_OP_SHIFT_RIGHT:
-        if (b < 0 || b > 62) {
-            *undefined = "shift count out of range";
+        if (b < 0) {
+            *undefined = "a shift count must not be negative";
             return false;
         }
-        *result = a >> b;
-        return op == AST_OP_SHIFT_RIGHT || !__builtin_mul_overflow(a, INT64_C(1) << b, result);
+        *result = op == AST_OP_SHIFT_RIGHT ? a >> (b > 63 ? 63 : b) : 0;
+        return op == AST_OP_SHIFT_RIGHT || a == 0 || (b < 63 && !__builtin_mul_overflow(a, INT64_C(1) << b, result)) ||
+               (a == -1 && b == 63 && (*result = INT64_MIN));
     case AST_OP_BIT_AND: *result = a & b; return true;
     case AST_OP_BIT_OR: *result = a | b; return true;
     case AST_OP_BIT_XOR: *result = a ^ b; return true;
@@ -66,19 +63,50 @@ static bool int_operation(AstOp op, int64_t a, int64_t b, int64_t *result, const
     }
 }
 
+/* The remainder with the sign of B; *QUOTIENT is the whole number that belongs to it. Python takes it from the exact remainder: the rounded
+   quotient a / b may be a whole number too large. */
+static double floor_remainder(double a, double b, double *quotient)
+{
+    double remainder = fmod(a, b);
+    double whole = (a - remainder) / b;
+    if (remainder != 0 && (b < 0) != (remainder < 0)) {
+        remainder += b;
+        whole -= 1;
+    }
+    *quotient = floor(whole);
+    *quotient += whole - *quotient > 0.5;
+    return remainder == 0 ? copysign(0.0, b) : remainder;
+}
+
+static bool real_power(Script *script, double a, double b, Span span, double *result)
+{
+    *result = pow(a, b);
+    if (a == 0 && b < 0)
+        return script_error(script, span, "division by zero: 0 to a negative power");
+    if (isfinite(a) && isfinite(b) && isnan(*result))
+        return script_error(script, span, "a negative number has no real power of a fraction");
+    return !isfinite(a) || !isfinite(b) || isfinite(*result) || script_error(script, span, "the result does not fit in a float");
+}
+
 static bool real_operation(Script *script, AstOp op, double a, double b, Span span, Value *result)
 {
     if (b == 0 && (op == AST_OP_DIV || op == AST_OP_FLOORDIV || op == AST_OP_MOD))
         return script_error(script, span, "division by zero");
-    double value;
+    double value, quotient;
     switch (op) {
     case AST_OP_ADD: value = a + b; break;
     case AST_OP_SUB: value = a - b; break;
     case AST_OP_MUL: value = a * b; break;
     case AST_OP_DIV: value = a / b; break;
-    case AST_OP_FLOORDIV: value = floor(a / b); break;
-    case AST_OP_MOD: value = a - b * floor(a / b); break;
-    case AST_OP_POWER: value = pow(a, b); break;
+    case AST_OP_FLOORDIV:
+        floor_remainder(a, b, &quotient);
+        value = quotient;
+        break;
+    case AST_OP_MOD: value = floor_remainder(a, b, &quotient); break;
+    case AST_OP_POWER:
+        if (!real_power(script, a, b, span, &value))
+            return false;
+        break;
     default: return script_error(script, span, "'%s' does not take floats", ast_op_text(op));
     }
     *result = (Value){.kind = VALUE_FLOAT, .as.real = value};
@@ -107,14 +135,13 @@ static bool join_strings(Script *script, Value left, Value right, Span span, Val
     if (strlen(left.as.text) + strlen(right.as.text) > SCRIPT_MOST_ITEMS)
         return script_error(script, span, "the string would have more than %d bytes", SCRIPT_MOST_ITEMS);
     *result = (Value){.kind = VALUE_STRING, .as.text = context_internf(script->ctx, "%s%s", left.as.text, right.as.text)};
+    script->made += (long)(strlen(result->as.text) / sizeof *result) + 1;
     return true;
 }
 
-static bool repeat(Script *script, Value list, int64_t times, Span span, Value *result)
+static bool repeat_list(Script *script, Value list, int64_t times, Span span, Value *result)
 {
     int count = list.as.list->count;
-    if (times < 0)
-        times = 0;
     if (count && times > SCRIPT_MOST_ITEMS / count)
         return too_long(script, span);
     Value *items = ARENA_ARRAY(script->ctx->arena, Value, times * count);
@@ -124,90 +151,71 @@ static bool repeat(Script *script, Value list, int64_t times, Span span, Value *
     return true;
 }
 
-bool script_binary(Script *script, AstOp op, Value left, Value right, Span span, Value *result)
+static bool repeat_string(Script *script, Value string, int64_t times, Span span, Value *result)
 {
-    if (op == AST_OP_ADD && left.kind == VALUE_STRING && right.kind == VALUE_STRING)
-        return join_strings(script, left, right, span, result);
-    if (op == AST_OP_ADD && left.kind == VALUE_LIST && right.kind == VALUE_LIST)
-        return concatenate(script, left, right, span, result);
-    if (op == AST_OP_MUL && left.kind == VALUE_LIST && right.kind == VALUE_INT)
-        return repeat(script, left, right.as.integer, span, result);
-    if (!is_number(left) || !is_number(right))
-        return script_error(script, span, "'%s' does not take %s and %s", ast_op_text(op), script_type_phrase(script, left),
-                            script_type_phrase(script, right));
-    bool negative_power = op == AST_OP_POWER && right.kind != VALUE_FLOAT && as_int(right) < 0;
-    if (left.kind == VALUE_FLOAT || right.kind == VALUE_FLOAT || op == AST_OP_DIV || negative_power)
-        return real_operation(script, op, as_real(left), as_real(right), span, result);
+    size_t length = strlen(string.as.text);
+    if (length && (uint64_t)times > SCRIPT_MOST_ITEMS / length)
+        return script_error(script, span, "the string would have more than %d bytes", SCRIPT_MOST_ITEMS);
+    StrBuf text = {.arena = script->ctx->arena};
+    for (int64_t i = 0; length && i < times; i++)
+        strbuf_add(&text, string.as.text);
+    *result = (Value){.kind = VALUE_STRING, .as.text = context_intern(script->ctx, strbuf_text(&text))};
+    script->made += (long)(text.length / sizeof *result) + 1;
+    return true;
+}
+
+/* A list or string TIMES times. */
+static bool repeat(Script *script, Value value, Value times, Span span, Value *result)
+{
+    int64_t count = as_int(times) > 0 ? as_int(times) : 0;
+    if (value.kind == VALUE_LIST ? !value.as.list->count : !*value.as.text)
+        count = 0;
+    return value.kind == VALUE_LIST ? repeat_list(script, value, count, span, result) : repeat_string(script, value, count, span, result);
+}
+
+static bool is_sequence(Value value)
+{
+    return value.kind == VALUE_LIST || value.kind == VALUE_STRING;
+}
+
+static bool is_whole(Value value)
+{
+    return value.kind == VALUE_INT || value.kind == VALUE_BOOL;
+}
+
+static bool refuse_operands(Script *script, AstOp op, Value left, Value right, Span span)
+{
+    return script_error(script, span, "'%s' does not take %s and %s", ast_op_text(op), script_type_phrase(script, left),
+                        script_type_phrase(script, right));
+}
+
+static bool whole_operation(Script *script, AstOp op, Value left, Value right, Span span, Value *result)
+{
     const char *undefined = NULL;
     int64_t value;
     if (!int_operation(op, as_int(left), as_int(right), &value, &undefined))
         return script_error(script, span, "%s", undefined ? undefined : "the result does not fit in 64 bits");
-    *result = (Value){.kind = VALUE_INT, .as.integer = value};
+    bool logical = (op == AST_OP_BIT_AND || op == AST_OP_BIT_OR || op == AST_OP_BIT_XOR) && left.kind == VALUE_BOOL && right.kind == VALUE_BOOL;
+    *result = logical ? (Value){.kind = VALUE_BOOL, .as.boolean = value != 0} : (Value){.kind = VALUE_INT, .as.integer = value};
     return true;
 }
 
-static bool values_equal(Value left, Value right)
+bool script_binary(Script *script, AstOp op, Value left, Value right, Span span, Value *result)
 {
-    if (is_number(left) && is_number(right))
-        return left.kind == VALUE_FLOAT || right.kind == VALUE_FLOAT ? as_real(left) == as_real(right) : as_int(left) == as_int(right);
-    if (left.kind != right.kind)
-        return false;
-    switch (left.kind) {
-    case VALUE_NONE: return true;
-    case VALUE_STRING: return !strcmp(left.as.text, right.as.text);
-    case VALUE_LOOP: return left.as.loop == right.as.loop;
-    case VALUE_BLOCK: return left.as.block == right.as.block;
-    case VALUE_LIST:
-    case VALUE_DICT:
-        if (left.as.list->count != right.as.list->count)
-            return false;
-        for (int i = 0; i < left.as.list->count; i++)
-            if (!values_equal(left.as.list->items[i], right.as.list->items[i]))
-                return false;
-        return true;
-    default: return left.as.script == right.as.script;
-    }
-}
-
-static bool contains(Script *script, Value container, Value item, Span span, bool *result)
-{
-    if (container.kind == VALUE_STRING && item.kind == VALUE_STRING) {
-        *result = strstr(container.as.text, item.as.text) != NULL;
-        return true;
-    }
-    if (container.kind != VALUE_LIST && container.kind != VALUE_DICT)
-        return script_error(script, span, "'in' needs a list, a dict or a string, not %s", script_type_phrase(script, container));
-    *result = false;
-    for (int i = 0; i < container.as.list->count; i += container.kind == VALUE_DICT ? 2 : 1)
-        *result |= values_equal(container.as.list->items[i], item);
-    return true;
-}
-
-bool script_compare(Script *script, AstOp op, Value left, Value right, Span span, bool *result)
-{
-    switch (op) {
-    case AST_OP_EQ:
-    case AST_OP_IS: *result = values_equal(left, right); return true;
-    case AST_OP_NE:
-    case AST_OP_IS_NOT: *result = !values_equal(left, right); return true;
-    case AST_OP_IN: return contains(script, right, left, span, result);
-    case AST_OP_NOT_IN:
-        if (!contains(script, right, left, span, result))
-            return false;
-        *result = !*result;
-        return true;
-    default: break;
-    }
-    double order;
-    if (left.kind == VALUE_STRING && right.kind == VALUE_STRING)
-        order = strcmp(left.as.text, right.as.text);
-    else if (!is_number(left) || !is_number(right))
-        return script_error(script, span, "'%s' does not compare %s and %s", ast_op_text(op), script_type_phrase(script, left),
-                            script_type_phrase(script, right));
-    else if (left.kind == VALUE_FLOAT || right.kind == VALUE_FLOAT)
-        order = as_real(left) - as_real(right);
-    else
-        order = (double)((as_int(left) > as_int(right)) - (as_int(left) < as_int(right)));
-    *result = op == AST_OP_LT ? order < 0 : op == AST_OP_LE ? order <= 0 : op == AST_OP_GT ? order > 0 : order >= 0;
-    return true;
+    if (op == AST_OP_ADD && left.kind == VALUE_STRING && right.kind == VALUE_STRING)
+        return join_strings(script, left, right, span, result);
+    if (op == AST_OP_ADD && left.kind == VALUE_LIST && right.kind == VALUE_LIST && left.as.list->is_tuple == right.as.list->is_tuple)
+        return concatenate(script, left, right, span, result);
+    if (op == AST_OP_ADD && left.kind == VALUE_LIST && right.kind == VALUE_LIST)
+        return script_error(script, span, "a list and a tuple cannot be added; list(...) and tuple(...) make one of the other");
+    if (op == AST_OP_MUL && is_sequence(left) && is_whole(right))
+        return repeat(script, left, right, span, result);
+    if (op == AST_OP_MUL && is_whole(left) && is_sequence(right))
+        return repeat(script, right, left, span, result);
+    if (!script_is_number(left) || !script_is_number(right))
+        return refuse_operands(script, op, left, right, span);
+    bool negative_power = op == AST_OP_POWER && right.kind != VALUE_FLOAT && as_int(right) < 0;
+    if (left.kind == VALUE_FLOAT || right.kind == VALUE_FLOAT || op == AST_OP_DIV || negative_power)
+        return real_operation(script, op, as_real(left), as_real(right), span, result);
+    return whole_operation(script, op, left, right, span, result);
 }

@@ -57,8 +57,7 @@ bool script_known_path(Script *script, Str path, Span span)
     if (is_known(path))
         return true;
     const char *near = strchr(path, '.') ? closest_path(script, path) : NULL;
-    return script_error(script, span, "'%s' is not part of schedule scripts%s%s%s", path, near ? "; did you mean '" : "", near ? near : "",
-                        near ? "'?" : "");
+    return script_unknown(script, span, near, "'%s' is not part of schedule scripts", path);
 }
 
 /* --- tvm.tir.Schedule --- */

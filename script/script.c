@@ -2,9 +2,10 @@
 #include "script/script_internal.h"
 #include "support/warning.h"
 
+#include <ctype.h>
 #include <string.h>
 
-enum { MOST_STEPS = 10 * 1000 * 1000, MOST_CALL_NOTES = 8 };
+enum { MOST_STEPS = 10 * 1000 * 1000, MOST_MADE = 32 * 1000 * 1000, MOST_CALL_NOTES = 8 };
 
 bool script_error(Script *script, Span span, const char *format, ...)
 {
@@ -28,15 +29,46 @@ void script_note_calls(Script *script)
     }
 }
 
-void script_set(Script *script, Str name, Value value)
+static bool is_letter(char c)
 {
-    map_set(script->ctx->arena, &script->scope->values, name, arena_copy(script->ctx->arena, &value, sizeof value));
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* NEAR repairs the last part of the dotted name, or the string, that SPAN begins with, where it does with one. */
+static void edit_name(Script *script, Span span, const char *near)
+{
+    const SourceFile *source = span.file ? source_file(script->ctx->sources, span.file) : NULL;
+    if (!source)
+        return;
+    const char *begin = source->text + span.begin, *end = begin;
+    for (; is_letter(*end) || *end == '.'; end++)
+        if (*end == '.')
+            begin = end + 1;
+    const char *last = strrchr(near, '.');
+    if (end == begin)
+        diag_edit_string(script->ctx, span, near);
+    else
+        diag_edit(script->ctx, (Span){span.file, (uint32_t)(begin - source->text), (uint32_t)(end - source->text)}, last ? last + 1 : near);
+}
+
+bool script_unknown(Script *script, Span span, const char *near, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const char *text = arena_vprintf(script->ctx->arena, format, args);
+    va_end(args);
+    if (!near)
+        return script_error(script, span, "%s", text);
+    diag_error(script->ctx, span, "%s; did you mean '%s'?", text, near);
+    edit_name(script, span, near);
+    script_note_calls(script);
+    return false;
 }
 
 static bool assign_items(Script *script, const AstNode *target, Value value)
 {
     const AstList *targets = &target->as.list;
-    const ValueList *items = script_items(value);
+    const ValueList *items = script_items(script, value);
     if (!items)
         return script_error(script, target->span, "cannot unpack %s", script_type_phrase(script, value));
     int star = -1;
@@ -72,14 +104,24 @@ bool script_assign(Script *script, const AstNode *target, Value value)
     }
     if (target->kind == AST_TUPLE || target->kind == AST_LIST)
         return assign_items(script, target, value);
+    Value container;
+    if (target->kind == AST_SUBSCRIPT)
+        return script_eval(script, target->as.subscript.value, &container) && script_assign_item(script, container, target, value);
     return script_error(script, target->span, "cannot assign to %s in a schedule script", ast_kind_name(target->kind));
 }
 
+/* `list += items` changes the list itself, which other names may hold too. */
 static bool run_aug_assign(Script *script, const AstNode *node)
 {
     Value left, right, result;
-    return script_eval(script, node->as.aug_assign.target, &left) && script_eval(script, node->as.aug_assign.value, &right) &&
-           script_binary(script, node->as.aug_assign.op, left, right, node->span, &result) &&
+    if (!script_eval(script, node->as.aug_assign.target, &left) || !script_eval(script, node->as.aug_assign.value, &right))
+        return false;
+    if (node->as.aug_assign.op == AST_OP_ADD && left.kind == VALUE_LIST && !left.as.list->is_tuple) {
+        const ValueList *items = script_items(script, right);
+        return items ? script_append(script, left.as.list, items->items, items->count, node->span)
+                     : script_error(script, node->span, "'+=' of a list needs a list, not %s", script_type_phrase(script, right));
+    }
+    return script_binary(script, node->as.aug_assign.op, left, right, node->span, &result) &&
            script_assign(script, node->as.aug_assign.target, result);
 }
 
@@ -88,7 +130,7 @@ static Flow run_for(Script *script, const AstNode *node)
     Value iterable;
     if (!script_eval(script, node->as.for_loop.iterable, &iterable))
         return FLOW_ERROR;
-    const ValueList *items = script_items(iterable);
+    const ValueList *items = script_items(script, iterable);
     if (!items) {
         script_error(script, node->as.for_loop.iterable->span, "cannot loop over %s", script_type_phrase(script, iterable));
         return FLOW_ERROR;
@@ -140,18 +182,23 @@ static void warn_of_lost_trace(Script *script, const AstNode *node)
     diag_note(script->ctx, def->as.def.node->span, "this one is lost");
 }
 
-/* Defaults are evaluated where the function is defined, as in Python. */
 static bool run_def(Script *script, const AstNode *node)
 {
     if (node->as.def.decorators.count)
         return script_define_program(script, node);
-    Value *defaults = ARENA_ARRAY(script->ctx->arena, Value, node->as.def.param_count);
-    for (int i = 0; i < node->as.def.param_count; i++)
-        if (node->as.def.params[i].default_value && !script_eval(script, node->as.def.params[i].default_value, &defaults[i]))
-            return false;
+    Value *defaults;
+    if (!script_parameters(script, node->as.def.params, node->as.def.param_count, &defaults))
+        return false;
     warn_of_lost_trace(script, node);
     script_set(script, node->as.def.name, script_object(script, (Object){.kind = OBJECT_DEF, .as.def = {node, defaults, script->scope}}));
     return true;
+}
+
+Str script_import_name(Script *script, const AstImportItem *item)
+{
+    if (item->alias || item->name)
+        return item->alias ? item->alias : item->name;
+    return context_internf(script->ctx, "%.*s", (int)strcspn(item->module, "."), item->module);
 }
 
 /* `import a.b as c` makes c a namespace; `import a.b` makes a one. */
@@ -160,11 +207,9 @@ static void run_import(Script *script, const AstNode *node)
     for (int i = 0; i < node->as.import.count; i++) {
         const AstImportItem *item = &node->as.import.items[i];
         Str path = item->name ? context_internf(script->ctx, "%s.%s", item->module, item->name) : item->module;
-        Str bound = item->alias ? item->alias : item->name;
-        if (!bound) {
-            bound = context_internf(script->ctx, "%.*s", (int)strcspn(item->module, "."), item->module);
+        Str bound = script_import_name(script, item);
+        if (!item->alias && !item->name)
             path = bound;
-        }
         if (strcmp(bound, "*"))
             script_set(script, bound, script_object(script, (Object){.kind = OBJECT_NAMESPACE, .as.path = path}));
     }
@@ -195,6 +240,8 @@ static bool run_assign(Script *script, const AstNode *node)
 
 bool script_step(Script *script, Span span)
 {
+    if (script->made > MOST_MADE)
+        return script_error(script, span, "the script has made lists and strings of more than %d items in all", MOST_MADE);
     return ++script->steps <= MOST_STEPS || script_error(script, span, "the script has run %d statements; it seems not to end", MOST_STEPS);
 }
 

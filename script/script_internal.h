@@ -42,6 +42,7 @@ typedef struct Object {
 /* Variables of a function call or of the whole script. */
 struct Environment {
     Environment *outer;
+    const Map *locals; /* of a function: the names that its body assigns to, so that it never reads them from OUTER; else NULL */
     Map values; /* interned name -> Value * */
 };
 
@@ -60,6 +61,9 @@ typedef struct {
     int loops; /* around the statement that runs, inside of the function called last */
     long steps; /* statements and the like so far */
     int steps_made; /* of schedules: calls of primitives that do more than ask */
+    int depth; /* of expressions that are being evaluated, inside of one another */
+    long made; /* items of lists, and parts of strings, that the script has made */
+    Map locals; /* AST_DEF or AST_LAMBDA node -> Map of the names that it assigns to */
     Map called;     /* AST_DEF and AST_LAMBDA nodes that were called */
     IntrinList intrins; /* of the input, and those that the script registered */
 } Script;
@@ -77,21 +81,40 @@ typedef struct {
 
 /* Each gives false after a diagnostic. */
 bool script_error(Script *script, Span span, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* An error about an unknown name at SPAN, for which NEAR may be meant (NULL: none); with a repair. */
+bool script_unknown(Script *script, Span span, const char *near, const char *format, ...) __attribute__((format(printf, 4, 5)));
 /* Notes the calls that the script is in, after an error: the innermost and outermost few. */
 void script_note_calls(Script *script);
 bool script_eval(Script *script, const AstNode *node, Value *result);
 /* The value of the variable NAME, or NULL. */
 const Value *script_lookup(const Script *script, Str name);
+/* The value of the variable or builtin function that NODE, an AST_NAME, names. */
+bool script_eval_name(Script *script, const AstNode *node, Value *result);
+/* The names that the function NODE assigns to. */
+const Map *script_locals(Script *script, const AstNode *node);
 bool script_assign(Script *script, const AstNode *target, Value value);
 bool script_binary(Script *script, AstOp op, Value left, Value right, Span span, Value *result);
 bool script_compare(Script *script, AstOp op, Value left, Value right, Span span, bool *result);
+/* VALUE is not nested so deeply, and has not so many parts, that nothing should walk over it. */
+bool script_can_walk(Script *script, Value value, Span span);
 bool script_attribute(Script *script, Value self, const AstNode *node, Value *result);
 bool script_subscript(Script *script, Value self, const AstNode *node, Value *result);
+/* CONTAINER[...] = VALUE, as TARGET, an AST_SUBSCRIPT, says it. */
+bool script_assign_item(Script *script, Value container, const AstNode *target, Value value);
+bool script_dict_set(Script *script, Value dict, Value key, Value value);
+/* Adds COUNT items to the end of LIST, which other values may hold. */
+bool script_append(Script *script, ValueList *list, const Value *items, int count, Span span);
+/* VALUE may become a part of LIST: LIST is no part of it. */
+bool script_can_hold(Script *script, const ValueList *list, Value value, Span span);
+/* The defaults of the parameters of a function, evaluated where it is defined, as in Python. */
+bool script_parameters(Script *script, const AstParam *params, int count, Value **defaults);
 /* Calls CALLEE; CALL is the syntax of the call. */
 bool script_call(Script *script, Value callee, const AstNode *call, Value *result);
 bool script_call_def(Script *script, const Object *def, const Arguments *arguments, Value *result);
 bool script_call_builtin(Script *script, int builtin, const Arguments *arguments, Value *result);
 bool script_call_method(Script *script, const Object *method, const Arguments *arguments, Value *result);
+/* What an item of an import binds. */
+Str script_import_name(Script *script, const AstImportItem *item);
 bool script_call_namespace(Script *script, Str path, const Arguments *arguments, Value *result);
 /* Counts a statement, or an item of a comprehension; false after a diagnostic when there were too many. */
 bool script_step(Script *script, Span span);
@@ -99,6 +122,11 @@ bool script_step(Script *script, Span span);
 Flow script_run_body(Script *script, AstList body);
 
 bool script_truth(Value value);
+bool script_is_number(Value value);
+/* Python's ==. The values are such that script_can_walk allows. */
+bool script_equal(Value left, Value right);
+/* The value that DICT has for KEY, or NULL. */
+const Value *script_dict_find(Value dict, Value key);
 void script_set(Script *script, Str name, Value value);
 Value script_object(Script *script, Object object);
 const Object *value_object(Value value, ObjectKind kind);
@@ -106,6 +134,7 @@ const Object *value_object(Value value, ObjectKind kind);
 const Module *script_with_builtin_intrinsics(Context *ctx, const Module *module);
 /* The builtin function NAME, or -1. */
 int builtin_find(const char *name);
+/* The name of builtin function number BUILTIN; NULL behind the last one. */
 const char *builtin_name(int builtin);
 /* The arguments of a call of NAME: at most POSITIONAL, and keywords out of the COUNT names KEYWORDS. */
 bool script_check_keywords(Script *script, const char *name, const Arguments *arguments, int positional, const char *const *keywords,
@@ -122,8 +151,9 @@ const Module *script_add_intrins(Script *script, const Module *module);
 bool script_known_path(Script *script, Str path, Span span);
 /* No list or range of a script has more items, no string more bytes. */
 enum { SCRIPT_MOST_ITEMS = 1000000 };
-/* The items that a `for`, a starred argument or an unpacking goes over; NULL (nothing diagnosed) when VALUE is not a list or tuple. */
-const ValueList *script_items(Value value);
+/* The items that a `for`, a starred argument or an unpacking goes over: those of a list or tuple, the keys of a dict, the characters of a
+   string; NULL (nothing diagnosed) for other values. */
+const ValueList *script_items(Script *script, Value value);
 Value script_list(Script *script, const Value *items, int count, bool is_tuple);
 /* As Python's str(). A function or method has none. */
 bool script_text(Script *script, Value value, const char **result);

@@ -90,6 +90,16 @@ void diag_edit(Context *ctx, Span span, const char *text)
     }
 }
 
+void diag_edit_string(Context *ctx, Span span, const char *text)
+{
+    if (!span.file || !text || strpbrk(text, "\"\\\n"))
+        return;
+    const SourceFile *file = source_file(ctx->sources, span.file);
+    char first = span.begin < file->length ? file->text[span.begin] : 0;
+    if (first == '"' || first == '\'')
+        diag_edit(ctx, span, arena_printf(ctx->base_arena, "%c%s%c", first, text, first));
+}
+
 int diag_error_count(const Context *ctx)
 {
     return ctx->error_count;

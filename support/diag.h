@@ -56,6 +56,8 @@ void diag_error_or_warning(Context *ctx, bool error, Warning warning, Span span,
 void diag_note(Context *ctx, Span span, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* TEXT in the place of SPAN repairs what the last error or warning is about. */
 void diag_edit(Context *ctx, Span span, const char *text);
+/* The same where the source has a string literal at SPAN, which becomes one of TEXT; nothing where another expression gave the string. */
+void diag_edit_string(Context *ctx, Span span, const char *text);
 
 /* WARNING would be added: for those that are work to find. */
 bool diag_warns(const Context *ctx, Warning warning);

@@ -109,6 +109,7 @@ bool primitive_unannotate(Schedule *sch, const Value *args, Value *result)
         const char *near = diag_closest(key, keys.data, keys.count);
         sched_refuse_argument(sch, &args[1], "%s has no annotation \"%s\"%s%s%s", node_words(sch, node), key,
                               near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+        diag_edit_string(sch->ctx, args[1].span, near);
         sched_note(sch, node->stmt->span, "%s is here", node_words(sch, node));
         return false;
     }

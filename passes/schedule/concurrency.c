@@ -217,9 +217,11 @@ static bool check_thread_name(Schedule *sch, const Value *argument)
         if (!strcmp(names[i], thread))
             return true;
     const char *near = diag_closest(thread, names, count);
-    return sched_refuse_argument(sch, argument, "there is no thread axis \"%s\"; %s%s%s", thread,
-                                 near ? "did you mean \"" : "there are blockIdx.x, threadIdx.x, vthread.x, the same with .y and .z, and vthread",
-                                 near ? near : "", near ? "\"?" : "");
+    sched_refuse_argument(sch, argument, "there is no thread axis \"%s\"; %s%s%s", thread,
+                          near ? "did you mean \"" : "there are blockIdx.x, threadIdx.x, vthread.x, the same with .y and .z, and vthread",
+                          near ? near : "", near ? "\"?" : "");
+    diag_edit_string(sch->ctx, argument->span, near);
+    return false;
 }
 
 /* What stands below NODE runs for one value of the shared index where it ran for all pairs of values before: each instance must not depend

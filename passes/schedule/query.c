@@ -29,6 +29,7 @@ static void refuse_unknown_block(Schedule *sch, const Value *argument)
         sched_refuse_argument(sch, argument, "function '%s' has no block '%s'; did you mean '%s'?", function, name, near);
     else
         sched_refuse_argument(sch, argument, "function '%s' has no block '%s'", function, name);
+    diag_edit_string(sch->ctx, argument->span, near);
     if (schedule_func(sch)->name_span.file)
         sched_note(sch, schedule_func(sch)->name_span, "function '%s' is here", function);
 }
@@ -141,6 +142,7 @@ static void refuse_unknown_buffer(Schedule *sch, const TreeNode *block, const Va
     const char *near = diag_closest(argument->as.text, names.data, names.count);
     sched_refuse_argument(sch, argument, "%s does not %s a buffer '%s'%s%s%s", node_words(sch, block), access_word(is_write),
                           argument->as.text, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    diag_edit_string(sch->ctx, argument->span, near);
 }
 
 static int named_index(Schedule *sch, const TreeNode *block, const Value *argument, bool is_write)
@@ -200,8 +202,10 @@ static bool enter_function(Schedule *sch, const Value *argument)
         return true;
     }
     const char *near = function_closest_to(sch, name);
-    return sched_refuse_argument(sch, argument, "the program has no function '%s'%s%s%s", name, near ? "; did you mean '" : "",
-                                 near ? near : "", near ? "'?" : "");
+    sched_refuse_argument(sch, argument, "the program has no function '%s'%s%s%s", name, near ? "; did you mean '" : "", near ? near : "",
+                          near ? "'?" : "");
+    diag_edit_string(sch->ctx, argument->span, near);
+    return false;
 }
 
 /* b = get_block("C"): the one block called "C". */

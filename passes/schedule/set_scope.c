@@ -30,11 +30,13 @@ bool check_storage_scope(Schedule *sch, const Value *argument)
         if (!strcmp(scope, whole[i]))
             return true;
     const char *near = diag_closest(scope, tagged, sizeof tagged / sizeof *tagged);
-    return sched_refuse_argument(
+    sched_refuse_argument(
         sch, argument, "\"%s\" is not a storage scope; %s%s%s", scope,
         near ? "did you mean \""
              : "\"global\", \"shared\", \"local\", \"warp\" are, each with any tag after it as in \"global.tile\"",
         near ? near : "", near ? "\"?" : "");
+    diag_edit_string(sch->ctx, argument->span, near);
+    return false;
 }
 
 Buffer *storage_copy(Context *ctx, const Buffer *buffer, Str scope)

@@ -151,6 +151,7 @@ static const TensorIntrin *find_intrin(Schedule *sch, const Value *argument)
     const char *near = diag_closest(name, names, sch->module->intrin_count);
     sched_refuse_argument(sch, argument, "there is no tensor intrinsic '%s'; %s%s%s", name,
                           near ? "did you mean '" : "TensorIntrin.register in an input text defines one", near ? near : "", near ? "'?" : "");
+    diag_edit_string(sch->ctx, argument->span, near);
     return NULL;
 }
 

@@ -1,0 +1,127 @@
+/* Variables of scripts: who sees which name. A function sees the variables of where it is defined, but a name that its body assigns to is its
+   own throughout, as in Python. */
+#include "script/script_internal.h"
+
+#include <string.h>
+
+/* --- the names that a function assigns to --- */
+
+static void collect_body(Script *script, Map *names, AstList body);
+
+static void add_name(Script *script, Map *names, Str name)
+{
+    map_set(script->ctx->arena, names, name, (void *)name);
+}
+
+static void collect_target(Script *script, Map *names, const AstNode *target)
+{
+    if (target->kind == AST_NAME)
+        add_name(script, names, target->as.name);
+    else if (target->kind == AST_STARRED)
+        collect_target(script, names, target->as.operand);
+    else if (target->kind == AST_TUPLE || target->kind == AST_LIST)
+        for (int i = 0; i < target->as.list.count; i++)
+            collect_target(script, names, target->as.list.items[i]);
+}
+
+static void collect_statement(Script *script, Map *names, const AstNode *node)
+{
+    switch (node->kind) {
+    case AST_ASSIGN:
+        for (int i = 0; i < node->as.assign.targets.count; i++)
+            collect_target(script, names, node->as.assign.targets.items[i]);
+        break;
+    case AST_ANN_ASSIGN: collect_target(script, names, node->as.ann_assign.target); break;
+    case AST_AUG_ASSIGN: collect_target(script, names, node->as.aug_assign.target); break;
+    case AST_FOR:
+        collect_target(script, names, node->as.for_loop.target);
+        collect_body(script, names, node->as.for_loop.body);
+        collect_body(script, names, node->as.for_loop.else_body);
+        break;
+    case AST_IF:
+        collect_body(script, names, node->as.branch.body);
+        collect_body(script, names, node->as.branch.else_body);
+        break;
+    case AST_DEF: add_name(script, names, node->as.def.name); break;
+    case AST_CLASS: add_name(script, names, node->as.class_def.name); break;
+    case AST_IMPORT:
+        for (int i = 0; i < node->as.import.count; i++)
+            add_name(script, names, script_import_name(script, &node->as.import.items[i]));
+        break;
+    default: break;
+    }
+}
+
+static void collect_body(Script *script, Map *names, AstList body)
+{
+    for (int i = 0; i < body.count; i++)
+        collect_statement(script, names, body.items[i]);
+}
+
+const Map *script_locals(Script *script, const AstNode *node)
+{
+    Map *names = map_get(&script->locals, node);
+    if (names)
+        return names;
+    names = ARENA_NEW(script->ctx->arena, Map);
+    if (node->kind == AST_DEF)
+        collect_body(script, names, node->as.def.body);
+    map_set(script->ctx->arena, &script->locals, node, names);
+    return names;
+}
+
+/* --- names --- */
+
+/* The scope that NAME is looked for in begins with SCOPE; *OWN where it is a name of a function that holds no value yet. */
+static const Value *find(const Environment *scope, Str name, bool *own)
+{
+    *own = false;
+    for (; scope && !*own; scope = scope->outer) {
+        const Value *value = map_get(&scope->values, name);
+        if (value)
+            return value;
+        *own = scope->locals && map_has(scope->locals, name);
+    }
+    return NULL;
+}
+
+const Value *script_lookup(const Script *script, Str name)
+{
+    bool own;
+    return find(script->scope, name, &own);
+}
+
+void script_set(Script *script, Str name, Value value)
+{
+    map_set(script->ctx->arena, &script->scope->values, name, arena_copy(script->ctx->arena, &value, sizeof value));
+}
+
+/* The known name closest to NAME, for suggestions. */
+static const char *closest_name(const Script *script, Str name)
+{
+    VEC(const char *) names = {0};
+    for (const Environment *scope = script->scope; scope; scope = scope->outer)
+        for (int i = 0; i < scope->values.count; i++)
+            vec_push(script->ctx->arena, &names, (const char *)scope->values.entries[i].key);
+    for (int i = 0; builtin_name(i); i++)
+        vec_push(script->ctx->arena, &names, builtin_name(i));
+    return diag_closest(name, names.data, names.count);
+}
+
+bool script_eval_name(Script *script, const AstNode *node, Value *result)
+{
+    bool own;
+    const Value *value = find(script->scope, node->as.name, &own);
+    if (value) {
+        *result = *value;
+        return true;
+    }
+    if (own)
+        return script_error(script, node->span, "'%s' has no value here yet: the function assigns to it, so that it is a name of its own",
+                            node->as.name);
+    int builtin = builtin_find(node->as.name);
+    if (builtin < 0)
+        return script_unknown(script, node->span, closest_name(script, node->as.name), "'%s' is not defined", node->as.name);
+    *result = script_object(script, (Object){.kind = OBJECT_BUILTIN, .as.builtin = builtin});
+    return true;
+}
