@@ -69,7 +69,8 @@ static void build_module(ReadBack *check, Build *build, const char *after, bool 
     CodegenOptions options = codegen_options();
     DiagMark mark = diag_mark(driver->ctx);
     driver->options.start_after = after;
-    if (!checked || driver_check_claims(driver, build->module, true))
+    const tirc_program program = {build->module, build->module};
+    if (!checked || driver_check_claims(driver, &program, true))
         build->lowered = driver_lower(driver, build->module, false);
     if (build->lowered && backend_find(NULL)->compile(driver->ctx, build->lowered, &options, 1u << EMIT_OBJECT, &output))
         build->object = output.bytes[EMIT_OBJECT];
@@ -359,7 +360,7 @@ static bool check_file(const char *path, bool all)
     FILE *sink = fopen("/dev/null", "w");
     tirc_set_output(check.driver, sink);
     diag_clear(check.driver->ctx);
-    check.claims = program && driver_check_claims(check.driver, program->source, true);
+    check.claims = program && driver_check_claims(check.driver, program, true);
     diag_clear(check.driver->ctx);
     if (program && !scheduled)
         check_program(&check, program->source);
