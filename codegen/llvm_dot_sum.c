@@ -5,11 +5,18 @@
 
 /* --- What the target has --- */
 
-/* x86: unsigned times signed bytes only. */
+static bool target_has(const LlvmTarget *target, const char *feature)
+{
+    return llvm_target_sign(target, feature) == '+';
+}
+
+/* x86: unsigned times signed bytes only. What a feature builds on is asked for too: it may have been turned off. */
 static bool x86_kind(const LlvmTarget *target, bool a_signed, bool b_signed, DotKind *kind)
 {
-    bool wide = llvm_target_has(target, "avx512vnni") && llvm_target_has(target, "avx512vl") && llvm_target_has(target, "avx512bw");
-    if (!wide && !llvm_target_has(target, "avxvnni"))
+    bool avx2 = target_has(target, "avx") && target_has(target, "avx2");
+    bool wide = avx2 && target_has(target, "avx512f") && target_has(target, "avx512bw") &&
+                target_has(target, "avx512vl") && target_has(target, "avx512vnni");
+    if (!wide && !(avx2 && target_has(target, "avxvnni")))
         return false;
     bool is_swapped = a_signed && !b_signed;
     *kind = (DotKind){.is_swapped = is_swapped,
@@ -24,7 +31,7 @@ static bool x86_kind(const LlvmTarget *target, bool a_signed, bool b_signed, Dot
 /* AArch64: both signed or both unsigned. Of a mix the unsigned operand is flipped. */
 static bool aarch64_kind(const LlvmTarget *target, bool a_signed, bool b_signed, DotKind *kind)
 {
-    if (!llvm_target_has(target, "dotprod"))
+    if (llvm_target_sign(target, "neon") == '-' || !target_has(target, "dotprod"))
         return false;
     *kind = (DotKind){.flips_first = !a_signed && b_signed,
                       .flips_second = a_signed && !b_signed,

@@ -190,14 +190,14 @@ bool llvm_target_open(Context *ctx, const CodegenOptions *options, LlvmTarget *t
     return false;
 }
 
-bool llvm_target_has(const LlvmTarget *target, const char *feature)
+char llvm_target_sign(const LlvmTarget *target, const char *feature)
 {
-    bool has = false;
+    char sign = 0;
     size_t length = strlen(feature);
     for (const char *at = target->features; at && *at; at = strchr(at, ','), at += at != NULL)
         if (!strncmp(at + 1, feature, length) && (at[1 + length] == ',' || !at[1 + length]))
-            has = *at == '+';
-    return has;
+            sign = *at;
+    return sign;
 }
 
 void llvm_target_close(LlvmTarget *target)

@@ -19,9 +19,9 @@ typedef struct {
 /* Opens the target that OPTIONS name. False after a diagnostic: an architecture that tirc does not know, or a processor or feature that
    LLVM does not. On true the caller closes it. */
 bool llvm_target_open(Context *ctx, const CodegenOptions *options, LlvmTarget *target);
-/* True when the target is known to have FEATURE, by LLVM's name without a sign. Features of a processor that the user named, other than
-   the host's, are not known. */
-bool llvm_target_has(const LlvmTarget *target, const char *feature);
+/* What is known of FEATURE (LLVM's name without a sign): '+' the target has it, '-' it was turned off, 0 nothing, as of a processor that the
+   user named. */
+char llvm_target_sign(const LlvmTarget *target, const char *feature);
 void llvm_target_close(LlvmTarget *target);
 /* Makes LLVM ready to compile for the machine that this process runs on. False after a diagnostic. */
 bool llvm_target_initialize_host(Context *ctx);

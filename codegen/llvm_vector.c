@@ -51,6 +51,27 @@ static LLVMValueRef pick_lane(FuncGen *gen, const Expr *expr, LLVMValueRef *vect
     return LLVMConstNull(llvm_value_type(gen->build, dtype_scalar(expr->dtype)));
 }
 
+/* One or two vectors of one type, and constant lanes of them: LLVM has an instruction for that. */
+static bool is_plain_shuffle(const Expr *expr)
+{
+    int vectors = expr->value.split, lanes = expr->args[0]->dtype.lanes;
+    int64_t lane;
+    if (vectors > 2 || lanes == 1 || !dtype_equal(expr->args[0]->dtype, expr->args[vectors - 1]->dtype))
+        return false;
+    for (int i = vectors; i < expr->arg_count; i++)
+        if (!expr_const_int(expr->args[i], &lane) || lane < 0 || lane >= (int64_t)vectors * lanes)
+            return false;
+    return true;
+}
+
+static LLVMValueRef shuffle_vectors(FuncGen *gen, const Expr *expr, LLVMValueRef *vectors)
+{
+    int split = expr->value.split, lanes = expr->arg_count - split, *picks = ARENA_ARRAY(gen->ctx->arena, int, lanes);
+    for (int i = 0; i < lanes; i++)
+        picks[i] = (int)expr->args[split + i]->value.integer;
+    return emit_shuffle(gen, vectors[0], split == 2 ? vectors[1] : NULL, picks, lanes);
+}
+
 LLVMValueRef emit_shuffle_expr(FuncGen *gen, const Expr *expr)
 {
     int vector_count = expr->value.split, lanes = expr->arg_count - vector_count;
@@ -59,6 +80,8 @@ LLVMValueRef emit_shuffle_expr(FuncGen *gen, const Expr *expr)
         vectors[i] = emit_expr(gen, expr->args[i]);
     if (lanes == 1)
         return pick_lane(gen, expr, vectors, expr->args[vector_count]);
+    if (is_plain_shuffle(expr))
+        return shuffle_vectors(gen, expr, vectors);
     LLVMValueRef result = LLVMGetPoison(llvm_value_type(gen->build, expr->dtype));
     for (int i = 0; i < lanes; i++)
         result = emit_with_lane(gen, result, pick_lane(gen, expr, vectors, expr->args[vector_count + i]), i);
