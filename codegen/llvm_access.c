@@ -200,6 +200,7 @@ LLVMValueRef emit_load(FuncGen *gen, const Expr *load)
 {
     const Expr *index = only_index(load->args, load_index_count(load));
     Access access = find_access(gen, load->value.buffer, index, load_mask(load), true);
+    warn_slow_access(gen, load->span, load->value.buffer, access.lanes, access.shape == ACCESS_SCATTERED ? "a gather" : NULL, load_mask(load));
     return emit_from_memory(gen, load_in_memory_type(gen, &access), load->dtype);
 }
 
@@ -234,6 +235,8 @@ void emit_store_value(FuncGen *gen, const Stmt *stmt, LLVMValueRef value)
 {
     const Expr *index = only_index(stmt->as.store.indices, stmt->as.store.index_count);
     Access access = find_access(gen, stmt->as.store.buffer, index, stmt->as.store.mask, false);
+    warn_slow_access(gen, stmt->span, stmt->as.store.buffer, access.lanes, access.shape == ACCESS_SCATTERED ? "a scatter" : NULL,
+                     stmt->as.store.mask);
     value = emit_to_memory(gen, value, stmt->as.store.value->dtype);
     switch (access.shape) {
     case ACCESS_SCALAR: conditional_store(gen, &access, value); break;

@@ -15,6 +15,7 @@
 typedef struct LoopTargets {
     LLVMBasicBlockRef on_break, on_continue;
     int heap_depth; /* heap blocks that are live outside of the loop */
+    const Var *var; /* NULL: no counted loop */
 } LoopTargets;
 
 /* A live block of memory from tirc_alloc. The ways out of the function share the code that frees it: CLEANUP (NULL: not needed so far),
@@ -45,6 +46,13 @@ typedef struct {
     const LoopTargets *loop; /* innermost; NULL outside of loops */
     int *body_count;         /* outlined bodies of the exported function so far, for their names */
 } FuncGen;
+
+/* --- llvm_slow.c: warnings of slow forms, inside of loops --- */
+/* A vector access to BUFFER that is SCATTERED ("a gather"; NULL: it is not), or under a MASK (may be NULL) that changes with the innermost
+   loop. */
+void warn_slow_access(FuncGen *gen, Span span, const Buffer *buffer, int lanes, const char *scattered, const Expr *mask);
+/* The function NAME is called for each of the LANES. */
+void warn_lane_calls(FuncGen *gen, Span span, int lanes, const char *name);
 
 /* --- llvm_types.c --- */
 LLVMTypeRef llvm_value_type(const LlvmBuild *build, DType dtype);

@@ -72,7 +72,7 @@ void emit_counted_loop(FuncGen *gen, Var *var, LLVMValueRef begin, LLVMValueRef 
     LLVMMetadataRef outer_scope = llvm_debug_enter(gen, var->span);
     gen_bind_loop_var(gen, var, i);
     llvm_debug_variable(gen, var->name, var, i, 0);
-    LoopTargets targets = {is_part ? NULL : done, next_block, gen->heap_blocks.count};
+    LoopTargets targets = {is_part ? NULL : done, next_block, gen->heap_blocks.count, var};
     const LoopTargets *outer = gen->loop;
     gen->loop = &targets;
     emit_stmt(gen, body);
@@ -115,7 +115,7 @@ void emit_while(FuncGen *gen, const Stmt *stmt)
     emit_at(gen, test);
     LLVMBuildCondBr(gen->builder, emit_expr(gen, stmt->as.while_loop.condition), body, done);
     emit_at(gen, body);
-    LoopTargets targets = {done, test, gen->heap_blocks.count};
+    LoopTargets targets = {done, test, gen->heap_blocks.count, NULL};
     const LoopTargets *outer = gen->loop;
     gen->loop = &targets;
     emit_stmt(gen, stmt->as.while_loop.body);

@@ -92,8 +92,15 @@ static LLVMValueRef emit_float_call(FuncGen *gen, const Expr *call)
         args[i] = emit_cast(gen, emit_expr(gen, call->args[i]), call->args[i]->dtype, type);
     switch (call->value.op) {
     case OP_RSQRT: result = reciprocal(gen, apply_math(gen, OP_SQRT, args, 1)); break;
-    case OP_LDEXP: result = ldexp_lanes(gen, call, args[0]); break;
-    default: result = apply_math(gen, call->value.op, args, call->arg_count); break;
+    case OP_LDEXP:
+        warn_lane_calls(gen, call->span, call->dtype.lanes, "T.ldexp");
+        result = ldexp_lanes(gen, call, args[0]);
+        break;
+    default:
+        if (math_infos[call->value.op].style == MATH_LIBM)
+            warn_lane_calls(gen, call->span, call->dtype.lanes, context_internf(gen->ctx, "T.%s", op_info(call->value.op)->name));
+        result = apply_math(gen, call->value.op, args, call->arg_count);
+        break;
     }
     return emit_cast(gen, result, type, call->dtype);
 }

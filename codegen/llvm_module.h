@@ -12,6 +12,7 @@ typedef struct {
     LlvmTarget target;
     LLVMTypeRef void_type, i1, i8, i16, i32, i64, half, f32, f64, pointer;
     CodegenOutput *out;
+    Map slow_forms; /* of llvm_slow.c: what was warned of */
 } LlvmBuild;
 
 /* LLVM's pipeline follows content, and runs over whole LLVM modules: functions that work on explicit vectors are collected in one, all

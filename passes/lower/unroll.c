@@ -7,8 +7,10 @@
    which code generation may use. */
 #include "ir/fold.h"
 #include "passes/lower/state.h"
+#include "support/warning.h"
 
-enum { MOST_STATEMENTS = 65536 };
+/* From MANY on, the time of code generation is felt, and the code leaves the processor's caches of instructions. */
+enum { MOST_STATEMENTS = 65536, MANY_STATEMENTS = 4096 };
 
 static bool count_stmt(Visitor *visitor, const Stmt *stmt)
 {
@@ -88,7 +90,13 @@ static const Stmt *serial(Context *ctx, const Stmt *stmt)
     return stmt_for(ctx, loop, stmt->span);
 }
 
-static const Stmt *unroll_loop(Context *ctx, const Stmt *stmt)
+/* The loop that became the most statements. */
+typedef struct {
+    const Stmt *loop;
+    int64_t statements;
+} LargestLoop;
+
+static const Stmt *unroll_loop(Context *ctx, const Stmt *stmt, LargestLoop *largest)
 {
     const ForStmt *loop = &stmt->as.loop;
     if (stmt_has_jump(loop->body) || !check_size(ctx, stmt))
@@ -97,17 +105,28 @@ static const Stmt *unroll_loop(Context *ctx, const Stmt *stmt)
     const Stmt **items = ARENA_ARRAY(ctx->arena, const Stmt *, count > 0 ? count : 0);
     for (int i = 0; i < count; i++)
         items[i] = iteration(ctx, loop, i);
-    return stmt_seq(ctx, items, count > 0 ? count : 0);
+    const Stmt *result = stmt_seq(ctx, items, count > 0 ? count : 0);
+    int64_t statements = statement_count(result);
+    if (statements > largest->statements)
+        *largest = (LargestLoop){stmt, statements};
+    return result;
 }
 
 static const Stmt *unroll_in_stmt(Rewriter *rewriter, const Stmt *stmt)
 {
     const Stmt *result = rewrite_stmt_children(rewriter, stmt);
-    return result->kind == STMT_FOR && result->as.loop.kind == FOR_UNROLLED ? unroll_loop(rewriter->ctx, result) : result;
+    return result->kind == STMT_FOR && result->as.loop.kind == FOR_UNROLLED ? unroll_loop(rewriter->ctx, result, rewriter->data) : result;
 }
 
 const Func *lower_unroll(LowerState *state, const Func *func)
 {
-    Rewriter rewriter = {.ctx = state->ctx, .stmt = unroll_in_stmt};
-    return func_with_body(state->ctx, func, rewrite_stmt(&rewriter, func->body));
+    LargestLoop largest = {0};
+    Rewriter rewriter = {.ctx = state->ctx, .stmt = unroll_in_stmt, .data = &largest};
+    const Stmt *body = rewrite_stmt(&rewriter, func->body);
+    int64_t statements = largest.loop ? statement_count(body) : 0;
+    if (statements > MANY_STATEMENTS)
+        diag_warning(state->ctx, WARNING_UNROLLED_SIZE, largest.loop->span,
+                     "with its unrolled loops '%s' has %lld statements, most from loop '%s': code of that size compiles and runs slowly", func->name,
+                     (long long)statements, largest.loop->as.loop.var->name);
+    return func_with_body(state->ctx, func, body);
 }
