@@ -377,6 +377,26 @@ static void declare_touched(Context *ctx, BlockStmt *block)
             regions_add(ctx, &block->reads, &block->read_count, touched.reads[i]);
 }
 
+static bool match_is_used(const MatchBuffer *match, const Stmt *body, const MatchBuffer *later, int later_count)
+{
+    bool used = stmt_uses_buffer(body, match->target);
+    for (int i = 0; i < later_count; i++)
+        used |= later[i].source.buffer == match->target;
+    return used;
+}
+
+/* Leaves BLOCK the views that its body uses, directly or through other views: the others may lie where the reduction is. */
+static void keep_used_matches(Context *ctx, BlockStmt *block)
+{
+    MatchBuffer *kept = ARENA_ARRAY(ctx->arena, MatchBuffer, block->match_count);
+    int first = block->match_count;
+    for (int i = block->match_count - 1; i >= 0; i--)
+        if (match_is_used(&block->matches[i], block->body, kept + first, block->match_count - first))
+            kept[--first] = block->matches[i];
+    block->matches = kept + first;
+    block->match_count -= first;
+}
+
 /* The block with the axes that tell points apart and BODY as its body, whose accesses REGIONS names. */
 static const Stmt *point_block(const InitSite *site, const char *suffix, const Stmt *body, BlockRegions regions)
 {
@@ -403,6 +423,7 @@ static const Stmt *point_block(const InitSite *site, const char *suffix, const S
     block.annotations = (Attrs){0};
     block.body = body;
     block.init = NULL;
+    keep_used_matches(ctx, &block);
     declare_touched(ctx, &block);
     return stmt_block(ctx, block, site->frames[site->frame_count - 1].stmt->span);
 }
