@@ -274,9 +274,17 @@ bool expr_equal(const Expr *a, const Expr *b)
     return true;
 }
 
+bool expr_reads_through_pointers(const Expr *e)
+{
+    bool reads = false;
+    for (int i = 1; (expr_is_call(e, OP_CALL_PURE_EXTERN) || expr_is_call(e, OP_CALL_LLVM_PURE_INTRIN)) && i < e->arg_count; i++)
+        reads |= e->args[i]->dtype.code == DT_HANDLE;
+    return reads;
+}
+
 bool expr_is_pure(const Expr *e)
 {
-    if (e->kind == EXPR_LOAD || (e->kind == EXPR_CALL && op_infos[e->value.op].effect != EFFECT_PURE))
+    if (e->kind == EXPR_LOAD || (e->kind == EXPR_CALL && op_infos[e->value.op].effect != EFFECT_PURE) || expr_reads_through_pointers(e))
         return false;
     for (int i = 0; i < e->arg_count; i++)
         if (!expr_is_pure(e->args[i]))

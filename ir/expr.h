@@ -147,7 +147,9 @@ static inline bool expr_const_int(const Expr *e, int64_t *value)
 }
 /* Structural equality over the same symbols; places are ignored. */
 bool expr_equal(const Expr *a, const Expr *b);
-/* True when evaluating EXPR has no effect and does not depend on memory: no loads, no calls but PURE ones. */
+/* E itself is a call of pure code outside of the program that is given pointers: it may read what they point to. */
+bool expr_reads_through_pointers(const Expr *e);
+/* True when evaluating EXPR has no effect and does not depend on memory: no loads, no calls but PURE ones without pointers. */
 bool expr_is_pure(const Expr *e);
 /* The kind of the comparison of integers that holds where one of KIND does not. */
 ExprKind expr_opposite_compare(ExprKind kind);

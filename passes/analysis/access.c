@@ -166,26 +166,34 @@ static void add_indexed(Collector *collector, Buffer *buffer, const Expr *const 
     add_access(collector, whole ? region_whole(collector->ctx, buffer) : region, whole, write, span);
 }
 
-/* What CALL may touch, which says nothing of it: the declared regions of the block around, or anything. */
-static void add_opaque(Collector *collector, const Expr *call)
+static void add_fence(Collector *collector, Span span)
+{
+    Access access = {.frame = collector->frame, .write = true, .whole = true, .fence = true, .order = 1, .stmt = collector->stmt, .span = span};
+    access.item = collector->item;
+    access.block = collector->block ? collector->block->block : NULL;
+    vec_push(collector->ctx->arena, &collector->accesses, access);
+}
+
+/* What CALL may touch, which says nothing of it: the declared regions of the block around, or anything. Pure code writes nothing, and reads
+   only what its pointers lead to. */
+static void add_foreign(Collector *collector, const Expr *call)
 {
     const BlockStmt *block = collector->block;
+    bool pure = !expr_is_opaque_call(call);
     collector->plain = false;
     if (!call_keeps_regions(block, call)) {
-        Access access = {
-            .frame = collector->frame, .write = true, .whole = true, .fence = true, .order = 1, .stmt = collector->stmt, .span = call->span};
-        access.item = collector->item;
-        access.block = block ? block->block : NULL;
-        vec_push(collector->ctx->arena, &collector->accesses, access);
+        add_fence(collector, call->span);
         return;
     }
     const Reduction *reduction = collector->reduction;
     if (reduction && call_may_reach_target(block, call, reduction, memory_of_view, collector))
         collector->reduction = NULL; /* what the call sees of the targets is no part of the update */
-    for (int i = 0; i < block->read_count; i++)
-        add_access(collector, block->reads[i], false, false, call->span);
-    for (int i = 0; i < block->write_count; i++)
-        add_access(collector, block->writes[i], false, true, call->span);
+    for (int i = 0; i < block->read_count + block->write_count; i++) {
+        bool write = i >= block->read_count;
+        const Region *region = write ? &block->writes[i - block->read_count] : &block->reads[i];
+        if (!pure || call_may_reach(block, call, region->buffer->data, memory_of_view, collector))
+            add_access(collector, *region, false, write && !pure, call->span);
+    }
     collector->reduction = reduction;
 }
 
@@ -280,10 +288,14 @@ static bool visit_read(Visitor *visitor, const Expr *expr)
         collect_choice(collector, expr);
         return false;
     }
-    if (expr_is_call(expr, OP_ADDRESS_OF) || expr_is_call(expr, OP_TVM_ACCESS_PTR))
-        return false; /* the call around decides */
-    if (expr_is_opaque_call(expr) && expr->value.op != OP_ASSUME)
-        add_opaque(collector, expr);
+    if (expr_is_call(expr, OP_ADDRESS_OF) && expr->args[0]->kind == EXPR_LOAD) {
+        /* the call around decides of the element; its place is found here */
+        for (int i = 0; i < expr->args[0]->arg_count; i++)
+            collect_reads(collector, expr->args[0]->args[i]);
+        return false;
+    }
+    if ((expr_is_opaque_call(expr) && expr->value.op != OP_ASSUME) || expr_reads_through_pointers(expr))
+        add_foreign(collector, expr);
     return true;
 }
 

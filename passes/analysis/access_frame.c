@@ -233,17 +233,17 @@ bool call_keeps_regions(const BlockStmt *block, const Expr *call)
     return block->iter_count + block->read_count + block->write_count > 0;
 }
 
-/* Looks in a call for pointers that may lead to what a reduction around it updates. */
+/* Looks in a call for pointers that may lead to MEMORY. */
 typedef struct {
     const BlockStmt *block;
-    const Reduction *reduction;
+    const Var *memory;
     MemoryOf memory_of;
     const void *data;
     bool found;
-} TargetSearch;
+} PointerSearch;
 
 /* A region that the block declares lies in MEMORY: then MEMORY is that of a buffer, and no pointer to something unknown. */
-static bool is_declared_memory(const TargetSearch *search, const Var *memory)
+static bool is_declared_memory(const PointerSearch *search, const Var *memory)
 {
     const BlockStmt *block = search->block;
     for (int i = 0; i < block->read_count + block->write_count; i++) {
@@ -254,22 +254,30 @@ static bool is_declared_memory(const TargetSearch *search, const Var *memory)
     return false;
 }
 
-static bool find_pointer_to_target(Visitor *visitor, const Expr *expr)
+static bool find_pointer(Visitor *visitor, const Expr *expr)
 {
-    TargetSearch *search = visitor->data;
-    if (expr->kind != EXPR_VAR || expr->dtype.code != DT_HANDLE)
+    PointerSearch *search = visitor->data;
+    bool address = expr_is_call(expr, OP_ADDRESS_OF) && expr->args[0]->kind == EXPR_LOAD;
+    bool pointer = expr->kind == EXPR_VAR && expr->dtype.code == DT_HANDLE;
+    if (!address && !pointer)
         return true;
-    const Var *memory = search->memory_of(search->data, expr->value.var);
-    search->found |= !is_declared_memory(search, memory);
-    for (int i = 0; i < search->reduction->target_count; i++)
-        search->found |= search->memory_of(search->data, search->reduction->targets[i]->data) == memory;
+    const Var *memory = search->memory_of(search->data, address ? expr->args[0]->value.buffer->data : expr->value.var);
+    search->found |= memory == search->memory || !is_declared_memory(search, memory);
     return true;
+}
+
+bool call_may_reach(const BlockStmt *block, const Expr *call, const Var *target, MemoryOf memory_of, const void *data)
+{
+    PointerSearch search = {block, memory_of(data, target), memory_of, data, false};
+    Visitor visitor = {.expr = find_pointer, .data = &search};
+    visit_expr(&visitor, call);
+    return search.found;
 }
 
 bool call_may_reach_target(const BlockStmt *block, const Expr *call, const Reduction *reduction, MemoryOf memory_of, const void *data)
 {
-    TargetSearch search = {block, reduction, memory_of, data, false};
-    Visitor visitor = {.expr = find_pointer_to_target, .data = &search};
-    visit_expr(&visitor, call);
-    return search.found;
+    for (int i = 0; i < reduction->target_count; i++)
+        if (call_may_reach(block, call, reduction->targets[i]->data, memory_of, data))
+            return true;
+    return false;
 }

@@ -16,8 +16,10 @@ bool frame_reduces(const Frame *frame);
 bool call_keeps_regions(const BlockStmt *block, const Expr *call);
 /* The data variable of the memory that VAR, the data variable of a buffer or view, lies in. */
 typedef const Var *(*MemoryOf)(const void *data, const Var *var);
-/* CALL, which stays inside of the regions of BLOCK around it, is given a pointer that may lead to a target of REDUCTION: to one itself, or to
-   memory that the block does not declare. */
+/* CALL, which stays inside of the regions of BLOCK around it, is given a pointer that may lead to the memory of TARGET, a buffer's data
+   variable: to TARGET itself, or to memory that the block does not declare. */
+bool call_may_reach(const BlockStmt *block, const Expr *call, const Var *target, MemoryOf memory_of, const void *data);
+/* The same for one of the targets of REDUCTION. */
 bool call_may_reach_target(const BlockStmt *block, const Expr *call, const Reduction *reduction, MemoryOf memory_of, const void *data);
 
 #endif

@@ -313,8 +313,10 @@ const TreeNode *cache_shared_loop(Schedule *sch, const CachePlan *plan, const Tr
 
 /* Looks for uses of the buffer that cannot be redirected. */
 typedef struct {
+    Context *ctx;
     const CachePlan *plan;
-    const Buffer *view; /* a view in another storage scope */
+    const Buffer *view;    /* a view in another storage scope */
+    const Buffer *strided; /* a view that states other strides than the copy has */
     bool pointer;       /* the address is used */
     bool element;       /* the address of an element is used */
 } UseSearch;
@@ -327,13 +329,13 @@ static bool find_pointer(Visitor *visitor, const Expr *expr)
     return true;
 }
 
-/* Elements lie as far apart in the copy, which is compact, as in the buffer. */
-static bool copy_keeps_strides(Context *ctx, const CachePlan *plan)
+/* Elements that differ in the dimensions from FIRST on lie as far apart in the copy, which is compact, as in the buffer. */
+static bool copy_keeps_strides(Context *ctx, const CachePlan *plan, int first)
 {
     const Buffer *buffer = plan->buffer;
     const Expr *stride = expr_int(ctx, buffer_index_dtype(buffer), 1);
-    for (int d = buffer->ndim - 1; d >= 0; d--) {
-        if ((buffer->strides && !expr_equal(buffer->strides[d], stride)) || (d > 0 && !plan->whole[d]))
+    for (int d = buffer->ndim - 1; d >= first; d--) {
+        if ((buffer->strides && !expr_equal(buffer->strides[d], stride)) || (d > first && !plan->whole[d]))
             return false;
         stride = op_mul(ctx, buffer->shape[d], stride);
     }
@@ -345,8 +347,14 @@ static bool find_view(Visitor *visitor, const Stmt *stmt)
     UseSearch *search = visitor->data;
     for (int i = 0; stmt->kind == STMT_BLOCK && i < stmt->as.block.match_count; i++) {
         const MatchBuffer *match = &stmt->as.block.matches[i];
-        if (match->source.buffer == search->plan->buffer && match->target->scope != search->plan->cache->scope)
+        if (match->source.buffer != search->plan->buffer)
+            continue;
+        if (match->target->scope != search->plan->cache->scope)
             search->view = match->target;
+        int first = match->source.buffer->ndim - match->target->ndim;
+        for (int d = 0; match->target->strides && first >= 0 && d < match->target->ndim - 1; d++)
+            if (match->target->strides[d]->kind == EXPR_INT && !copy_keeps_strides(search->ctx, search->plan, first))
+                search->strided = match->target;
     }
     return true;
 }
@@ -354,16 +362,19 @@ static bool find_view(Visitor *visitor, const Stmt *stmt)
 bool check_users_can_redirect(Schedule *sch, const CachePlan *plan)
 {
     for (int i = 0; i < plan->user_count; i++) {
-        UseSearch search = {.plan = plan};
+        UseSearch search = {.ctx = sch->ctx, .plan = plan};
         Visitor visitor = {.expr = find_pointer, .stmt = find_view, .data = &search};
         visit_stmt(&visitor, plan->users[i]->stmt);
         if (search.view)
             sched_refuse(sch, "block '%s' views '%s' through '%s', which says that it lies in \"%s\", not in \"%s\"",
                          block_name(plan->users[i]), plan->buffer->name, search.view->name, search.view->scope, plan->storage);
+        else if (search.strided)
+            sched_refuse(sch, "block '%s' views '%s' through '%s', which states its strides, and the copy would have others",
+                         block_name(plan->users[i]), plan->buffer->name, search.strided->name);
         else if (search.pointer && plan->part)
             sched_refuse(sch, "block '%s' uses the address of '%s', of which the copy would hold just a part", block_name(plan->users[i]),
                          plan->buffer->name);
-        else if ((search.pointer || search.element) && !copy_keeps_strides(sch->ctx, plan))
+        else if ((search.pointer || search.element) && !copy_keeps_strides(sch->ctx, plan, 0))
             sched_refuse(sch, "block '%s' uses the address of '%s', whose elements would lie otherwise in the copy, which is compact",
                          block_name(plan->users[i]), plan->buffer->name);
         else if (search.pointer && !expr_is_int(plan->buffer->elem_offset, 0))

@@ -122,7 +122,7 @@ bool cache_uses_loop_around_scope(Schedule *sch, const CachePlan *plan, const Ex
    what it reads from memory may be written later than that. */
 static bool is_certain_extent(Schedule *sch, const CachePlan *plan, const Expr *extent)
 {
-    if (expr_reads_memory(extent))
+    if (!expr_is_pure(extent))
         return false;
     return analyzer_prove_symbolic(loops_context(sch, plan->anchor),
                                    op_compare(sch->ctx, EXPR_GE, extent, expr_int(sch->ctx, extent->dtype, 0)));
@@ -136,7 +136,7 @@ static void make_cache(Schedule *sch, CachePlan *plan)
     plan->whole = ARENA_ARRAY(sch->ctx->arena, bool, cache->ndim);
     for (int d = 0; d < cache->ndim; d++) {
         plan->whole[d] = whole || cache_uses_loop_around_scope(sch, plan, plan->region.ranges[d].min) ||
-                         expr_reads_memory(plan->region.ranges[d].min) || !is_certain_extent(sch, plan, plan->region.ranges[d].extent);
+                         !expr_is_pure(plan->region.ranges[d].min) || !is_certain_extent(sch, plan, plan->region.ranges[d].extent);
         plan->part |= !plan->whole[d];
     }
     if (cache->strides || !expr_is_int(cache->elem_offset, 0)) {
