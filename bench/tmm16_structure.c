@@ -89,7 +89,7 @@ static void report(const char *name, tirc_tmm16_kernel kernel, float *const A[],
 {
     double peak = 0, share[PLACES] = {0}, dense = 0, strided = 0, error = 0;
     for (int run = 0; run < RUNS; run++) {
-        peak = fmax(peak, peak_measure(peak_widest()));
+        peak = fmax(peak, peak_measure(peak_widest(), 400000));
         for (int place = 0; place < PLACES; place++) {
             share[place] = fmax(share[place], structure_gflops(kernel, A[place], B[place], C[place]));
             error = fmax(error, run ? 0 : worst_error(A[place], B[place], C[place]));

@@ -6,7 +6,7 @@
 #include "support/bug.h"
 #include "support/peak.h"
 
-enum { LEAST_RUNS = 3, MOST_RUNS = 10000, PEAK_RUNS = 3 };
+enum { LEAST_RUNS = 3, MOST_RUNS = 10000, PEAK_RUNS = 60, PEAK_ROUNDS = 20000 };
 
 typedef VEC(double) Times;
 
@@ -47,11 +47,11 @@ static bool take_times(Driver *driver, const Func *func, JitFunction function, c
     return true;
 }
 
-/* The best of some runs: a peak that other programs disturb would flatter. */
+/* The best of some short runs: a peak that other programs disturb would flatter. */
 static double better_peak(Peak peak, double best)
 {
     for (int i = 0; i < PEAK_RUNS; i++)
-        best = fmax(best, peak_measure(peak));
+        best = fmax(best, peak_measure(peak, PEAK_ROUNDS));
     return best;
 }
 
