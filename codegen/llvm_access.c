@@ -1,20 +1,20 @@
 /* Loads, stores and addresses.
 
-   A vector access is contiguous, reversed, uniform (all lanes one element), strided (a load with small constant stride: one wide load and a
-   shuffle) or scattered. Buffers are flat: one index. Elements are assumed aligned to their own size; LLVM finds better where declarations
+   A vector access is contiguous, reversed, uniform (all lanes one element), strided (a small constant stride: wide accesses and
+   shuffles) or scattered. Buffers are flat: one index. Elements are assumed aligned to their own size; LLVM finds better where declarations
    or allocations say so. */
 #include "codegen/llvm_index.h"
 #include "support/bug.h"
 
-/* The largest stride for which loading what lies between the elements pays. */
-enum { MAX_WIDE_STRIDE = 4 };
+/* The largest strides for which passing over what lies between the elements pays, and the most registers that it may take. */
+enum { MAX_LOAD_STRIDE = 8, MAX_STORE_STRIDE = 8, MAX_STRIDE_REGISTERS = 8 };
 
 typedef enum { ACCESS_SCALAR, ACCESS_CONTIGUOUS, ACCESS_REVERSED, ACCESS_UNIFORM, ACCESS_STRIDED, ACCESS_SCATTERED } AccessShape;
 
-/* POINTER: to the first element in memory; of a scattered access a vector of pointers. */
+/* POINTER: to the first element in memory; of a strided access to that of the first lane; of a scattered one to where the offsets begin. */
 typedef struct {
     AccessShape shape;
-    LLVMValueRef pointer;
+    LLVMValueRef pointer, offsets;
     int stride; /* ACCESS_STRIDED */
     int lanes;
     DType element;
@@ -47,7 +47,7 @@ static LLVMValueRef element_pointer(FuncGen *gen, const Buffer *buffer, LLVMValu
 LLVMValueRef emit_lane_offsets(FuncGen *gen, const Expr *stride, int lanes)
 {
     int64_t constant = 0;
-    bool is_short = expr_const_int(stride, &constant) && constant > INT16_MIN && constant < INT16_MAX;
+    bool is_short = expr_const_int(stride, &constant) && constant > INT32_MIN / lanes && constant < INT32_MAX / lanes;
     DType dtype = is_short ? DTYPE_INT32 : DTYPE_INT64;
     LLVMValueRef *steps = ARENA_ARRAY(gen->ctx->arena, LLVMValueRef, lanes);
     for (int i = 0; i < lanes; i++)
@@ -56,22 +56,40 @@ LLVMValueRef emit_lane_offsets(FuncGen *gen, const Expr *stride, int lanes)
     return is_short ? offsets : LLVMBuildMul(gen->builder, offsets, emit_splat(gen, emit_index(gen, stride), lanes), "");
 }
 
-/* Pointers for an index without a regular form, or with a stride: the scalar base is added first, so that the rest may stay a short
-   vector. */
-static LLVMValueRef scattered_pointers(FuncGen *gen, const Buffer *buffer, const Expr *index)
+/* INDEX without what all lanes have in common, which is added to *BASE, and without conversions to more bits. */
+static const Expr *without_base(Context *ctx, const Expr *index, const Expr **base)
+{
+    for (;;) {
+        const Expr *a = index->arg_count > 0 ? index->args[0] : NULL, *b = index->arg_count > 1 ? index->args[1] : NULL;
+        bool is_sum = index->kind == EXPR_ADD && dtype_is_index(index->dtype);
+        if (is_sum && b->kind == EXPR_BROADCAST && b->args[0]->dtype.lanes == 1) {
+            *base = op_add(ctx, *base, op_cast(ctx, DTYPE_INT64, b->args[0]));
+            index = a;
+        } else if (is_sum && a->kind == EXPR_BROADCAST && a->args[0]->dtype.lanes == 1) {
+            *base = op_add(ctx, *base, op_cast(ctx, DTYPE_INT64, a->args[0]));
+            index = b;
+        } else if (index->kind == EXPR_CAST && dtype_is_index(index->dtype) && a->dtype.code == DT_INT && a->dtype.bits <= index->dtype.bits) {
+            index = a;
+        } else {
+            return index;
+        }
+    }
+}
+
+/* An index without a regular form, or with a stride: the scalar base goes to the pointer, so that the rest may stay a short vector. */
+static void find_offsets(FuncGen *gen, const Buffer *buffer, const Expr *index, Access *access)
 {
     LaneIndex lanes;
-    LLVMTypeRef type = llvm_memory_type(gen->build, dtype_scalar(buffer->dtype));
-    LLVMValueRef pointer = buffer_pointer(gen, buffer, index->span), offsets;
     if (index_split_lanes(gen->ctx, index, &lanes)) {
-        pointer = element_pointer(gen, buffer, emit_index(gen, lanes.base), false, index->span);
-        offsets = emit_lane_offsets(gen, lanes.stride, index->dtype.lanes);
-    } else {
-        offsets = emit_expr(gen, index);
-        if (index->dtype.code == DT_UINT)
-            offsets = emit_cast(gen, offsets, index->dtype, dtype_with_lanes(DTYPE_INT64, index->dtype.lanes));
+        access->pointer = element_pointer(gen, buffer, emit_index(gen, lanes.base), false, index->span);
+        access->offsets = emit_lane_offsets(gen, lanes.stride, index->dtype.lanes);
+        return;
     }
-    return LLVMBuildGEP2(gen->builder, type, pointer, &offsets, 1, "");
+    const Expr *base = expr_int(gen->ctx, DTYPE_INT64, 0), *rest = without_base(gen->ctx, index, &base);
+    access->pointer = element_pointer(gen, buffer, emit_index(gen, base), false, index->span);
+    access->offsets = emit_expr(gen, rest);
+    if (rest->dtype.code != DT_INT || rest->dtype.bits < 32)
+        access->offsets = emit_cast(gen, access->offsets, rest->dtype, dtype_with_lanes(DTYPE_INT64, rest->dtype.lanes));
 }
 
 static LLVMValueRef reversed(FuncGen *gen, LLVMValueRef vector)
@@ -82,10 +100,18 @@ static LLVMValueRef reversed(FuncGen *gen, LLVMValueRef vector)
     return emit_shuffle(gen, vector, NULL, picks, lanes);
 }
 
-static AccessShape shape_of_stride(const Expr *stride, bool masked, bool is_load, int *constant)
+/* Under a mask, elements that can be gathered are. What passes over more than some registers is no better than a gather or scatter. */
+static bool stride_pays(FuncGen *gen, int stride, int lanes, int bytes, bool masked, bool is_load)
+{
+    int step = stride < 0 ? -stride : stride, most = is_load ? MAX_LOAD_STRIDE : MAX_STORE_STRIDE;
+    bool fits = (int64_t)lanes * step * bytes <= (int64_t)MAX_STRIDE_REGISTERS * gen->build->target.vector_bytes;
+    return fits && step <= most && !(masked && is_load && bytes >= 4);
+}
+
+static AccessShape shape_of_stride(FuncGen *gen, const Expr *stride, const Access *access, bool is_load, int *constant)
 {
     int64_t value;
-    if (!expr_const_int(stride, &value) || value < -1 || value > MAX_WIDE_STRIDE)
+    if (!expr_const_int(stride, &value) || value < -MAX_LOAD_STRIDE || value > MAX_LOAD_STRIDE)
         return ACCESS_SCATTERED;
     *constant = (int)value;
     if (value == 1)
@@ -93,8 +119,9 @@ static AccessShape shape_of_stride(const Expr *stride, bool masked, bool is_load
     if (value == -1)
         return ACCESS_REVERSED;
     if (value == 0)
-        return is_load || !masked ? ACCESS_UNIFORM : ACCESS_SCATTERED;
-    return is_load && !masked ? ACCESS_STRIDED : ACCESS_SCATTERED;
+        return is_load || !access->mask ? ACCESS_UNIFORM : ACCESS_SCATTERED;
+    bool pays = stride_pays(gen, *constant, access->lanes, dtype_bytes(access->element), access->mask != NULL, is_load);
+    return pays ? ACCESS_STRIDED : ACCESS_SCATTERED;
 }
 
 /* MASK: the access's own mask or NULL. */
@@ -108,7 +135,7 @@ static Access find_access(FuncGen *gen, const Buffer *buffer, const Expr *index,
     }
     LaneIndex lanes = {index, NULL};
     if (access.lanes > 1)
-        access.shape = index_split_lanes(gen->ctx, index, &lanes) ? shape_of_stride(lanes.stride, access.mask, is_load, &access.stride)
+        access.shape = index_split_lanes(gen->ctx, index, &lanes) ? shape_of_stride(gen, lanes.stride, &access, is_load, &access.stride)
                                                                   : ACCESS_SCATTERED;
     if (buffer->dtype.lanes > 1 && access.shape > ACCESS_CONTIGUOUS) {
         diag_error(gen->ctx, index->span, "buffer '%s' has vectors as elements: only contiguous accesses to it can be compiled",
@@ -116,7 +143,7 @@ static Access find_access(FuncGen *gen, const Buffer *buffer, const Expr *index,
         access.shape = ACCESS_CONTIGUOUS;
     }
     if (access.shape == ACCESS_SCATTERED) {
-        access.pointer = scattered_pointers(gen, buffer, index);
+        find_offsets(gen, buffer, index, &access);
         return access;
     }
     LLVMValueRef first = emit_index(gen, lanes.base);
@@ -142,11 +169,6 @@ static LLVMValueRef plain_load(FuncGen *gen, const Access *access, LLVMTypeRef t
     return emit_conditional_load(gen, type, access->pointer, access->alignment, NULL);
 }
 
-static LLVMValueRef alignment_value(FuncGen *gen, const Access *access)
-{
-    return LLVMConstInt(gen->build->i32, access->alignment, false);
-}
-
 /* The mask with each lane repeated for the lanes of a vector element. */
 static LLVMValueRef element_mask(FuncGen *gen, const Access *access)
 {
@@ -161,18 +183,23 @@ static LLVMValueRef element_mask(FuncGen *gen, const Access *access)
 
 static LLVMValueRef masked_load(FuncGen *gen, const Access *access, LLVMTypeRef type)
 {
-    LLVMValueRef args[] = {access->pointer, alignment_value(gen, access), element_mask(gen, access), LLVMConstNull(type)};
-    return emit_intrinsic2(gen, "llvm.masked.load", type, gen->build->pointer, args, 4);
+    return emit_masked_load(gen, type, access->pointer, access->alignment, element_mask(gen, access));
 }
 
-/* What lies between two loaded elements belongs to the same buffer, so it may be loaded too. */
-static LLVMValueRef strided_load(FuncGen *gen, const Access *access, LLVMTypeRef element)
+static StridedAccess strided(const Access *access, LLVMTypeRef element)
 {
-    int *picks = ARENA_ARRAY(gen->ctx->arena, int, access->lanes);
-    for (int i = 0; i < access->lanes; i++)
-        picks[i] = i * access->stride;
-    LLVMTypeRef wide = LLVMVectorType(element, (unsigned)(picks[access->lanes - 1] + 1));
-    return emit_shuffle(gen, plain_load(gen, access, wide), NULL, picks, access->lanes);
+    return (StridedAccess){.pointer = access->pointer,
+                           .element = element,
+                           .bytes = dtype_bytes(access->element),
+                           .stride = access->stride,
+                           .lanes = access->lanes,
+                           .alignment = access->alignment,
+                           .mask = access->mask};
+}
+
+static ScatteredAccess scattered(const Access *access, LLVMTypeRef element)
+{
+    return (ScatteredAccess){access->pointer, access->offsets, element, access->alignment, access->mask};
 }
 
 static LLVMValueRef load_in_memory_type(FuncGen *gen, const Access *access)
@@ -190,8 +217,14 @@ static LLVMValueRef load_in_memory_type(FuncGen *gen, const Access *access)
         return emit_splat(
             gen, emit_conditional_load(gen, element, access->pointer, access->alignment, access->mask ? emit_any(gen, access->mask) : NULL),
             access->lanes);
-    case ACCESS_STRIDED: return strided_load(gen, access, element);
-    case ACCESS_SCATTERED: return emit_gather(gen, type, access->pointer, access->alignment, access->mask);
+    case ACCESS_STRIDED: {
+        StridedAccess own = strided(access, element);
+        return emit_strided_load(gen, &own);
+    }
+    case ACCESS_SCATTERED: {
+        ScatteredAccess own = scattered(access, element);
+        return emit_gather(gen, type, &own);
+    }
     }
     BUG("unknown access shape %d", access->shape);
 }
@@ -213,8 +246,7 @@ static void plain_store(FuncGen *gen, const Access *access, LLVMValueRef value)
 
 static void masked_store(FuncGen *gen, const Access *access, LLVMValueRef value)
 {
-    LLVMValueRef args[] = {value, access->pointer, alignment_value(gen, access), element_mask(gen, access)};
-    emit_intrinsic2(gen, "llvm.masked.store", LLVMTypeOf(value), gen->build->pointer, args, 4);
+    emit_masked_store(gen, value, access->pointer, access->alignment, element_mask(gen, access));
 }
 
 static void conditional_store(FuncGen *gen, const Access *access, LLVMValueRef value)
@@ -245,7 +277,16 @@ void emit_store_value(FuncGen *gen, const Stmt *stmt, LLVMValueRef value)
         access.mask ? masked_store(gen, &access, reversed(gen, value)) : plain_store(gen, &access, reversed(gen, value));
         break;
     case ACCESS_UNIFORM: plain_store(gen, &access, emit_lane(gen, value, access.lanes - 1)); break;
-    default: emit_scatter(gen, value, access.pointer, access.alignment, access.mask); break;
+    case ACCESS_STRIDED: {
+        StridedAccess own = strided(&access, LLVMGetElementType(LLVMTypeOf(value)));
+        emit_strided_store(gen, &own, value);
+        break;
+    }
+    case ACCESS_SCATTERED: {
+        ScatteredAccess own = scattered(&access, LLVMGetElementType(LLVMTypeOf(value)));
+        emit_scatter(gen, value, &own);
+        break;
+    }
     }
 }
 

@@ -169,8 +169,7 @@ static LLVMValueRef load_row(DotLoop *dot, const DotOperand *operand, int bytes,
     LLVMValueRef pointer = emit_first_element(gen, operand->load);
     if (!mask)
         return emit_conditional_load(gen, type, pointer, 1, NULL);
-    LLVMValueRef args[] = {pointer, LLVMConstInt(gen->build->i32, 1, false), mask, LLVMConstNull(type)};
-    return emit_intrinsic2(gen, "llvm.masked.load", type, gen->build->pointer, args, 4);
+    return emit_masked_load(gen, type, pointer, 1, mask);
 }
 
 /* Four consecutive bytes for each lane, STRIDE bytes apart, by one gather of 32-bit integers. */
@@ -178,8 +177,8 @@ static LLVMValueRef gather_groups(DotLoop *dot, const DotOperand *operand, const
 {
     FuncGen *gen = dot->gen;
     LLVMValueRef offsets = emit_lane_offsets(gen, stride, dot->lanes), pointer = emit_first_element(gen, operand->load);
-    LLVMValueRef pointers = LLVMBuildGEP2(gen->builder, gen->build->i8, pointer, &offsets, 1, "");
-    return emit_gather(gen, LLVMVectorType(gen->build->i32, (unsigned)dot->lanes), pointers, 1, NULL);
+    ScatteredAccess access = {pointer, offsets, gen->build->i8, 1, NULL};
+    return emit_gather(gen, LLVMVectorType(gen->build->i32, (unsigned)dot->lanes), &access);
 }
 
 /* The bytes of four rounds side by side, each round's loaded as the program says. */

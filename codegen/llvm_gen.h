@@ -152,10 +152,30 @@ LLVMValueRef emit_load(FuncGen *gen, const Expr *load);
 void emit_store_value(FuncGen *gen, const Stmt *store, LLVMValueRef value);
 /* Loads a TYPE when CONDITION (NULL: always) holds, else gives zero. */
 LLVMValueRef emit_conditional_load(FuncGen *gen, LLVMTypeRef type, LLVMValueRef pointer, unsigned alignment, LLVMValueRef condition);
-/* The elements at the lanes of POINTERS, where MASK (NULL: everywhere) is set (llvm_gather.c). */
-LLVMValueRef emit_gather(FuncGen *gen, LLVMTypeRef type, LLVMValueRef pointers, unsigned alignment, LLVMValueRef mask);
+/* The lanes of MASK of a vector in memory; other lanes read as zero (llvm_gather.c). */
+LLVMValueRef emit_masked_load(FuncGen *gen, LLVMTypeRef type, LLVMValueRef pointer, unsigned alignment, LLVMValueRef mask);
+void emit_masked_store(FuncGen *gen, LLVMValueRef value, LLVMValueRef pointer, unsigned alignment, LLVMValueRef mask);
+/* Where the lanes of a scattered access are: OFFSETS (i32 or i64, signed) times the size of UNIT from the scalar POINTER on. */
+typedef struct {
+    LLVMValueRef pointer, offsets;
+    LLVMTypeRef unit;
+    unsigned alignment;
+    LLVMValueRef mask; /* NULL: all lanes */
+} ScatteredAccess;
+/* The TYPE of elements at the lanes of ACCESS, zero where its mask is not set (llvm_gather.c). */
+LLVMValueRef emit_gather(FuncGen *gen, LLVMTypeRef type, const ScatteredAccess *access);
 /* Stores the lanes of VALUE. Of lanes that name one element the last one stays. */
-void emit_scatter(FuncGen *gen, LLVMValueRef value, LLVMValueRef pointers, unsigned alignment, LLVMValueRef mask);
+void emit_scatter(FuncGen *gen, LLVMValueRef value, const ScatteredAccess *access);
+/* LANES elements of BYTES bytes, STRIDE elements apart (not 0), the first at POINTER (llvm_stride.c). */
+typedef struct {
+    LLVMValueRef pointer;
+    LLVMTypeRef element;
+    int bytes, stride, lanes;
+    unsigned alignment;
+    LLVMValueRef mask; /* NULL: all lanes */
+} StridedAccess;
+LLVMValueRef emit_strided_load(FuncGen *gen, const StridedAccess *access);
+void emit_strided_store(FuncGen *gen, const StridedAccess *access, LLVMValueRef value);
 LLVMValueRef emit_pointer_call(FuncGen *gen, const Expr *call);
 /* The address of the element that LOAD reads, of its first lane if it has several; NULL where these do not run evenly. */
 LLVMValueRef emit_first_element(FuncGen *gen, const Expr *load);
