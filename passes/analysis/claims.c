@@ -7,7 +7,7 @@ typedef struct {
     const Func *func;
     const BlockStmt *block;
     const Map *sizes;
-    ClaimVerdict verdict;
+    Verdict verdict;
     Conflict *conflict;
 } ClaimCheck;
 
@@ -144,7 +144,7 @@ static void check_pair(ClaimCheck *check, const Access *a, const Access *b, bool
     for (int i = 0; !spatial && i < block->iter_count; i++)
         if (of_kind(&block->iters[i], true))
             assume_iter(check, &pair, agreed, EXPR_EQ, &block->iters[i]);
-    for (int i = 0; i < block->iter_count && check->verdict != CLAIM_REFUTED; i++) {
+    for (int i = 0; i < block->iter_count && check->verdict != ANSWER_REFUTED; i++) {
         if (!of_kind(&block->iters[i], spatial))
             continue;
         if (pair_agrees_on(&pair, expr_var(check->ctx, block->iters[i].var), scope_loops)) {
@@ -161,7 +161,7 @@ static void check_pair(ClaimCheck *check, const Access *a, const Access *b, bool
             bool certain = conflict.witnessed && spatial && func_is_argument(check->func, a->data) && a->stmt->kind == STMT_STORE &&
                            b->stmt->kind == STMT_STORE && !write_same_value(check, a, b) && !depends_on_view_vars(check, a) &&
                            !depends_on_view_vars(check, b);
-            check->verdict = certain ? CLAIM_REFUTED : CLAIM_UNKNOWN;
+            check->verdict = certain ? ANSWER_REFUTED : ANSWER_UNKNOWN;
             *check->conflict = conflict;
         }
         assume_iter(check, &pair, agreed, EXPR_EQ, &block->iters[i]);
@@ -210,23 +210,23 @@ ClaimSet dependence_collect_claims(Context *ctx, const Func *func)
     return set;
 }
 
-ClaimVerdict dependence_check_claims(const ClaimSet *set, const Stmt *block_stmt, Conflict *conflict)
+Verdict dependence_check_claims(const ClaimSet *set, const Stmt *block_stmt, Conflict *conflict)
 {
     const BlockStmt *block = &block_stmt->as.block;
     const AccessRange *range = map_get(&set->ranges, block_stmt);
-    ClaimCheck check = {set->ctx, set->func, block, &set->sizes, CLAIM_SHOWN, conflict};
+    ClaimCheck check = {set->ctx, set->func, block, &set->sizes, ANSWER_SHOWN, conflict};
     bool reduces = has_reduce_iter(block);
-    for (int i = range ? range->first : 0; range && i < range->end && check.verdict != CLAIM_REFUTED; i++) {
+    for (int i = range ? range->first : 0; range && i < range->end && check.verdict != ANSWER_REFUTED; i++) {
         const Access *a = &set->accesses.data[i];
         if (is_local_scratch(block, a))
             continue;
-        for (int j = range->first; j < range->end && check.verdict != CLAIM_REFUTED; j++) {
+        for (int j = range->first; j < range->end && check.verdict != ANSWER_REFUTED; j++) {
             const Access *b = &set->accesses.data[j];
             if (pair_is_harmless(a, b, false))
                 continue;
             if (!spatial_names_point(&check, a, b))
                 check_pair(&check, a, b, true);
-            if (reduces && check.verdict == CLAIM_SHOWN && !pair_is_harmless(a, b, true))
+            if (reduces && check.verdict == ANSWER_SHOWN && !pair_is_harmless(a, b, true))
                 check_pair(&check, a, b, false);
         }
     }
@@ -238,7 +238,7 @@ bool dependence_tells_points_apart(Context *ctx, const Func *func, const Block *
     AccessList accesses = access_collect(ctx, func);
     Map sizes = func_sizes(ctx, func);
     Conflict conflict;
-    ClaimCheck check = {ctx, func, NULL, &sizes, CLAIM_SHOWN, &conflict};
+    ClaimCheck check = {ctx, func, NULL, &sizes, ANSWER_SHOWN, &conflict};
     VEC(const Access *) group = {0};
     for (int i = 0; i < accesses.count; i++)
         if (accesses.data[i].group == block)
@@ -246,9 +246,9 @@ bool dependence_tells_points_apart(Context *ctx, const Func *func, const Block *
     for (const Frame *frame = group.count ? group.data[0]->frame : NULL; frame && !check.block; frame = frame->outer)
         if (frame->kind == FRAME_BLOCK && frame->stmt->as.block.block == block)
             check.block = &frame->stmt->as.block;
-    for (int i = 0; check.block && i < group.count && check.verdict == CLAIM_SHOWN; i++)
-        for (int j = 0; j < group.count && check.verdict == CLAIM_SHOWN; j++)
+    for (int i = 0; check.block && i < group.count && check.verdict == ANSWER_SHOWN; i++)
+        for (int j = 0; j < group.count && check.verdict == ANSWER_SHOWN; j++)
             if (!pair_is_harmless(group.data[i], group.data[j], false) && !spatial_names_point(&check, group.data[i], group.data[j]))
                 check_pair(&check, group.data[i], group.data[j], true);
-    return check.verdict == CLAIM_SHOWN;
+    return check.verdict == ANSWER_SHOWN;
 }

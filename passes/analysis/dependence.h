@@ -7,6 +7,7 @@
 #define TIRC_PASSES_ANALYSIS_DEPENDENCE_H
 
 #include "passes/analysis/access.h"
+#include "passes/analysis/answer.h"
 
 /* Why something may not be done. */
 typedef struct {
@@ -129,7 +130,6 @@ bool dependence_points_share(Context *ctx, const Func *func, const BlockStmt *bl
 bool dependence_init_early(Context *ctx, const Func *before, const Func *after, const Block *block, Conflict *conflict);
 
 /* The claims that a block's axis kinds make (design: axis kinds are claims). */
-typedef enum { CLAIM_SHOWN, CLAIM_REFUTED, CLAIM_UNKNOWN } ClaimVerdict;
 /* What the claims of a function's blocks are checked against, collected once for all of them. */
 typedef struct {
     Context *ctx;
@@ -143,6 +143,6 @@ ClaimSet dependence_collect_claims(Context *ctx, const Func *func);
 bool dependence_tells_points_apart(Context *ctx, const Func *func, const Block *block);
 /* Whether different instances of BLOCK_STMT, a block of the set's function, that differ in a spatial iterator touch nothing in common, and
    those that differ in reduce iterators only commute. CONFLICT tells of the instances that refute it or of what is unknown. */
-ClaimVerdict dependence_check_claims(const ClaimSet *set, const Stmt *block_stmt, Conflict *conflict);
+Verdict dependence_check_claims(const ClaimSet *set, const Stmt *block_stmt, Conflict *conflict);
 
 #endif

@@ -160,7 +160,7 @@ static bool check_claims(Move *move)
     if (!move->ordered && (move->reverse || !move->by_digits))
         return true;
     ClaimSet claims = dependence_collect_claims(sch->ctx, schedule_func(sch));
-    if (dependence_check_claims(&claims, move->block->stmt, &conflict) == CLAIM_SHOWN)
+    if (dependence_check_claims(&claims, move->block->stmt, &conflict) == ANSWER_SHOWN)
         return true;
     if (!move->ordered)
         return refuse_conflict(sch, &conflict, "the instances of block '%s' would run in another order", block_name(move->block));

@@ -46,7 +46,7 @@ bool inline_check_order(Schedule *sch, const TreeNode *consumer, const TreeNode 
         return true;
     Conflict conflict;
     ClaimSet claims = dependence_collect_claims(sch->ctx, schedule_func(sch));
-    if (dependence_check_claims(&claims, consumer->stmt, &conflict) == CLAIM_SHOWN)
+    if (dependence_check_claims(&claims, consumer->stmt, &conflict) == ANSWER_SHOWN)
         return true;
     return refuse_conflict(sch, &conflict, "the instances of block '%s' would run in the order of block '%s'",
                            node_block(consumer)->block->name, node_block(producer)->block->name);

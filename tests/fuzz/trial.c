@@ -306,7 +306,7 @@ static bool check_claims(Visitor *visitor, const Stmt *stmt)
 {
     ClaimCheck *check = visitor->data;
     Conflict conflict;
-    if (stmt->kind == STMT_BLOCK && stmt->as.block.iter_count && dependence_check_claims(&check->claims, stmt, &conflict) == CLAIM_REFUTED)
+    if (stmt->kind == STMT_BLOCK && stmt->as.block.iter_count && dependence_check_claims(&check->claims, stmt, &conflict) == ANSWER_REFUTED)
         fail(check->trial, "the axes of block '%s' claim more than holds", stmt->as.block.block->name);
     return !check->trial->failure;
 }
