@@ -244,6 +244,23 @@ static void plain_store(FuncGen *gen, const Access *access, LLVMValueRef value)
     LLVMSetAlignment(LLVMBuildStore(gen->builder, value, access->pointer), access->alignment);
 }
 
+/* Whole vectors that go to a parameter of the function may pass by the caches where a loop asks for that. Scratch is to be read again. */
+static bool is_streamed(FuncGen *gen, const Access *access, const Buffer *buffer)
+{
+    int bytes = access->lanes * access->element.lanes * dtype_bytes(access->element);
+    LLVMValueRef memory = map_get(&gen->values, buffer->data);
+    return gen->streams_stores && memory && LLVMIsAArgument(memory) && bytes >= 16 && !(bytes & (bytes - 1));
+}
+
+static void contiguous_store(FuncGen *gen, const Access *access, const Buffer *buffer, LLVMValueRef value)
+{
+    int bytes = access->lanes * access->element.lanes * dtype_bytes(access->element), most = gen->build->target.vector_bytes;
+    if (is_streamed(gen, access, buffer))
+        emit_nontemporal_store(gen, value, access->pointer, (unsigned)(bytes < most ? bytes : most), access->alignment);
+    else
+        plain_store(gen, access, value);
+}
+
 static void masked_store(FuncGen *gen, const Access *access, LLVMValueRef value)
 {
     emit_masked_store(gen, value, access->pointer, access->alignment, element_mask(gen, access));
@@ -272,7 +289,9 @@ void emit_store_value(FuncGen *gen, const Stmt *stmt, LLVMValueRef value)
     value = emit_to_memory(gen, value, stmt->as.store.value->dtype);
     switch (access.shape) {
     case ACCESS_SCALAR: conditional_store(gen, &access, value); break;
-    case ACCESS_CONTIGUOUS: access.mask ? masked_store(gen, &access, value) : plain_store(gen, &access, value); break;
+    case ACCESS_CONTIGUOUS: 
+        access.mask ? masked_store(gen, &access, value) : contiguous_store(gen, &access, stmt->as.store.buffer, value);
+        break;
     case ACCESS_REVERSED:
         access.mask ? masked_store(gen, &access, reversed(gen, value)) : plain_store(gen, &access, reversed(gen, value));
         break;

@@ -40,6 +40,9 @@ typedef struct {
     Map wide_values;         /* const Var * -> LLVMValueRef: the value as i64, of loop variables that are kept in 64 bits */
     LLVMValueRef lane_mask;  /* NULL: all lanes */
     bool has_computed_pointers; /* a let binds a pointer: two data variables may then mean one memory */
+    bool streams_stores;     /* a loop around asks for non-temporal stores */
+    const Var *prefetch_var; /* of the innermost loop that asks for prefetches, and how many rounds ahead */
+    int64_t prefetch_distance;
     bool in_parallel_body;   /* the function is the outlined body of a parallel loop */
     int64_t stack_bytes;     /* taken by scratch buffers so far */
     VEC(HeapBlock) heap_blocks; /* innermost last */
@@ -193,6 +196,16 @@ void emit_loop_exit(FuncGen *gen, const Expr *call);
 void emit_counted_loop(FuncGen *gen, Var *var, LLVMValueRef begin, LLVMValueRef end, const Stmt *body, bool is_part);
 /* Binds VAR of a loop to I (i64). */
 void gen_bind_loop_var(FuncGen *gen, Var *var, LLVMValueRef i);
+/* --- llvm_hint.c --- */
+/* The number that the annotation NAME of LOOP gives, 0 without one. */
+int64_t loop_hint(const ForStmt *loop, const char *name);
+/* Stores a vector past the caches where its address is a multiple of BYTES (a power of two), else plainly. */
+void emit_nontemporal_store(FuncGen *gen, LLVMValueRef value, LLVMValueRef pointer, unsigned bytes, unsigned alignment);
+/* Orders the non-temporal stores so far before what follows. */
+void emit_store_fence(FuncGen *gen);
+/* Prefetches what BODY loads at the places that the round DISTANCE rounds after I of the loop over VAR will need. */
+void emit_prefetches(FuncGen *gen, Var *var, LLVMValueRef i, const Stmt *body, int64_t distance);
+
 void emit_parallel_for(FuncGen *gen, const Stmt *stmt);
 void emit_allocate(FuncGen *gen, const Stmt *stmt);
 void emit_allocate_const(FuncGen *gen, const Stmt *stmt);

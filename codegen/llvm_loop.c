@@ -75,6 +75,8 @@ void emit_counted_loop(FuncGen *gen, Var *var, LLVMValueRef begin, LLVMValueRef 
     LoopTargets targets = {is_part ? NULL : done, next_block, gen->heap_blocks.count, var};
     const LoopTargets *outer = gen->loop;
     gen->loop = &targets;
+    if (gen->prefetch_var == var)
+        emit_prefetches(gen, var, i, body, gen->prefetch_distance);
     emit_stmt(gen, body);
     gen->loop = outer;
     llvm_debug_leave(gen, outer_scope);
@@ -91,7 +93,7 @@ void emit_counted_loop(FuncGen *gen, Var *var, LLVMValueRef begin, LLVMValueRef 
     emit_at(gen, done);
 }
 
-void emit_for(FuncGen *gen, const Stmt *stmt)
+static void emit_for_of_kind(FuncGen *gen, const Stmt *stmt)
 {
     const ForStmt *loop = &stmt->as.loop;
     if (loop->kind == FOR_THREAD) {
@@ -106,6 +108,25 @@ void emit_for(FuncGen *gen, const Stmt *stmt)
         return;
     LLVMValueRef begin = emit_index(gen, loop->min), extent = emit_index(gen, loop->extent);
     emit_counted_loop(gen, loop->var, begin, LLVMBuildNSWAdd(gen->builder, begin, extent, ""), loop->body, false);
+}
+
+void emit_for(FuncGen *gen, const Stmt *stmt)
+{
+    const ForStmt *loop = &stmt->as.loop;
+    bool streamed = gen->streams_stores, streams = loop_hint(loop, "pragma_nontemporal") != 0;
+    const Var *prefetch_var = gen->prefetch_var;
+    int64_t outer_distance = gen->prefetch_distance, distance = loop_hint(loop, "software_prefetch");
+    gen->streams_stores |= streams;
+    if (distance > 0) {
+        gen->prefetch_var = loop->var;
+        gen->prefetch_distance = distance;
+    }
+    emit_for_of_kind(gen, stmt);
+    gen->streams_stores = streamed;
+    gen->prefetch_var = prefetch_var;
+    gen->prefetch_distance = outer_distance;
+    if (streams && !streamed)
+        emit_store_fence(gen);
 }
 
 void emit_while(FuncGen *gen, const Stmt *stmt)

@@ -147,9 +147,14 @@ static LLVMValueRef define_body(FuncGen *gen, const Stmt *stmt, const CaptureFin
         .ctx = gen->ctx, .build = gen->build, .unit = gen->unit, .func = gen->func, .symbol = gen->symbol, .body_count = gen->body_count};
     body.has_computed_pointers = gen->has_computed_pointers;
     body.in_parallel_body = true;
+    body.streams_stores = gen->streams_stores;
+    body.prefetch_var = gen->prefetch_var;
+    body.prefetch_distance = gen->prefetch_distance;
     llvm_func_begin(&body, function, stmt->span);
     bind_captures(&body, finder);
     emit_counted_loop(&body, stmt->as.loop.var, LLVMGetParam(function, 0), LLVMGetParam(function, 1), stmt->as.loop.body, true);
+    if (body.streams_stores)
+        emit_store_fence(&body);
     llvm_func_end(&body);
     return function;
 }
