@@ -174,11 +174,22 @@ static void add_fence(Collector *collector, Span span)
     vec_push(collector->ctx->arena, &collector->accesses, access);
 }
 
+/* The block whose regions hold for a call: what a block evaluates to be entered lies outside of it. NULL: none. */
+static const BlockStmt *block_of_call(const Collector *collector)
+{
+    const BlockStmt *inner = collector->block;
+    const Frame *frame = collector->entering ? collector->frame : NULL;
+    for (; frame; frame = frame->outer)
+        if (frame->kind == FRAME_BLOCK && frame->stmt->as.block.block != inner->block)
+            return &frame->stmt->as.block;
+    return collector->entering ? NULL : inner;
+}
+
 /* What CALL may touch, which says nothing of it: the declared regions of the block around, or anything. Pure code writes nothing, and reads
    only what its pointers lead to. */
 static void add_foreign(Collector *collector, const Expr *call)
 {
-    const BlockStmt *block = collector->block;
+    const BlockStmt *block = block_of_call(collector);
     bool pure = !expr_is_opaque_call(call);
     collector->plain = false;
     if (!call_keeps_regions(block, call)) {
