@@ -35,8 +35,7 @@ void emit_return(FuncGen *gen, LLVMValueRef code)
     emit_at(gen, emit_block(gen, "unreachable"));
 }
 
-/* Tells LLVM that the first target of BRANCH is hardly ever taken. */
-static void mark_unlikely(FuncGen *gen, LLVMValueRef branch)
+void emit_unlikely(FuncGen *gen, LLVMValueRef branch)
 {
     LLVMContextRef llvm = gen->build->llvm;
     LLVMMetadataRef rare = LLVMValueAsMetadata(LLVMConstInt(gen->build->i32, 1, false));
@@ -49,7 +48,7 @@ static void mark_unlikely(FuncGen *gen, LLVMValueRef branch)
 void emit_fail_if(FuncGen *gen, LLVMValueRef failed, const char *message)
 {
     LLVMBasicBlockRef fail = emit_block(gen, "fail"), go_on = emit_block(gen, "checked");
-    mark_unlikely(gen, LLVMBuildCondBr(gen->builder, failed, fail, go_on));
+    emit_unlikely(gen, LLVMBuildCondBr(gen->builder, failed, fail, go_on));
     emit_at(gen, fail);
     emit_leave(gen, emit_runtime_error(gen, message));
     emit_at(gen, go_on);

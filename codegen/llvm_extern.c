@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "codegen/llvm_gen.h"
+#include "ir/signature.h"
 
 /* The value of LLVM's "memory" attribute: two bits (read 1, write 2) for each of argument memory, memory that this module cannot name, all
    other. */
@@ -126,6 +127,24 @@ static int common_lanes(const Expr *call)
     return lanes;
 }
 
+/* What CALL names: a C function, or a function of the program by the symbol that its object gives it. */
+static const char *callee_symbol(FuncGen *gen, const Expr *call)
+{
+    const Func *func = module_callee(gen->ctx, gen->build->program, call);
+    return func ? func_signature(gen->ctx, func)->symbol : call->args[0]->value.text;
+}
+
+/* A function of the program that fails ends its caller with the same code; the message stands already. */
+static void leave_if_failed(FuncGen *gen, LLVMValueRef code)
+{
+    LLVMBasicBlockRef failed = emit_block(gen, "callee_failed"), go_on = emit_block(gen, "called");
+    LLVMValueRef fails = LLVMBuildICmp(gen->builder, LLVMIntNE, code, LLVMConstNull(gen->build->i32), "");
+    emit_unlikely(gen, LLVMBuildCondBr(gen->builder, fails, failed, go_on));
+    emit_at(gen, failed);
+    emit_leave(gen, code);
+    emit_at(gen, go_on);
+}
+
 LLVMValueRef emit_extern_call(FuncGen *gen, const Expr *call)
 {
     int lanes = common_lanes(call), arg_count = call->arg_count - 1;
@@ -133,8 +152,12 @@ LLVMValueRef emit_extern_call(FuncGen *gen, const Expr *call)
         diag_error(gen->ctx, call->span, "the name of a C function must be a string");
         return emit_nothing(gen, call);
     }
-    ExternCall callee = {call,     call->args[0]->value.text, call->value.op == OP_CALL_PURE_EXTERN, dtype_scalar(call->dtype), NULL,
-                         arg_count};
+    bool checked = call->value.op == OP_CALL_FUNC && call->dtype.code == DT_VOID;
+    ExternCall callee = {.call = call,
+                         .name = callee_symbol(gen, call),
+                         .pure = call->value.op == OP_CALL_PURE_EXTERN,
+                         .result = checked ? DTYPE_INT32 : dtype_scalar(call->dtype),
+                         .arg_count = arg_count};
     if (lanes > 1 && !callee.pure) {
         diag_error(gen->ctx, call->span, "'%s' cannot be called on vectors: only call_pure_extern may run lane by lane", callee.name);
         return emit_nothing(gen, call);
@@ -148,7 +171,12 @@ LLVMValueRef emit_extern_call(FuncGen *gen, const Expr *call)
         if (argument->dtype.lanes < lanes)
             args[i] = emit_splat(gen, args[i], lanes);
     }
-    if (lanes == 1)
-        return call_scalars(gen, args, &callee);
+    if (lanes == 1) {
+        LLVMValueRef result = call_scalars(gen, args, &callee);
+        if (!checked)
+            return result;
+        leave_if_failed(gen, result);
+        return NULL;
+    }
     return emit_each_lane(gen, llvm_value_type(gen->build, callee.result), args, arg_count, lanes, call_scalars, &callee);
 }

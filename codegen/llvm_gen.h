@@ -215,6 +215,8 @@ void emit_free_heap(FuncGen *gen, int depth);
 void emit_leave(FuncGen *gen, LLVMValueRef code);
 /* The same in the middle of code: what follows goes into an unreachable block. */
 void emit_return(FuncGen *gen, LLVMValueRef code);
+/* Tells LLVM that the first target of BRANCH is hardly ever taken. */
+void emit_unlikely(FuncGen *gen, LLVMValueRef branch);
 /* Returns TIRC_ERROR_* CODE with MESSAGE in tirc_last_error when FAILED (i1); continues otherwise. */
 void emit_fail_if(FuncGen *gen, LLVMValueRef failed, const char *message);
 

@@ -276,7 +276,7 @@ bool llvm_compile(Context *ctx, const Module *module, const CodegenOptions *opti
     int errors_before = diag_error_count(ctx);
     LlvmUnit units[UNIT_COUNT] = {0};
     *out = (CodegenOutput){0};
-    LlvmBuild build = {.ctx = ctx, .options = options, .llvm = llvm_context(ctx), .out = out};
+    LlvmBuild build = {.ctx = ctx, .options = options, .llvm = llvm_context(ctx), .out = out, .program = module};
     set_types(&build);
     if (!interface_check(ctx, module) || !llvm_target_open(ctx, options, &build.target))
         return false;

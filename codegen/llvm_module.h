@@ -13,6 +13,7 @@ typedef struct {
     LLVMTypeRef void_type, i1, i8, i16, i32, i64, half, f32, f64, pointer;
     CodegenOutput *out;
     Map slow_forms; /* of llvm_slow.c: what was warned of */
+    const Module *program; /* its functions call each other */
 } LlvmBuild;
 
 /* LLVM's pipeline follows content, and runs over whole LLVM modules: functions that work on explicit vectors are collected in one, all

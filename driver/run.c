@@ -7,10 +7,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "driver/callees.h"
 #include "driver/externs.h"
 #include "driver/run.h"
 #include "ir/argdata.h"
-#include "ir/walk.h"
 #include "support/bug.h"
 #include "runtime/tirc_rt.h"
 
@@ -223,12 +223,40 @@ bool run_call(Driver *driver, JitFunction function, const char *name, const ArgD
     return code == 0 || driver_error(driver, "%s returned error code %d: %s", name, code, tirc_last_error());
 }
 
+/* FUNC has threads, or calls a function that has. */
+static bool runs_threads(Driver *driver, const Module *module, const Func *func)
+{
+    Map reached = {0};
+    bool found = false;
+    callees_reach(driver->ctx, module, func, &reached);
+    for (int i = 0; i < module->func_count && !found; i++)
+        found = map_has(&reached, module->funcs[i]) && uses_threads(module->funcs[i]->body);
+    return found;
+}
+
+/* Only functions that can be compiled are given to the JIT, and of these the wanted ones with all that they call; those with threads run in
+   the interpreter. */
+static const Module *compiled_part(Driver *driver, const Module *module)
+{
+    Module *copy = arena_copy(driver->ctx->arena, module, sizeof *module);
+    Map reached = {0};
+    for (int i = 0; i < module->func_count; i++)
+        if (run_is_wanted(driver, module->funcs[i]))
+            callees_reach(driver->ctx, module, module->funcs[i], &reached);
+    copy->funcs = ARENA_ARRAY(driver->ctx->arena, const Func *, module->func_count);
+    copy->func_count = 0;
+    for (int i = 0; i < module->func_count; i++)
+        if (map_has(&reached, module->funcs[i]) && !runs_threads(driver, module, module->funcs[i]))
+            copy->funcs[copy->func_count++] = module->funcs[i];
+    return copy;
+}
+
 /* Runs FUNC of MODULE on DATA: compiled in *JIT (made at the first need), or in the interpreter where it has threads. */
 static bool run_function(Driver *driver, const Module *module, const Func *func, const ArgData *data, Jit **jit)
 {
-    if (uses_threads(func->body))
+    if (runs_threads(driver, module, func))
         return interpret(driver, module, func, data, false);
-    if (!*jit && !(*jit = run_compile(driver, module)))
+    if (!*jit && !(*jit = run_compile(driver, compiled_part(driver, module))))
         return false;
     JitFunction function = jit_find(*jit, func_signature(driver->ctx, func)->symbol);
     return function && run_call(driver, function, func->name, data);
@@ -255,64 +283,28 @@ static bool report_check(Driver *driver, const Func *func, const ArgData *expect
                         mismatch.element, mismatch.actual, mismatch.expected, mismatch.bound, mismatch.count, driver->options.seed);
 }
 
-static bool check_function(Driver *driver, int index, const Module *const *compilable, Jit **jits)
+static bool check_function(Driver *driver, int index, Jit **jits)
 {
-    const Func *source = driver->program->source->funcs[index], *scheduled = driver->program->module->funcs[index];
+    const Module *modules[] = {driver->program->source, driver->program->module};
+    const Func *source = modules[0]->funcs[index], *scheduled = modules[1]->funcs[index];
     ArgData *expected = run_new_arguments(driver, source);
     if (!expected)
         return false;
     ArgData *actual = argdata_copy(expected);
-    bool ok = run_function(driver, compilable[0], source, expected, &jits[0]) &&
-              run_function(driver, compilable[1], scheduled, actual, &jits[1]) && report_check(driver, source, expected, actual);
+    bool ok = run_function(driver, modules[0], source, expected, &jits[0]) &&
+              run_function(driver, modules[1], scheduled, actual, &jits[1]) && report_check(driver, source, expected, actual);
     argdata_free(expected);
     argdata_free(actual);
     return ok;
-}
-
-typedef struct {
-    const char *symbol;
-    bool found;
-} CallSearch;
-
-static bool find_call(Visitor *visitor, const Expr *expr)
-{
-    CallSearch *search = visitor->data;
-    bool calls = (expr_is_call(expr, OP_CALL_EXTERN) || expr_is_call(expr, OP_CALL_PURE_EXTERN)) && expr->args[0]->kind == EXPR_STRING;
-    search->found |= calls && !strcmp(expr->args[0]->value.text, search->symbol);
-    return !search->found;
-}
-
-/* Some function of MODULE calls FUNC. */
-static bool is_called(Driver *driver, const Module *module, const Func *func)
-{
-    CallSearch search = {.symbol = func_signature(driver->ctx, func)->symbol};
-    Visitor visitor = {.expr = find_call, .data = &search};
-    for (int i = 0; i < module->func_count && !search.found; i++)
-        visit_stmt(&visitor, module->funcs[i]->body);
-    return search.found;
-}
-
-/* Only functions that can be compiled are given to the JIT; those with threads run in the interpreter. */
-static const Module *without_threads(Driver *driver, const Module *module)
-{
-    Module *copy = arena_copy(driver->ctx->arena, module, sizeof *module);
-    copy->funcs = ARENA_ARRAY(driver->ctx->arena, const Func *, module->func_count);
-    copy->func_count = 0;
-    for (int i = 0; i < module->func_count; i++)
-        if (!uses_threads(module->funcs[i]->body) &&
-            (run_is_wanted(driver, module->funcs[i]) || is_called(driver, module, module->funcs[i])))
-            copy->funcs[copy->func_count++] = module->funcs[i];
-    return copy;
 }
 
 int driver_check(Driver *driver)
 {
     Jit *jits[2] = {NULL, NULL};
     bool ok = run_check_wanted(driver, driver->program->source);
-    const Module *modules[] = {without_threads(driver, driver->program->source), without_threads(driver, driver->program->module)};
     for (int i = 0; ok && i < driver->program->source->func_count; i++)
         if (run_is_wanted(driver, driver->program->source->funcs[i]))
-            ok = check_function(driver, i, modules, jits);
+            ok = check_function(driver, i, jits);
     for (int m = 0; m < 2; m++)
         if (jits[m])
             jit_close(jits[m]);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "ir/interp_internal.h"
+#include "ir/signature.h"
 
 static Access call_access(const EvalNode *node)
 {
@@ -209,7 +210,8 @@ static InterpValue call_extern(const EvalNode *node, Thread *thread)
     Pointer pointers[count + 1];
     for (int i = 0; i < count; i++)
         args[i] = argument_value(thread, node->args[i + 1], &pointers[i]);
-    const Func *callee = node->source->value.op == OP_CALL_EXTERN ? interp_callee(thread->run, name) : NULL;
+    const Module *module = thread->run->options->module;
+    const Func *callee = module ? module_callee(thread->run->ctx, module, node->source) : NULL;
     if (callee) {
         ExternCall call = {node, pointers, count};
         if (interp_call_function(thread, node, callee, args, pointers, count) && thread->run->checks)

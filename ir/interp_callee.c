@@ -6,15 +6,6 @@
 
 enum { DEEPEST_CALL = 64, MOST_CALL_NOTES = 4 };
 
-const Func *interp_callee(const Run *run, const char *name)
-{
-    const Module *module = run->options->module;
-    for (int i = 0; module && i < module->func_count; i++)
-        if (!strcmp(func_signature(run->ctx, module->funcs[i])->symbol, name))
-            return module->funcs[i];
-    return NULL;
-}
-
 /* The call passes what the object's function takes: a pointer for each buffer, its type for each scalar, int64 for each size. */
 static bool fits(const Func *func, const Signature *signature, const InterpValue *args, int count)
 {

@@ -323,8 +323,6 @@ const char *report_tuple(Thread *thread, const int64_t *values, int count);
 const char *report_iteration(Thread *thread, const Iteration *iteration);
 
 /* --- Calls between functions of the program --- */
-/* The function whose symbol is NAME, or NULL. */
-const Func *interp_callee(const Run *run, const char *name);
 /* Runs FUNC of the program for the call at NODE; false after a finding. */
 bool interp_call_function(Thread *thread, const EvalNode *node, const Func *func, const InterpValue *args, const Pointer *pointers,
                           int count);

@@ -130,3 +130,17 @@ const Signature *func_signature(Context *ctx, const Func *func)
     collect_dims(ctx, func, signature);
     return signature;
 }
+
+const Func *module_callee(Context *ctx, const Module *module, const Expr *call)
+{
+    bool by_name = expr_is_call(call, OP_CALL_FUNC), by_symbol = expr_is_call(call, OP_CALL_EXTERN) || expr_is_call(call, OP_CALL_PURE_EXTERN);
+    if ((!by_name && !by_symbol) || call->args[0]->kind != EXPR_STRING)
+        return NULL;
+    const char *name = call->args[0]->value.text;
+    if (by_name)
+        return module_find(module, name);
+    for (int i = 0; i < module->func_count; i++)
+        if (!strcmp(func_signature(ctx, module->funcs[i])->symbol, name))
+            return module->funcs[i];
+    return NULL;
+}

@@ -23,6 +23,9 @@ bool is_unnamed_offset(const Buffer *buffer);
 /* The signature of FUNC (any stage), allocated in ctx->arena. */
 const Signature *func_signature(Context *ctx, const Func *func);
 
+/* The function of MODULE that CALL calls, by its name or by its symbol; NULL where it calls none. */
+const Func *module_callee(Context *ctx, const Module *module, const Expr *call);
+
 /* True when nothing that BUFFER, a parameter of FUNC, holds before the call matters: no element is read before it is written. False where
    that is not shown. */
 bool func_overwrites(Context *ctx, const Func *func, const Buffer *buffer);
