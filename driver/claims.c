@@ -2,6 +2,7 @@
    program is only shown, and an error where it is compiled or interpreted; so is an access that is certainly out of bounds or
    undeclared. What the interpreter has reported at the same place is not said again. */
 #include "driver/driver.h"
+#include "ir/scalable.h"
 #include "ir/walk.h"
 #include "passes/analysis/dependence.h"
 #include "passes/analysis/faults.h"
@@ -73,7 +74,7 @@ static bool has_fault(const FaultList *faults, const Fault *fault)
    leave declared regions of blocks around them behind. */
 static void check_scheduled_faults(Driver *driver, const Func *source, const Func *scheduled, bool will_run)
 {
-    if (source == scheduled)
+    if (source == scheduled || func_is_scalable(scheduled, NULL))
         return;
     FaultList before = {0}, after = faults_collect(driver->ctx, scheduled);
     if (after.count && source)
@@ -88,6 +89,8 @@ bool driver_check_claims(Driver *driver, const tirc_program *program, bool will_
     const Module *module = program->source;
     ClaimWalk walk = {.driver = driver, .will_run = will_run};
     for (int i = 0; i < module->func_count; i++) {
+        if (func_is_scalable(module->funcs[i], NULL)) /* which elements it reaches is not known */
+            continue;
         check_faults(driver, module->funcs[i], will_run);
         walk.claims = dependence_collect_claims(driver->ctx, module->funcs[i]);
         Visitor visitor = {.stmt = check_block, .data = &walk};

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "driver/driver.h"
+#include "ir/scalable.h"
 #include "ir/print.h"
 #include "passes/lower/lower.h"
 #include "support/bug.h"
@@ -100,7 +101,7 @@ static bool check_pass_names(Driver *driver)
 
 const Module *driver_lower(Driver *driver, const Module *module, bool report)
 {
-    if (!check_pass_names(driver))
+    if (!check_pass_names(driver) || !scalable_refuse(driver->ctx, module, "compiled; it can be shown"))
         return NULL;
     PassReport pass_report = {driver, report};
     LowerOptions options = {driver->options.bounds_check, driver->options.start_after, after_pass, &pass_report};

@@ -11,6 +11,7 @@
 #include "driver/externs.h"
 #include "driver/run.h"
 #include "ir/argdata.h"
+#include "ir/scalable.h"
 #include "support/bug.h"
 #include "runtime/tirc_rt.h"
 
@@ -112,6 +113,8 @@ static void show_progress(void *data, int64_t steps)
 static bool interpret(Driver *driver, const Module *module, const Func *func, const ArgData *data, bool checks)
 {
     Externs *externs;
+    if (!scalable_refuse(driver->ctx, module, "interpreted; it can be shown"))
+        return false;
     if (!externs_open(driver, module, func, &externs))
         return false;
     Progress progress = {.driver = driver, .func = func, .start = seconds()};

@@ -23,10 +23,28 @@ int dtype_bytes(DType t)
 
 const char *dtype_name(Context *ctx, DType t)
 {
-    for (int i = 0; i < KNOWN_TYPES; i++)
+    int i = 0;
+    for (; i < KNOWN_TYPES; i++)
         if (known_types[i].code == t.code && known_types[i].bits == t.bits)
-            return t.lanes == 1 ? known_types[i].name : context_internf(ctx, "%sx%d", known_types[i].name, t.lanes);
-    return "unknown";
+            break;
+    if (i == KNOWN_TYPES)
+        return "unknown";
+    if (dtype_is_scalable(t))
+        return context_internf(ctx, "%sxvscalex%d", known_types[i].name, t.lanes - LANES_SCALABLE);
+    return t.lanes == 1 ? known_types[i].name : context_internf(ctx, "%sx%d", known_types[i].name, t.lanes);
+}
+
+/* "x4" or "xvscalex4". */
+static bool read_lanes(const char *text, int *lanes)
+{
+    static const char scalable[] = "xvscale";
+    bool is_scalable = !strncmp(text, scalable, sizeof scalable - 1);
+    const char *rest = is_scalable ? text + sizeof scalable - 1 : text;
+    int used = 0;
+    if (sscanf(rest, "x%5d%n", lanes, &used) != 1 || rest[used] || rest[1] < '0' || rest[1] > '9' || *lanes < 1 || *lanes > 4096)
+        return false;
+    *lanes += is_scalable ? LANES_SCALABLE : 0;
+    return true;
 }
 
 bool dtype_parse(const char *text, DType *result)
@@ -35,10 +53,8 @@ bool dtype_parse(const char *text, DType *result)
         size_t length = strlen(known_types[i].name);
         if (strncmp(text, known_types[i].name, length))
             continue;
-        const char *rest = text + length;
-        int lanes = 1, used = 0;
-        if (*rest &&
-            (sscanf(rest, "x%5d%n", &lanes, &used) != 1 || rest[used] || rest[1] < '0' || rest[1] > '9' || lanes < 1 || lanes > 4096))
+        int lanes = 1;
+        if (text[length] && !read_lanes(text + length, &lanes))
             continue;
         *result = (DType){known_types[i].code, known_types[i].bits, (uint16_t)lanes};
         return true;

@@ -9,11 +9,13 @@
 
 typedef enum { DT_VOID, DT_BOOL, DT_INT, DT_UINT, DT_FLOAT, DT_BFLOAT, DT_HANDLE } DTypeCode;
 
-/* lanes is 1 for scalars. bool has 1 bit and is stored in one byte; a handle (pointer) has 64 bits. */
+/* lanes is 1 for scalars; above LANES_SCALABLE it stands for a multiple of T.vscale(), which only the target knows. bool has 1 bit and is stored in one byte; a handle (pointer) has 64 bits. */
 typedef struct {
     uint8_t code, bits;
     uint16_t lanes;
 } DType;
+
+enum { LANES_SCALABLE = 1 << 15 };
 
 #define DTYPE(code, bits) ((DType){(code), (bits), 1})
 #define DTYPE_VOID DTYPE(DT_VOID, 0)
@@ -47,6 +49,11 @@ static inline DType dtype_with_lanes(DType t, int lanes)
 {
     t.lanes = (uint16_t)lanes;
     return t;
+}
+/* A vector of so many lanes as T.vscale() times a number says. */
+static inline bool dtype_is_scalable(DType t)
+{
+    return t.lanes > LANES_SCALABLE;
 }
 static inline DType dtype_scalar(DType t)
 {

@@ -3,6 +3,7 @@
 #include "ir/interval.h"
 
 #include "ir/linear_sum.h"
+#include "ir/scalable.h"
 
 Interval interval_of_range(Context *ctx, Range range)
 {
@@ -151,7 +152,7 @@ static Interval of_ramp(Evaluation *evaluation, const Expr *ramp)
     if (!interval_is_known(base) || !interval_is_known(stride))
         return interval_everything();
     DType dtype = stride.min->dtype;
-    Interval lanes = {expr_int(ctx, dtype, 0), expr_int(ctx, dtype, ramp->dtype.lanes - 1)};
+    Interval lanes = {expr_int(ctx, dtype, 0), op_sub(ctx, lane_count(ctx, dtype, ramp->dtype), expr_int(ctx, dtype, 1))};
     Interval steps = multiply(ctx, lanes, stride);
     return interval_is_known(steps) ? add(ctx, base, steps) : steps;
 }

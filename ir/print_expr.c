@@ -126,7 +126,7 @@ static bool holds_let(const Expr *expr)
 static void print_index(Printer *printer, const Expr *index)
 {
     int64_t step;
-    if (index->kind != EXPR_RAMP || !expr_const_int(index->args[1], &step) || step <= 0 || index->args[0]->dtype.lanes != 1 ||
+    if (index->kind != EXPR_RAMP || !expr_const_int(index->args[1], &step) || step <= 0 || index->args[0]->dtype.lanes != 1 || dtype_is_scalable(index->dtype) ||
         holds_let(index->args[0])) {
         print_expression(printer, index);
         return;
@@ -203,7 +203,9 @@ static void print_lanes(Printer *printer, const char *name, const Expr *expr, in
     print_text(printer, name);
     print_text(printer, "(");
     print_expressions(printer, expr->args, expr->arg_count);
-    strbuf_printf(&printer->out, ", %d)", lanes);
+    bool scalable = lanes > LANES_SCALABLE;
+    int factor = scalable ? lanes - LANES_SCALABLE : lanes;
+    strbuf_printf(&printer->out, !scalable ? ", %d)" : factor == 1 ? ", T.vscale())" : ", T.vscale() * %d)", factor);
 }
 
 static void print_shuffle(Printer *printer, const Expr *expr)

@@ -194,6 +194,8 @@ typedef struct {
 
 /* --- Calls --- */
 
+/* LANES is T.vscale(), or a product of it and the number *FACTOR: lanes that only the target counts. */
+bool elab_is_scalable(const Expr *lanes, int64_t *factor);
 enum { MOST_PARAMS = 12, MOST_LANES = 4096 };
 
 /* A row of builtins.def, and a call of it with its arguments in the order of its parameters. */

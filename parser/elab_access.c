@@ -15,6 +15,10 @@ static bool check_index(Elab *elab, const Buffer *buffer, const Expr *index, int
         diag_error(ctx, span, "only the last index of '%s' may be a vector", buffer->name);
         return false;
     }
+    if (buffer->dtype.lanes > 1 && (dtype_is_scalable(index->dtype) || (dtype_is_scalable(buffer->dtype) && index->dtype.lanes > 1))) {
+        diag_error(ctx, span, "the elements of '%s' are vectors, of which a scalable vector cannot be made", buffer->name);
+        return false;
+    }
     return true;
 }
 
@@ -103,6 +107,15 @@ static bool read_subscripts(Elab *elab, const Buffer *buffer, const AstNode *ind
     return true;
 }
 
+/* A slice of T.vscale() times *FACTOR elements: from BEGIN to BEGIN and that many more. */
+static bool is_scalable_slice(const Expr *begin, const Expr *end, int64_t stride, int64_t *factor)
+{
+    const Expr *length = expr_is_int(begin, 0) ? end : NULL;
+    if (!length && end->kind == EXPR_ADD)
+        length = expr_equal(end->args[0], begin) ? end->args[1] : expr_equal(end->args[1], begin) ? end->args[0] : NULL;
+    return stride == 1 && length && elab_is_scalable(length, factor) && *factor >= 1 && *factor <= MOST_LANES;
+}
+
 /* A slice as the vector index that reaches its elements. */
 static const Expr *slice_to_index(Elab *elab, const Subscript *slice)
 {
@@ -111,6 +124,8 @@ static const Expr *slice_to_index(Elab *elab, const Subscript *slice)
     int64_t stride, lanes;
     if (!op_match_types(ctx, &begin, &step, slice->span) || !op_match_types(ctx, &begin, &end, slice->span))
         return NULL;
+    if (expr_const_int(step, &stride) && is_scalable_slice(begin, end, stride, &lanes))
+        return expr_ramp(ctx, begin, op_cast(ctx, begin->dtype, step), (int)lanes + LANES_SCALABLE);
     if (!expr_const_int(step, &stride) || stride <= 0 || !linear_difference(ctx, end, begin, &lanes)) {
         diag_error(ctx, slice->span, "a slice used as a value needs a constant length and a positive constant step");
         return NULL;

@@ -97,8 +97,26 @@ Value builtin_absolute(Elab *elab, const Call *call)
 
 /* --- vectors --- */
 
+bool elab_is_scalable(const Expr *lanes, int64_t *factor)
+{
+    *factor = 1;
+    if (lanes->kind == EXPR_MUL && expr_const_int(lanes->args[0], factor))
+        return expr_is_call(lanes->args[1], OP_VSCALE);
+    if (lanes->kind == EXPR_MUL && expr_const_int(lanes->args[1], factor))
+        return expr_is_call(lanes->args[0], OP_VSCALE);
+    return expr_is_call(lanes, OP_VSCALE);
+}
+
 static bool read_lanes(Elab *elab, const Call *call, int lanes_of_element, int64_t *lanes)
 {
+    const Value *given = call_arg(call, "lanes");
+    if (given->kind == VALUE_EXPR && elab_is_scalable(given->as.expr, lanes)) {
+        bool ok = *lanes >= 1 && *lanes <= MOST_LANES && lanes_of_element == 1;
+        if (!ok)
+            diag_error(elab->ctx, call->span, "a scalable vector has T.vscale() times 1 to %d lanes, each a scalar", MOST_LANES);
+        *lanes += LANES_SCALABLE;
+        return ok;
+    }
     if (!value_to_int(elab, call_arg(call, "lanes"), "the number of lanes", lanes))
         return false;
     if (*lanes >= 1 && *lanes * lanes_of_element <= MOST_LANES)

@@ -1,6 +1,7 @@
 /* Making values, and reading them as what a place needs; see elab.h. */
 #include <math.h>
 
+#include "ir/scalable.h"
 #include "parser/elab.h"
 
 /* --- making --- */
@@ -119,7 +120,9 @@ static const Expr *region_to_load(Elab *elab, const Value *value)
         indices[i] = range.min;
         if (expr_is_int(range.extent, 1))
             continue;
-        if (!expr_const_int(range.extent, &lanes) || lanes < 1 || lanes > MOST_LANES) {
+        if (elab_is_scalable(range.extent, &lanes) && lanes >= 1 && lanes <= MOST_LANES)
+            lanes += LANES_SCALABLE;
+        else if (!expr_const_int(range.extent, &lanes) || lanes < 1 || lanes > MOST_LANES) {
             diag_error(ctx, value->span, "a slice used as a value needs a constant length from 1 to %d", MOST_LANES);
             return NULL;
         }
@@ -360,7 +363,9 @@ const Region *value_to_region(Elab *elab, const Value *value)
             diag_error(ctx, value->span, "a vector in a region must be a slice or a ramp with a positive constant stride");
             return NULL;
         }
-        region->ranges[i] = (Range){index->args[0], expr_int(ctx, index->args[0]->dtype, (index->dtype.lanes - 1) * stride + 1)};
+        DType type = index->args[0]->dtype;
+        const Expr *one = expr_int(ctx, type, 1), *last = op_sub(ctx, lane_count(ctx, type, index->dtype), one);
+        region->ranges[i] = (Range){index->args[0], op_add(ctx, op_mul(ctx, last, expr_int(ctx, type, stride)), one)};
     }
     return region;
 }

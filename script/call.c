@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ir/print.h"
+#include "ir/scalable.h"
 
 enum { DEEPEST_CALL = 200 };
 
@@ -173,6 +174,17 @@ static bool bind_primitive(Script *script, const Primitive *primitive, const Par
     return true;
 }
 
+/* What a scalable vector reaches is not known, so that no step on its function can be shown to be legal. */
+static bool script_can_step(Script *script, const Schedule *sch, const char *name, Span span)
+{
+    Span place;
+    if (!func_is_scalable(schedule_func(sch), &place))
+        return true;
+    script_error(script, span, "%s: '%s' has vectors of T.vscale() lanes, and no step takes such a function", name, schedule_func(sch)->name);
+    diag_note(script->ctx, place, "one is here");
+    return false;
+}
+
 static bool run_primitive(Script *script, Schedule *sch, const Primitive *primitive, const Arguments *arguments, Value *result)
 {
     Parameter parameters[MOST_PARAMETERS];
@@ -183,6 +195,9 @@ static bool run_primitive(Script *script, Schedule *sch, const Primitive *primit
     for (int i = 0; i < count; i++)
         if (!script_can_walk(script, values[i], values[i].span))
             return false;
+    bool only_asks = !strncmp(primitive->name, "get_", 4);
+    if (!only_asks && !script_can_step(script, sch, primitive->name, arguments->span))
+        return false;
     Step step = schedule_begin(sch, primitive->name, arguments->span);
     schedule_set_arguments(sch, values, count);
     bool ok = true;
@@ -192,7 +207,7 @@ static bool run_primitive(Script *script, Schedule *sch, const Primitive *primit
     ok = schedule_end(sch, step, ok && primitive->run(sch, values, result));
     if (!ok)
         script_note_calls(script);
-    script->steps_made += ok && strncmp(primitive->name, "get_", 4) != 0;
+    script->steps_made += ok && !only_asks;
     if (ok && sch->module != step.module && script->options->after_step)
         script->options->after_step(script->options->data, sch, arguments->span);
     return ok;

@@ -246,7 +246,7 @@ static IntSet eval_union(Evaluator *e, const Expr *a, const Expr *b)
 static IntSet eval_ramp(Evaluator *e, const Expr *expr)
 {
     int64_t stride, reach;
-    if (expr->args[0]->dtype.lanes != 1 || !expr_const_int(expr->args[1], &stride) ||
+    if (expr->args[0]->dtype.lanes != 1 || dtype_is_scalable(expr->dtype) || !expr_const_int(expr->args[1], &stride) ||
         __builtin_mul_overflow(stride, expr->dtype.lanes - 1, &reach) || !dtype_holds(expr->args[0]->dtype, reach))
         return int_set_everything();
     const Expr *zero = expr_int(e->ctx, expr->args[0]->dtype, 0), *last = expr_int(e->ctx, expr->args[0]->dtype, reach);
