@@ -14,6 +14,22 @@ const AttrValue *attrs_get(Attrs attrs, const char *key)
     return NULL;
 }
 
+static bool attr_names_buffer(const AttrValue *value, const Buffer *buffer)
+{
+    bool found = value->kind == ATTR_BUFFER && (!buffer || value->buffer == buffer);
+    for (int i = 0; value->kind == ATTR_LIST && !found && i < value->count; i++)
+        found = attr_names_buffer(value->items[i], buffer);
+    return found || (value->kind == ATTR_DICT && attrs_name_buffer((Attrs){value->entries, value->count}, buffer));
+}
+
+bool attrs_name_buffer(Attrs attrs, const Buffer *buffer)
+{
+    for (int i = 0; i < attrs.count; i++)
+        if (attr_names_buffer(attrs.entries[i].value, buffer))
+            return true;
+    return false;
+}
+
 Attrs attrs_set(Context *ctx, Attrs attrs, Str key, const AttrValue *value)
 {
     Attrs result = {ARENA_ARRAY(ctx->arena, Attr, attrs.count + 1), attrs.count};

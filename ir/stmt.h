@@ -41,6 +41,8 @@ typedef struct {
 } Attrs;
 /* The value under KEY, or NULL. */
 const AttrValue *attrs_get(Attrs attrs, const char *key);
+/* A value of ATTRS names BUFFER (any buffer where it is NULL). */
+bool attrs_name_buffer(Attrs attrs, const Buffer *buffer);
 /* ATTRS with KEY set to VALUE (replaced in place or appended), or with KEY removed. */
 Attrs attrs_set(Context *ctx, Attrs attrs, Str key, const AttrValue *value);
 Attrs attrs_remove(Context *ctx, Attrs attrs, const char *key);

@@ -275,9 +275,31 @@ static const Stmt *place_buffer(Placer *placer, const Stmt *scope, Buffer *buffe
     return result;
 }
 
+static Attrs without_buffers(Context *ctx, Attrs attrs)
+{
+    for (int i = attrs.count - 1; i >= 0; i--) {
+        Attrs one = {&attrs.entries[i], 1};
+        if (attrs_name_buffer(one, NULL))
+            attrs = attrs_remove(ctx, attrs, attrs.entries[i].key);
+    }
+    return attrs;
+}
+
+/* What annotations say of buffers is for readers of the program. A buffer may come to stand inside of the statement that names it. */
+static const Stmt *forget_named(Context *ctx, const Stmt *stmt)
+{
+    Stmt copy = *stmt;
+    Attrs *attrs = copy.kind == STMT_FOR ? &copy.as.loop.annotations : copy.kind == STMT_BLOCK ? &copy.as.block.annotations : NULL;
+    if (!attrs || !attrs_name_buffer(*attrs, NULL))
+        return stmt;
+    *attrs = without_buffers(ctx, *attrs);
+    return stmt_new(ctx, &copy);
+}
+
 static const Stmt *place_in_stmt(Rewriter *rewriter, const Stmt *stmt)
 {
     Placer *placer = rewriter->data;
+    stmt = forget_named(rewriter->ctx, stmt);
     vec_push(rewriter->ctx->arena, &placer->around, stmt);
     const Stmt *result = rewrite_stmt_children(rewriter, stmt);
     placer->around.count--;

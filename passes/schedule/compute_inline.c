@@ -206,7 +206,7 @@ bool primitive_compute_inline(Schedule *sch, const Value *args, Value *result)
         find_taken_reads(sch, node, consumers[i], &taken);
     }
     sched_replace(sch, scope->stmt, inline_rebuild_scope(sch, scope, node, buffer, &replace));
-    bool ok = check_concurrent_loops_around(sch, remaining_loop(sch, left, around));
+    bool ok = inline_check_not_named(sch, buffer) && check_concurrent_loops_around(sch, remaining_loop(sch, left, around));
     for (int i = 0; i < taken.count && ok; i++)
         ok = inline_check_reads_in_time(sch, &taken.data[i]);
     for (int i = 0; i < count && ok; i++)

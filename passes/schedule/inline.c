@@ -170,6 +170,32 @@ static bool check_not_read_between_blocks(Schedule *sch, const TreeNode *scope, 
     return false;
 }
 
+typedef struct {
+    const Buffer *buffer;
+    const Stmt *stmt; /* has an annotation that names BUFFER */
+} NameSearch;
+
+static bool search_name(Visitor *visitor, const Stmt *stmt)
+{
+    NameSearch *search = visitor->data;
+    Attrs attrs = stmt->kind == STMT_FOR ? stmt->as.loop.annotations : stmt->kind == STMT_BLOCK ? stmt->as.block.annotations : (Attrs){0};
+    if (attrs_name_buffer(attrs, search->buffer))
+        search->stmt = stmt;
+    return !search->stmt;
+}
+
+bool inline_check_not_named(Schedule *sch, const Buffer *buffer)
+{
+    NameSearch search = {buffer, NULL};
+    Visitor visitor = {.stmt = search_name, .data = &search};
+    visit_stmt(&visitor, schedule_func(sch)->body);
+    if (!search.stmt)
+        return true;
+    sched_refuse(sch, "buffer '%s' is named by an annotation, so it must stay; unannotate removes an annotation", buffer->name);
+    sched_note(sch, search.stmt->span, "the annotation is here");
+    return false;
+}
+
 bool inline_check_only_used_by(Schedule *sch, const TreeNode *scope, const Buffer *buffer, const TreeNode *const *allowed, int count)
 {
     const Buffer *viewed = buffer_viewed(schedule_func(sch), buffer);

@@ -24,6 +24,9 @@ const Stmt *inline_refresh_regions(Schedule *sch, const Stmt *stmt, const Buffer
    are replaced as REPLACE (Stmt -> Stmt) says. */
 const Stmt *inline_rebuild_scope(Schedule *sch, const TreeNode *scope, const TreeNode *block, const Buffer *buffer, const Map *replace);
 
+/* No annotation of the program names BUFFER, which is gone; false after a refusal. */
+bool inline_check_not_named(Schedule *sch, const Buffer *buffer);
+
 /* The consumer's instances are to run where SOLVED, a value for each of its axes in terms of those of PRODUCER, finds them: in the order in which
    they ran, unless no two of them write one element. False after a refusal. */
 bool inline_check_order(Schedule *sch, const TreeNode *consumer, const TreeNode *producer, const Subst *solved);

@@ -474,6 +474,6 @@ bool primitive_reverse_compute_inline(Schedule *sch, const Value *args, Value *r
     if (!check_none_between_instances(&reverse, taken.common))
         return false;
     sched_replace(sch, scope->stmt, inline_rebuild_scope(sch, scope, reverse.consumer, reverse.buffer, &replace));
-    return inline_check_reads_in_time(sch, &taken) && check_bystanders(sch, &bystanders, producer, taken.common) &&
+    return inline_check_not_named(sch, reverse.buffer) && inline_check_reads_in_time(sch, &taken) && check_bystanders(sch, &bystanders, producer, taken.common) &&
            check_concurrent_loops_around(sch, schedule_find_block(sch, producer));
 }
