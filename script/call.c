@@ -174,15 +174,18 @@ static bool bind_primitive(Script *script, const Primitive *primitive, const Par
     return true;
 }
 
-/* What a scalable vector reaches is not known, so that no step on its function can be shown to be legal. */
+/* What a scalable vector reaches is not known, so that no step on its program can be shown to be legal. */
 static bool script_can_step(Script *script, const Schedule *sch, const char *name, Span span)
 {
     Span place;
-    if (!func_is_scalable(schedule_func(sch), &place))
-        return true;
-    script_error(script, span, "%s: '%s' has vectors of T.vscale() lanes, and no step takes such a function", name, schedule_func(sch)->name);
-    diag_note(script->ctx, place, "one is here");
-    return false;
+    for (int i = 0; i < sch->module->func_count; i++) {
+        if (!func_is_scalable(sch->module->funcs[i], &place))
+            continue;
+        script_error(script, span, "%s: the program has vectors of T.vscale() lanes, and no step takes such a program", name);
+        diag_note(script->ctx, place, "one is here");
+        return false;
+    }
+    return true;
 }
 
 static bool run_primitive(Script *script, Schedule *sch, const Primitive *primitive, const Arguments *arguments, Value *result)
