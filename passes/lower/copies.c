@@ -4,9 +4,9 @@
          tile_1[i * 16 + v] = A_1[i * n + v]    ->        tile_1[i * 16 + v] = A_1[i * n + v]
 
    The staging copies of a tiled program are of this form. As vectors they leave code generation nothing to discover, which is most of its
-   time for such programs. Taken: extents that are powers of two and fill whole vectors; one store, of a value that no iteration changes or
-   of an element of other memory. Reductions and computations stay as they are: their order is the schedule's to choose. Needs: flat
-   buffers, simplified indices. */
+   time for such programs. Taken: extents that are powers of two and fill whole vectors; one store, with a condition or without, of a value
+   that no iteration changes or of an element of other memory. Reductions and computations stay as they are: their order is the schedule's to
+   choose. Needs: flat buffers, simplified indices. */
 #include "ir/linear_sum.h"
 #include "passes/lower/effects.h"
 #include "passes/lower/state.h"
@@ -26,6 +26,13 @@ static bool extent_fills_vectors(const Expr *extent, DType type)
     return count <= MOST_BYTES && count * dtype_bytes(type) >= LEAST_BYTES && count * dtype_bytes(type) <= MOST_BYTES;
 }
 
+/* ATOM is VAR, or VAR in a wider type. */
+static bool is_lane(const Expr *atom, const Var *var)
+{
+    bool widened = atom->kind == EXPR_CAST && atom->dtype.code == DT_INT && var->dtype.code == DT_INT && atom->dtype.bits > var->dtype.bits;
+    return expr_is_var(widened ? atom->args[0] : atom, var);
+}
+
 /* INDEX as VAR + something that VAR does not change. */
 static bool index_is_adjacent(Context *ctx, const Expr *index, const Var *var)
 {
@@ -35,7 +42,7 @@ static bool index_is_adjacent(Context *ctx, const Expr *index, const Var *var)
         return false;
     for (int i = 0; i < sum.terms.count; i++) {
         const LinearTerm *term = &sum.terms.data[i];
-        if (term->atom->kind == EXPR_VAR && term->atom->value.var == var)
+        if (is_lane(term->atom, var))
             found = term->coefficient == 1;
         else if (expr_uses_var(term->atom, var))
             return false;
@@ -43,9 +50,12 @@ static bool index_is_adjacent(Context *ctx, const Expr *index, const Var *var)
     return found;
 }
 
-/* VALUE is an adjacent element of other memory than that of TARGET, or a constant of all iterations. */
+/* VALUE is an adjacent element of other memory than that of TARGET, perhaps with a condition, or a constant of all iterations. */
 static bool value_is_copied(const CopiesPass *pass, const Expr *value, const Buffer *target, const Var *var)
 {
+    if (expr_is_call(value, OP_IF_THEN_ELSE) && expr_is_pure(value->args[0]) && expr_is_pure(value->args[2]) &&
+        !expr_uses_var(value->args[2], var))
+        value = value->args[1];
     if (value->kind != EXPR_LOAD)
         return !expr_reads_memory(value) && !expr_uses_var(value, var);
     bool other = effects_root(&pass->roots, value->value.buffer->data) != effects_root(&pass->roots, target->data);
@@ -55,6 +65,8 @@ static bool value_is_copied(const CopiesPass *pass, const Expr *value, const Buf
 static bool loop_is_copy(const CopiesPass *pass, const ForStmt *loop)
 {
     const Stmt *store = loop->body;
+    if (store->kind == STMT_IF && !store->as.branch.else_body && !expr_reads_memory(store->as.branch.condition))
+        store = store->as.branch.then_body;
     if (loop->kind != FOR_SERIAL || loop->annotations.count || store->kind != STMT_STORE)
         return false;
     const Expr *value = store->as.store.value, *const *indices = store->as.store.indices;

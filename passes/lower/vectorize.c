@@ -99,19 +99,39 @@ static const Stmt *store_lanes(Lanes *lanes, const Stmt *stmt)
     return stmt_store(lanes->ctx, stmt->as.store.buffer, &index, 1, value, lanes->mask, stmt->span);
 }
 
-static const Stmt *stmt_under(Lanes *lanes, const Stmt *stmt, const Expr *condition, bool negated)
+static const Stmt *stmt_under(Lanes *lanes, const Stmt *stmt, const Expr *condition, bool negated, bool first_runs)
 {
-    const Expr *mask = lanes->mask;
+    Lanes outer = *lanes;
     lanes->mask = lanes_mask_with(lanes, condition, negated);
+    lanes->first_runs &= first_runs;
     stmt = stmt_lanes(lanes, stmt);
-    lanes->mask = mask;
+    lanes->mask = outer.mask;
+    lanes->first_runs = outer.first_runs;
     return stmt;
+}
+
+/* Splits CONDITION in parts that are the same for all lanes, and others. */
+static void split_condition(Lanes *lanes, const Expr *condition, ExprList *same, ExprList *varying)
+{
+    ExprList parts = {0};
+    conjunction_split(lanes->ctx, condition, &parts);
+    for (int i = 0; i < parts.count; i++) {
+        bool scalar = !expr_reads_memory(parts.data[i]) && lanes_expr(lanes, parts.data[i])->dtype.lanes == 1;
+        vec_push(lanes->ctx->arena, scalar ? same : varying, parts.data[i]);
+    }
 }
 
 /* A condition that varies becomes a mask, one that reads memory is kept in a variable: the branches may change what it reads. */
 static const Stmt *branch_lanes(Lanes *lanes, const Stmt *stmt)
 {
     Context *ctx = lanes->ctx;
+    ExprList same = {0}, varying = {0};
+    if (!stmt->as.branch.else_body && expr_is_pure(stmt->as.branch.condition))
+        split_condition(lanes, stmt->as.branch.condition, &same, &varying);
+    if (same.count && varying.count) {
+        const Stmt *rest = stmt_if(ctx, conjunction_join(ctx, &varying), stmt->as.branch.then_body, NULL, stmt->span);
+        return stmt_if(ctx, lanes_expr(lanes, conjunction_join(ctx, &same)), branch_lanes(lanes, rest), NULL, stmt->span);
+    }
     const Expr *condition = lanes_expr(lanes, stmt->as.branch.condition);
     const Stmt *then_body = stmt->as.branch.then_body, *else_body = stmt->as.branch.else_body;
     if (condition->dtype.lanes == 1)
@@ -119,8 +139,8 @@ static const Stmt *branch_lanes(Lanes *lanes, const Stmt *stmt)
     bool keep = expr_reads_memory(condition);
     Var *kept = keep ? var_new(ctx, context_intern(ctx, "mask"), condition->dtype, stmt->span) : NULL;
     const Expr *mask = keep ? expr_var(ctx, kept) : condition;
-    const Stmt *parts[] = {stmt_under(lanes, then_body, mask, false),
-                           else_body ? stmt_under(lanes, else_body, mask, true) : stmt_empty(ctx)};
+    const Stmt *parts[] = {stmt_under(lanes, then_body, mask, false, lanes_first_holds(lanes, stmt->as.branch.condition)),
+                           else_body ? stmt_under(lanes, else_body, mask, true, false) : stmt_empty(ctx)};
     const Stmt *both = stmt_seq(ctx, parts, 2);
     return keep ? stmt_let(ctx, kept, condition, both, stmt->span) : both;
 }
@@ -159,6 +179,12 @@ static const Stmt *stmt_lanes(Lanes *lanes, const Stmt *stmt)
 }
 
 /* --- The pass --- */
+typedef struct {
+    Context *ctx;
+    Analyzer *an;
+    Map sizes; /* see vectorize.h */
+} VectorizePass;
+
 static void refuse_call(Context *ctx, const Stmt *loop, const Expr *call)
 {
     const char *name = call->arg_count && call->args[0]->kind == EXPR_STRING ? call->args[0]->value.text : op_info(call->value.op)->name;
@@ -192,8 +218,9 @@ static const Stmt *serial(Context *ctx, const Stmt *stmt)
     return stmt_for(ctx, loop, stmt->span);
 }
 
-static const Stmt *vectorize_loop(Context *ctx, const Stmt *stmt)
+static const Stmt *vectorize_loop(const VectorizePass *pass, const Stmt *stmt)
 {
+    Context *ctx = pass->ctx;
     const ForStmt *loop = &stmt->as.loop;
     const Expr *call = NULL;
     const char *why = vectorize_obstacle(ctx, loop, &call);
@@ -208,7 +235,8 @@ static const Stmt *vectorize_loop(Context *ctx, const Stmt *stmt)
         diag_warning(ctx, WARNING_SERIAL_LOOP, stmt->span, "the vectorized loop '%s' runs serially: %s", loop->var->name, why);
         return serial(ctx, stmt);
     }
-    Lanes lanes = {.ctx = ctx, .var = loop->var, .min = loop->min, .lanes = lane_count};
+    Lanes lanes = {.ctx = ctx, .var = loop->var, .min = loop->min, .lanes = lane_count,
+                   .first_runs = true, .an = pass->an, .sizes = &pass->sizes};
     LaneMemory memory = {.lanes = &lanes};
     Rewriter rewriter = {.ctx = ctx, .expr = spread_in_expr, .stmt = spread_in_stmt, .data = &memory};
     return stmt_lanes(&lanes, rewrite_stmt(&rewriter, loop->body));
@@ -216,12 +244,19 @@ static const Stmt *vectorize_loop(Context *ctx, const Stmt *stmt)
 
 static const Stmt *vectorize_in_stmt(Rewriter *rewriter, const Stmt *stmt)
 {
+    VectorizePass *pass = rewriter->data;
+    int64_t size;
+    facts_bind_stmt(pass->an, stmt);
+    if (stmt->kind == STMT_ALLOCATE && stmt->as.allocate.extent_count == 1 && expr_const_int(stmt->as.allocate.extents[0], &size))
+        map_set(pass->ctx->arena, &pass->sizes, stmt->as.allocate.var, (void *)stmt);
     const Stmt *result = rewrite_stmt_children(rewriter, stmt);
-    return result->kind == STMT_FOR && result->as.loop.kind == FOR_VECTORIZED ? vectorize_loop(rewriter->ctx, result) : result;
+    return result->kind == STMT_FOR && result->as.loop.kind == FOR_VECTORIZED ? vectorize_loop(pass, result) : result;
 }
 
 const Func *lower_vectorize(LowerState *state, const Func *func)
 {
-    Rewriter rewriter = {.ctx = state->ctx, .stmt = vectorize_in_stmt};
+    VectorizePass pass = {.ctx = state->ctx, .an = analyzer_new(state->ctx)};
+    facts_bind_sizes(pass.an, func);
+    Rewriter rewriter = {.ctx = state->ctx, .stmt = vectorize_in_stmt, .data = &pass};
     return func_with_body(state->ctx, func, rewrite_stmt(&rewriter, func->body));
 }

@@ -11,6 +11,9 @@ typedef struct {
     const Expr *min;
     int lanes;
     const Expr *mask; /* the lanes for which what is being turned runs at all, a bool vector; NULL: all */
+    bool first_runs;  /* the first lane is certainly one of them */
+    Analyzer *an;     /* knows the loops, this one among them */
+    const Map *sizes; /* data Var of memory of constant size that the function allocates -> its STMT_ALLOCATE */
     Map lets;         /* Var of a let that varies over the lanes -> its vector Var */
 } Lanes;
 
@@ -19,6 +22,8 @@ typedef struct {
 const Expr *lanes_expr(Lanes *lanes, const Expr *expr);
 /* EXPR, a scalar or a vector of lanes->lanes, as a vector. */
 const Expr *lanes_spread(const Lanes *lanes, const Expr *expr);
+/* CONDITION, of the program and so a scalar, certainly holds for the first lane. */
+bool lanes_first_holds(const Lanes *lanes, const Expr *condition);
 /* MASK and the bool vector (or scalar) CONDITION, or its opposite. */
 const Expr *lanes_mask_with(const Lanes *lanes, const Expr *condition, bool negated);
 

@@ -4,6 +4,8 @@
 
    What does not vary with the loop stays scalar. if_then_else, and, or evaluate an operand only for the lanes that need it: its loads get a
    mask, and its divisors are 1 in the other lanes. */
+#include <math.h>
+
 #include "passes/lower/vectorize.h"
 
 const Expr *lanes_spread(const Lanes *lanes, const Expr *expr)
@@ -17,13 +19,22 @@ const Expr *lanes_mask_with(const Lanes *lanes, const Expr *condition, bool nega
     return lanes->mask ? expr_binary(lanes->ctx, EXPR_AND, lanes->mask, part) : part;
 }
 
-/* EXPR for the lanes that also have CONDITION (or, NEGATED, do not have it). */
-static const Expr *expr_under(Lanes *lanes, const Expr *expr, const Expr *condition, bool negated)
+bool lanes_first_holds(const Lanes *lanes, const Expr *condition)
 {
-    const Expr *mask = lanes->mask;
+    if (expr_reads_memory(condition))
+        return false;
+    return analyzer_prove_symbolic(lanes->an, subst_one(lanes->ctx, condition, lanes->var, lanes->min));
+}
+
+/* EXPR for the lanes that also have CONDITION (or, NEGATED, do not have it); FIRST_RUNS: the first lane is one of them. */
+static const Expr *expr_under(Lanes *lanes, const Expr *expr, const Expr *condition, bool negated, bool first_runs)
+{
+    Lanes outer = *lanes;
     lanes->mask = lanes_mask_with(lanes, condition, negated);
+    lanes->first_runs &= first_runs;
     expr = lanes_expr(lanes, expr);
-    lanes->mask = mask;
+    lanes->mask = outer.mask;
+    lanes->first_runs = outer.first_runs;
     return expr;
 }
 
@@ -91,8 +102,13 @@ static const Expr *logic_lanes(Lanes *lanes, const Expr *expr)
         const Expr *args[] = {a, b};
         return expr_with_args(lanes->ctx, expr, args);
     }
-    b = expr_under(lanes, expr->args[1], a, expr->kind == EXPR_OR);
+    b = expr_under(lanes, expr->args[1], a, expr->kind == EXPR_OR, false);
     return expr_binary(lanes->ctx, expr->kind, lanes_spread(lanes, a), lanes_spread(lanes, b));
+}
+
+static bool is_zero(const Expr *expr)
+{
+    return expr_is_int(expr, 0) || (expr->kind == EXPR_FLOAT && expr->value.real == 0 && !signbit(expr->value.real));
 }
 
 static const Expr *if_then_else_lanes(Lanes *lanes, const Expr *expr)
@@ -100,7 +116,12 @@ static const Expr *if_then_else_lanes(Lanes *lanes, const Expr *expr)
     Context *ctx = lanes->ctx;
     const Expr *condition = lanes_expr(lanes, expr->args[0]);
     if (is_vector(condition)) {
-        const Expr *chosen = expr_under(lanes, expr->args[1], condition, false), *other = expr_under(lanes, expr->args[2], condition, true);
+        bool first_chooses = lanes_first_holds(lanes, expr->args[0]);
+        const Expr *chosen = expr_under(lanes, expr->args[1], condition, false, first_chooses);
+        const Expr *other = expr_under(lanes, expr->args[2], condition, true, false);
+        const Expr *mask = chosen->kind == EXPR_LOAD ? load_mask(chosen) : NULL;
+        if (is_zero(other) && mask && expr_equal(mask, lanes_mask_with(lanes, condition, false)))
+            return chosen; /* a load gives 0 for the lanes that its mask excludes */
         return expr_select(ctx, condition, lanes_spread(lanes, chosen), lanes_spread(lanes, other));
     }
     const Expr *args[] = {condition, lanes_expr(lanes, expr->args[1]), lanes_expr(lanes, expr->args[2])};
@@ -125,13 +146,26 @@ static const Expr *select_lanes(Lanes *lanes, const Expr *expr)
 }
 
 /* --- Memory, calls, the rest --- */
+/* The load EXPR, of the program, stays within memory that the function allocates, for all lanes: it may happen where its lane does not run. */
+static bool stays_inside(const Lanes *lanes, const Expr *expr)
+{
+    const Buffer *buffer = expr->value.buffer;
+    const Stmt *memory = map_get(lanes->sizes, buffer->data);
+    if (!memory || expr_reads_memory(expr->args[0]) || !dtype_equal(memory->as.allocate.dtype, buffer->dtype))
+        return false;
+    IntBound bound = analyzer_bound(lanes->an, expr->args[0]);
+    return bound.min >= 0 && bound.max < memory->as.allocate.extents[0]->value.integer;
+}
+
+/* One element for all lanes stays a scalar where some lane certainly reads it. */
 static const Expr *load_lanes(Lanes *lanes, const Expr *expr)
 {
     const Expr *index = lanes_expr(lanes, expr->args[0]);
-    if (!is_vector(index) && !lanes->mask)
+    if (!is_vector(index) && (lanes->first_runs || stays_inside(lanes, expr)))
         return expr_with_args(lanes->ctx, expr, &index);
+    const Expr *mask = lanes->mask && !stays_inside(lanes, expr) ? lanes->mask : NULL;
     index = lanes_spread(lanes, index);
-    return expr_load(lanes->ctx, expr->value.buffer, &index, 1, lanes->mask, expr->span);
+    return expr_load(lanes->ctx, expr->value.buffer, &index, 1, mask, expr->span);
 }
 
 static const Expr *call_lanes(Lanes *lanes, const Expr *expr)
