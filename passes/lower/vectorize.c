@@ -242,13 +242,41 @@ static const Stmt *vectorize_loop(const VectorizePass *pass, const Stmt *stmt)
     return stmt_lanes(&lanes, rewrite_stmt(&rewriter, loop->body));
 }
 
+typedef struct {
+    VectorizePass *pass;
+    Map around; /* data Var of memory -> the condition around it, NULL for none */
+    VEC(const Stmt *) conditions;
+} MemoryFinder;
+
+/* Memory that is stored to under a condition may hold elements that were never written: these are not to be read. */
+static bool find_memory(Visitor *visitor, const Stmt *stmt)
+{
+    MemoryFinder *finder = visitor->data;
+    Arena *arena = finder->pass->ctx->arena;
+    int64_t size;
+    if (stmt->kind == STMT_IF)
+        vec_push(arena, &finder->conditions, stmt);
+    const Stmt *around = finder->conditions.count ? vec_last(&finder->conditions) : NULL;
+    if (stmt->kind == STMT_ALLOCATE && stmt->as.allocate.extent_count == 1 && expr_const_int(stmt->as.allocate.extents[0], &size)) {
+        map_set(arena, &finder->pass->sizes, stmt->as.allocate.var, (void *)stmt);
+        map_set(arena, &finder->around, stmt->as.allocate.var, (void *)around);
+    }
+    if (stmt->kind == STMT_STORE && map_get(&finder->pass->sizes, stmt->as.store.buffer->data) &&
+        (stmt->as.store.mask || map_get(&finder->around, stmt->as.store.buffer->data) != around))
+        map_set(arena, &finder->pass->sizes, stmt->as.store.buffer->data, NULL);
+    return true;
+}
+
+static void leave_condition(Visitor *visitor, const Stmt *stmt)
+{
+    if (stmt->kind == STMT_IF)
+        (void)vec_pop(&((MemoryFinder *)visitor->data)->conditions);
+}
+
 static const Stmt *vectorize_in_stmt(Rewriter *rewriter, const Stmt *stmt)
 {
     VectorizePass *pass = rewriter->data;
-    int64_t size;
     facts_bind_stmt(pass->an, stmt);
-    if (stmt->kind == STMT_ALLOCATE && stmt->as.allocate.extent_count == 1 && expr_const_int(stmt->as.allocate.extents[0], &size))
-        map_set(pass->ctx->arena, &pass->sizes, stmt->as.allocate.var, (void *)stmt);
     const Stmt *result = rewrite_stmt_children(rewriter, stmt);
     return result->kind == STMT_FOR && result->as.loop.kind == FOR_VECTORIZED ? vectorize_loop(pass, result) : result;
 }
@@ -257,6 +285,9 @@ const Func *lower_vectorize(LowerState *state, const Func *func)
 {
     VectorizePass pass = {.ctx = state->ctx, .an = analyzer_new(state->ctx)};
     facts_bind_sizes(pass.an, func);
+    MemoryFinder finder = {.pass = &pass};
+    Visitor visitor = {.stmt = find_memory, .leave_stmt = leave_condition, .data = &finder};
+    visit_stmt(&visitor, func->body);
     Rewriter rewriter = {.ctx = state->ctx, .stmt = vectorize_in_stmt, .data = &pass};
     return func_with_body(state->ctx, func, rewrite_stmt(&rewriter, func->body));
 }

@@ -4,8 +4,6 @@
 
    What does not vary with the loop stays scalar. if_then_else, and, or evaluate an operand only for the lanes that need it: its loads get a
    mask, and its divisors are 1 in the other lanes. */
-#include <math.h>
-
 #include "passes/lower/vectorize.h"
 
 const Expr *lanes_spread(const Lanes *lanes, const Expr *expr)
@@ -106,11 +104,6 @@ static const Expr *logic_lanes(Lanes *lanes, const Expr *expr)
     return expr_binary(lanes->ctx, expr->kind, lanes_spread(lanes, a), lanes_spread(lanes, b));
 }
 
-static bool is_zero(const Expr *expr)
-{
-    return expr_is_int(expr, 0) || (expr->kind == EXPR_FLOAT && expr->value.real == 0 && !signbit(expr->value.real));
-}
-
 static const Expr *if_then_else_lanes(Lanes *lanes, const Expr *expr)
 {
     Context *ctx = lanes->ctx;
@@ -119,9 +112,6 @@ static const Expr *if_then_else_lanes(Lanes *lanes, const Expr *expr)
         bool first_chooses = lanes_first_holds(lanes, expr->args[0]);
         const Expr *chosen = expr_under(lanes, expr->args[1], condition, false, first_chooses);
         const Expr *other = expr_under(lanes, expr->args[2], condition, true, false);
-        const Expr *mask = chosen->kind == EXPR_LOAD ? load_mask(chosen) : NULL;
-        if (is_zero(other) && mask && expr_equal(mask, lanes_mask_with(lanes, condition, false)))
-            return chosen; /* a load gives 0 for the lanes that its mask excludes */
         return expr_select(ctx, condition, lanes_spread(lanes, chosen), lanes_spread(lanes, other));
     }
     const Expr *args[] = {condition, lanes_expr(lanes, expr->args[1]), lanes_expr(lanes, expr->args[2])};
