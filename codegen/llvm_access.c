@@ -11,7 +11,7 @@ enum { MAX_LOAD_STRIDE = 8, MAX_STORE_STRIDE = 8, MAX_STRIDE_REGISTERS = 8 };
 
 typedef enum { ACCESS_SCALAR, ACCESS_CONTIGUOUS, ACCESS_REVERSED, ACCESS_UNIFORM, ACCESS_STRIDED, ACCESS_SCATTERED } AccessShape;
 
-/* POINTER: to the first element in memory; of a strided access to that of the first lane; of a scattered one to where the offsets begin. */
+/* POINTER: to the first element in memory; of a strided access to that of the first lane; of a scattered one to where offsets begin. */
 typedef struct {
     AccessShape shape;
     LLVMValueRef pointer, offsets;
@@ -68,7 +68,8 @@ static const Expr *without_base(Context *ctx, const Expr *index, const Expr **ba
         } else if (is_sum && a->kind == EXPR_BROADCAST && a->args[0]->dtype.lanes == 1) {
             *base = op_add(ctx, *base, op_cast(ctx, DTYPE_INT64, a->args[0]));
             index = b;
-        } else if (index->kind == EXPR_CAST && dtype_is_index(index->dtype) && a->dtype.code == DT_INT && a->dtype.bits <= index->dtype.bits) {
+        } else if (index->kind == EXPR_CAST && dtype_is_index(index->dtype) && a->dtype.code == DT_INT &&
+                   a->dtype.bits <= index->dtype.bits) {
             index = a;
         } else {
             return index;
@@ -233,7 +234,8 @@ LLVMValueRef emit_load(FuncGen *gen, const Expr *load)
 {
     const Expr *index = only_index(load->args, load_index_count(load));
     Access access = find_access(gen, load->value.buffer, index, load_mask(load), true);
-    warn_slow_access(gen, load->span, load->value.buffer, access.lanes, access.shape == ACCESS_SCATTERED ? "a gather" : NULL, load_mask(load));
+    const char *slow = access.shape == ACCESS_SCATTERED ? "a gather" : NULL;
+    warn_slow_access(gen, load->span, load->value.buffer, access.lanes, slow, load_mask(load));
     return emit_from_memory(gen, load_in_memory_type(gen, &access), load->dtype);
 }
 

@@ -78,13 +78,13 @@ static LLVMValueRef place(FuncGen *gen, LLVMValueRef target, LLVMValueRef piece,
 
 /* --- Instructions with offsets of 32 bits --- */
 
-/* LLVM's own gather takes pointers. Its passes add loop invariants to them, after which offsets have 64 bits, and twice the instructions are
-   needed. The intrinsics of the target keep a scalar base. */
+/* LLVM's own gather takes pointers. Its passes add loop invariants to them, after which offsets have 64 bits, and twice the instructions
+   are needed. The intrinsics of the target keep a scalar base. */
 static bool has_short_offsets(const FuncGen *gen, const ScatteredAccess *access)
 {
     static const char *const needed[] = {"avx", "avx2", "avx512f", "avx512vl"};
     const LlvmTarget *target = &gen->build->target;
-    if (strcmp(target->arch, "x86_64") || LLVMTypeOf(access->offsets) != LLVMVectorType(gen->build->i32, (unsigned)llvm_lanes(LLVMTypeOf(access->offsets))))
+    if (strcmp(target->arch, "x86_64") || LLVMGetElementType(LLVMTypeOf(access->offsets)) != gen->build->i32)
         return false;
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
         if (llvm_target_sign(target, needed[i]) != '+')

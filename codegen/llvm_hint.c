@@ -1,5 +1,5 @@
-/* What annotations of loops ask of memory: pragma_nontemporal (stores that leave the caches alone) and software_prefetch (loads ahead). Both
-   leave results as they are. */
+/* What annotations of loops ask of memory: pragma_nontemporal (stores that leave the caches alone) and software_prefetch (loads ahead).
+   Both leave results as they are. */
 #include <string.h>
 
 #include "codegen/llvm_gen.h"
@@ -117,8 +117,8 @@ void emit_prefetches(FuncGen *gen, Var *var, LLVMValueRef i, const Stmt *body, i
         LLVMValueRef pointer = emit_first_element(gen, finder.loads[n]);
         if (!pointer)
             continue;
-        LLVMValueRef args[] = {pointer, LLVMConstInt(gen->build->i32, PREFETCH_READ, false), LLVMConstInt(gen->build->i32, PREFETCH_KEEP, false),
-                               LLVMConstInt(gen->build->i32, PREFETCH_DATA, false)};
+        LLVMValueRef args[] = {pointer, LLVMConstInt(gen->build->i32, PREFETCH_READ, false),
+                               LLVMConstInt(gen->build->i32, PREFETCH_KEEP, false), LLVMConstInt(gen->build->i32, PREFETCH_DATA, false)};
         emit_intrinsic(gen, "llvm.prefetch", gen->build->pointer, args, 4);
     }
     gen_bind_loop_var(gen, var, i);

@@ -1,9 +1,9 @@
 /* Transposition of N vectors of W lanes by log2(N) stages.
 
    Take the lanes of all vectors as one sequence: element (i, j) stands at i * W + j. A stage shuffles the sequence perfectly: the elements
-   of the first half alternate with those of the second half. That rotates the bits of the position to the left by one. After log2(N) stages
-   the bits of i, which were the highest, are the lowest: element (i, j) stands at j * N + i. A stage combines two vectors at a time. As long
-   as vectors are shorter than those of the result, it gives one of twice the length, else two of the same length. */
+   of the first half alternate with those of the second half. That rotates the bits of the position to the left by one. After log2(N)
+   stages the bits of i, which were the highest, are the lowest: element (i, j) stands at j * N + i. A stage combines two vectors at a
+   time. As long as vectors are shorter than those of the result, it gives one of twice the length, else two of the same length. */
 #include "passes/lower/transpose.h"
 
 static const Expr *shuffle(Context *ctx, const Expr *a, const Expr *b, const int *picks, int count)
