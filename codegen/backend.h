@@ -26,7 +26,7 @@ typedef struct {
     bool annotated_assembly; /* with LLVM's comments on blocks, loops and spills */
     bool fp_contract;  /* a * b + c may become one fused operation */
     bool fast_math;    /* floats obey the laws of real numbers */
-    bool wide_math;    /* elementary functions (exp, tanh, ...) are computed in float64 and rounded, as the interpreter does */
+    bool wide_math;    /* elementary functions (exp, tanh, ...) are those of the C library in float64, rounded, as in the interpreter */
     bool no_heap;      /* an allocation that needs tirc_alloc is an error */
     bool entry_points; /* also make jit_symbol(...) for each exported function: int (const uint64_t *slots), see driver/jit.h */
     const char *const *extern_names; /* definitions of these names in imported LLVM IR stay visible to the linker */

@@ -38,14 +38,25 @@ static LLVMValueRef libm_lane(FuncGen *gen, LLVMValueRef *args, void *data)
     return call_libm(gen, args, work->arg_count, work->name);
 }
 
+static LLVMValueRef one_like(LLVMValueRef value)
+{
+    LLVMTypeRef type = LLVMTypeOf(value);
+    int lanes = llvm_lanes(type);
+    return llvm_const_splat(LLVMConstReal(lanes > 1 ? LLVMGetElementType(type) : type, 1.0), lanes);
+}
+
+static LLVMValueRef sigmoid_by_libm(FuncGen *gen, LLVMValueRef value);
+
 static LLVMValueRef apply_math(FuncGen *gen, Op op, LLVMValueRef *args, int arg_count)
 {
     const MathInfo *info = &math_infos[op];
     LLVMTypeRef type = LLVMTypeOf(args[0]);
     if (info->style == MATH_VECTOR)
         return emit_intrinsic(gen, context_internf(gen->ctx, "llvm.%s", info->name), type, args, arg_count);
-    if (info->style == MATH_INLINE)
+    if (info->style == MATH_INLINE && !gen->build->options->wide_math)
         return vmath_emit(gen, op, args);
+    if (op == OP_SIGMOID)
+        return sigmoid_by_libm(gen, args[0]);
     int lanes = llvm_lanes(type);
     if (lanes == 1)
         return call_libm(gen, args, arg_count, info->name);
@@ -53,11 +64,15 @@ static LLVMValueRef apply_math(FuncGen *gen, Op op, LLVMValueRef *args, int arg_
     return emit_each_lane(gen, LLVMGetElementType(type), args, arg_count, lanes, libm_lane, &work);
 }
 
-static LLVMValueRef one_like(LLVMValueRef value)
+/* As the interpreter computes it, with e = exp(-|x|): 1 / (1 + e), or e / (1 + e) where x is negative. */
+static LLVMValueRef sigmoid_by_libm(FuncGen *gen, LLVMValueRef value)
 {
-    LLVMTypeRef type = LLVMTypeOf(value);
-    int lanes = llvm_lanes(type);
-    return llvm_const_splat(LLVMConstReal(lanes > 1 ? LLVMGetElementType(type) : type, 1.0), lanes);
+    LLVMValueRef minus = apply_math(gen, OP_FABS, &value, 1);
+    minus = LLVMBuildFNeg(gen->builder, minus, "");
+    LLVMValueRef power = apply_math(gen, OP_EXP, &minus, 1), one = one_like(value);
+    LLVMValueRef is_negative = LLVMBuildFCmp(gen->builder, LLVMRealOLT, value, LLVMConstNull(LLVMTypeOf(value)), "");
+    LLVMValueRef upper = LLVMBuildSelect(gen->builder, is_negative, power, one, "");
+    return LLVMBuildFDiv(gen->builder, upper, LLVMBuildFAdd(gen->builder, one, power, ""), "");
 }
 
 static LLVMValueRef reciprocal(FuncGen *gen, LLVMValueRef value)
