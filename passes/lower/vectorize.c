@@ -14,6 +14,7 @@
          B_1[v] = t_1[0] * t_1[0]
 
    Needs: flat buffers, independent iterations. */
+#include "ir/linear_sum.h"
 #include "passes/lower/vectorize.h"
 #include "support/warning.h"
 
@@ -242,35 +243,115 @@ static const Stmt *vectorize_loop(const VectorizePass *pass, const Stmt *stmt)
     return stmt_lanes(&lanes, rewrite_stmt(&rewriter, loop->body));
 }
 
+/* --- Memory that is filled before it is read --- */
+
+/* Memory of constant size that the function allocates. */
+typedef struct {
+    const Stmt *allocation;
+    int64_t size;
+    int loops, conditions; /* around the allocation */
+    bool read;             /* before anything was known to fill it */
+} Memory;
+
 typedef struct {
     VectorizePass *pass;
-    Map around; /* data Var of memory -> the condition around it, NULL for none */
-    VEC(const Stmt *) conditions;
+    Map memories;  /* data Var -> Memory * */
+    Map allocated; /* data Vars of all memory that the function allocates */
+    VEC(const ForStmt *) loops;
+    int conditions; /* and loops of unknown ends, around what is visited */
+    bool found;
 } MemoryFinder;
 
-/* Memory that is stored to under a condition may hold elements that were never written: these are not to be read. */
+/* The extent of LOOP, which starts at 0; 0 when it is no constant. */
+static int64_t constant_extent(const ForStmt *loop)
+{
+    int64_t extent = 0;
+    return expr_is_int(loop->min, 0) && expr_const_int(loop->extent, &extent) && extent > 0 ? extent : 0;
+}
+
+/* The loop inside of MEMORY's allocation whose variable has COEFFICIENT in SUM, or NULL. */
+static const ForStmt *loop_of_stride(const MemoryFinder *finder, const Memory *memory, const LinearSum *sum, int64_t coefficient)
+{
+    for (int t = 0; t < sum->terms.count; t++)
+        for (int i = memory->loops; i < finder->loops.count && sum->terms.data[t].coefficient == coefficient; i++)
+            if (expr_is_var(sum->terms.data[t].atom, finder->loops.data[i]->var))
+                return finder->loops.data[i];
+    return NULL;
+}
+
+static bool find_allocated(Visitor *visitor, const Expr *expr)
+{
+    MemoryFinder *finder = visitor->data;
+    finder->found |= expr->kind == EXPR_LOAD && map_has(&finder->allocated, expr->value.buffer->data);
+    return !finder->found;
+}
+
+/* VALUE reads what the function allocates: it may copy what was never written. */
+static bool reads_allocated(MemoryFinder *finder, const Expr *value)
+{
+    Visitor visitor = {.expr = find_allocated, .data = finder};
+    finder->found = false;
+    visit_expr(&visitor, value);
+    return finder->found;
+}
+
+/* STORE, in all iterations of the loops since the allocation of MEMORY, writes all of it: the index is a number whose digits the loops are. */
+static bool store_fills(MemoryFinder *finder, const Memory *memory, const Stmt *store)
+{
+    LinearSum sum = {0};
+    if (finder->conditions != memory->conditions || store->as.store.mask || store->as.store.index_count != 1 ||
+        reads_allocated(finder, store->as.store.value) ||
+        !linear_sum_of(finder->pass->ctx, store->as.store.indices[0], &sum) || sum.constant)
+        return false;
+    for (int i = memory->loops; i < finder->loops.count; i++)
+        if (!constant_extent(finder->loops.data[i]))
+            return false;
+    int64_t written = 1;
+    for (int digits = 0; digits < sum.terms.count; digits++) {
+        const ForStmt *loop = loop_of_stride(finder, memory, &sum, written);
+        if (!loop || written > memory->size)
+            return false;
+        written *= constant_extent(loop);
+    }
+    return written == memory->size;
+}
+
+static bool find_read(Visitor *visitor, const Expr *expr)
+{
+    MemoryFinder *finder = visitor->data;
+    Memory *memory = expr->kind == EXPR_LOAD ? map_get(&finder->memories, expr->value.buffer->data) : NULL;
+    if (memory)
+        memory->read = true;
+    return true;
+}
+
 static bool find_memory(Visitor *visitor, const Stmt *stmt)
 {
     MemoryFinder *finder = visitor->data;
     Arena *arena = finder->pass->ctx->arena;
     int64_t size;
-    if (stmt->kind == STMT_IF)
-        vec_push(arena, &finder->conditions, stmt);
-    const Stmt *around = finder->conditions.count ? vec_last(&finder->conditions) : NULL;
+    if (stmt->kind == STMT_FOR)
+        vec_push(arena, &finder->loops, &stmt->as.loop);
+    finder->conditions += stmt->kind == STMT_IF || stmt->kind == STMT_WHILE;
+    if (stmt->kind == STMT_ALLOCATE)
+        map_set(arena, &finder->allocated, stmt->as.allocate.var, stmt->as.allocate.var);
     if (stmt->kind == STMT_ALLOCATE && stmt->as.allocate.extent_count == 1 && expr_const_int(stmt->as.allocate.extents[0], &size)) {
-        map_set(arena, &finder->pass->sizes, stmt->as.allocate.var, (void *)stmt);
-        map_set(arena, &finder->around, stmt->as.allocate.var, (void *)around);
+        Memory *memory = ARENA_NEW(arena, Memory);
+        *memory = (Memory){stmt, size, finder->loops.count, finder->conditions, false};
+        map_set(arena, &finder->memories, stmt->as.allocate.var, memory);
     }
-    if (stmt->kind == STMT_STORE && map_get(&finder->pass->sizes, stmt->as.store.buffer->data) &&
-        (stmt->as.store.mask || map_get(&finder->around, stmt->as.store.buffer->data) != around))
-        map_set(arena, &finder->pass->sizes, stmt->as.store.buffer->data, NULL);
+    Memory *memory = stmt->kind == STMT_STORE ? map_get(&finder->memories, stmt->as.store.buffer->data) : NULL;
+    if (memory && !memory->read && store_fills(finder, memory, stmt))
+        map_set(arena, &finder->pass->sizes, stmt->as.store.buffer->data, (void *)memory->allocation);
     return true;
 }
 
-static void leave_condition(Visitor *visitor, const Stmt *stmt)
+static void leave_loop_or_condition(Visitor *visitor, const Stmt *stmt)
 {
-    if (stmt->kind == STMT_IF)
-        (void)vec_pop(&((MemoryFinder *)visitor->data)->conditions);
+    MemoryFinder *finder = visitor->data;
+    if (stmt->kind == STMT_FOR)
+        (void)vec_pop(&finder->loops);
+    finder->conditions -= stmt->kind == STMT_IF || stmt->kind == STMT_WHILE;
 }
 
 static const Stmt *vectorize_in_stmt(Rewriter *rewriter, const Stmt *stmt)
@@ -286,7 +367,7 @@ const Func *lower_vectorize(LowerState *state, const Func *func)
     VectorizePass pass = {.ctx = state->ctx, .an = analyzer_new(state->ctx)};
     facts_bind_sizes(pass.an, func);
     MemoryFinder finder = {.pass = &pass};
-    Visitor visitor = {.stmt = find_memory, .leave_stmt = leave_condition, .data = &finder};
+    Visitor visitor = {.expr = find_read, .stmt = find_memory, .leave_stmt = leave_loop_or_condition, .data = &finder};
     visit_stmt(&visitor, func->body);
     Rewriter rewriter = {.ctx = state->ctx, .stmt = vectorize_in_stmt, .data = &pass};
     return func_with_body(state->ctx, func, rewrite_stmt(&rewriter, func->body));

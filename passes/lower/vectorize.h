@@ -13,7 +13,7 @@ typedef struct {
     const Expr *mask; /* the lanes for which what is being turned runs at all, a bool vector; NULL: all */
     bool first_runs;  /* the first lane is certainly one of them */
     Analyzer *an;     /* knows the loops, this one among them */
-    const Map *sizes; /* data Var of memory of constant size that the function allocates and always writes -> its STMT_ALLOCATE */
+    const Map *sizes; /* data Var of memory of constant size that is filled before it is read -> its STMT_ALLOCATE */
     Map lets;         /* Var of a let that varies over the lanes -> its vector Var */
 } Lanes;
 

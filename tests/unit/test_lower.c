@@ -336,7 +336,7 @@ static void widens_split_loops_of_symbolic_extent(void **state)
                                "            if i_0 * 16 + i_1 < n:\n"
                                "                A[i_0 * 16 + i_1] = T.float32(0)\n";
     expect_text(text, "entry", "(T.Cast(\"int64\", n) + T.int64(15)) // T.int64(16)", false);
-    expect_text(text, "entry", "i_0 * T.int64(16) + T.Cast(\"int64\", i_1) < T.Cast(\"int64\", n)", false);
+    expect_text(text, "entry", "T.Ramp(i_0 * T.int64(16), T.int64(1), 16) < T.Broadcast(T.Cast(\"int64\", n), 16)", false);
     expect_text(text, "entry", "assert n >= 0", false);
 }
 
