@@ -1,0 +1,208 @@
+/* The verdicts of all cases with a schedule: verdicts [PATTERN...] runs each script tests/cases/.../NAME.sched that one of the patterns (glob;
+   default: all) matches, compares what it finds with tests/verdicts.txt, and names each case that differs. A line of that file is
+     DIRECTORY/NAME: accepted
+     DIRECTORY/NAME: line N: TEXT      the script's line at which the step was refused, and why
+   UPDATE=1 writes the file anew. Nothing is compiled and nothing is run: all cases take some seconds. To be run in the root of the
+   repository. */
+#include <fnmatch.h>
+#include <glob.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "driver/tirc.h"
+#include "support/arena.h"
+#include "support/strbuf.h"
+#include "support/vec.h"
+
+static const char cases_root[] = "tests/cases/", snapshot_path[] = "tests/verdicts.txt";
+enum { MOST_LINES = 20000, MOST_WORDS = 64 };
+
+/* The text of file PATH; NULL where it cannot be read. */
+static char *read_text(Arena *arena, const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return NULL;
+    StrBuf text = {.arena = arena};
+    char chunk[4096];
+    for (size_t size; (size = fread(chunk, 1, sizeof chunk, file)) > 0;)
+        strbuf_add_bytes(&text, chunk, size);
+    fclose(file);
+    return arena_strndup(arena, strbuf_text(&text), text.length);
+}
+
+/* The program that the script of case NAME is about, by the rules of tests/run; all paths are seen from the case's directory. */
+static const char *input_of(Arena *arena, const char *name)
+{
+    const char *own = arena_printf(arena, "%s.tir", name);
+    if (!access(own, R_OK))
+        return own;
+    const char *script = read_text(arena, arena_printf(arena, "%s.sched", name)), *prefix = "# input:";
+    if (!script || strncmp(script, prefix, strlen(prefix)))
+        return own;
+    script += strlen(prefix);
+    script += strspn(script, " ");
+    return arena_strndup(arena, script, strcspn(script, "\n"));
+}
+
+/* The options in NAME.args and NAME.flags. */
+static void set_options(Arena *arena, tirc_context *tirc, const char *name)
+{
+    char *text = read_text(arena, arena_printf(arena, "%s.args", name)), *state = NULL;
+    const char *words[MOST_WORDS];
+    int count = 0;
+    for (char *word = text ? strtok_r(text, " \n", &state) : NULL; word && count < MOST_WORDS - 1; word = strtok_r(NULL, " \n", &state))
+        words[count++] = word;
+    words[count++] = "--diagnostics=text";
+    if (tirc_set_options(tirc, words, count))
+        tirc_diagnostics(tirc);
+}
+
+/* "line 3: reorder: ..." of the first error among DIAGNOSTICS, "file:3:1: error: reorder: ...". */
+static const char *refusal(Arena *arena, const char *diagnostics)
+{
+    const char *error = strstr(diagnostics, "error: ");
+    if (!error)
+        return "fails without an error";
+    const char *line = error;
+    while (line > diagnostics && line[-1] != '\n')
+        line--;
+    const char *number = strchr(line, ':');
+    int at = number && number < error ? atoi(number + 1) : 0;
+    const char *text = error + strlen("error: ");
+    return arena_printf(arena, "line %d: %.*s", at, (int)strcspn(text, "\n"), text);
+}
+
+/* What becomes of the script of case NAME, in the working directory. */
+static const char *verdict(Arena *arena, const char *name, FILE *nowhere)
+{
+    tirc_context *tirc = tirc_context_new();
+    tirc_set_output(tirc, nowhere);
+    set_options(arena, tirc, name);
+    tirc_text program_text = {.name = input_of(arena, name)}, script = {.name = arena_printf(arena, "%s.sched", name)};
+    const tirc_program *program = tirc_read(tirc, &program_text, 1);
+    program = program ? tirc_schedule(tirc, program, &script, 1) : NULL;
+    const char *result = program ? "accepted" : refusal(arena, tirc_diagnostics(tirc));
+    tirc_context_free(tirc);
+    return result;
+}
+
+static bool is_wanted(const char *stem, char *const *patterns, int count)
+{
+    bool wanted = !count;
+    for (int i = 0; i < count; i++)
+        wanted |= !fnmatch(patterns[i], stem, 0);
+    return wanted;
+}
+
+/* The scripts of all cases, two folders deep at most. */
+static glob_t find_scripts(void)
+{
+    glob_t found;
+    glob("tests/cases/*/*.sched", 0, NULL, &found);
+    glob("tests/cases/*/*/*.sched", GLOB_APPEND, NULL, &found);
+    return found;
+}
+
+/* The line of the script at PATH; NULL where it is not wanted. */
+static const char *verdict_line(Arena *arena, const char *path, char *const *patterns, int pattern_count, FILE *nowhere)
+{
+    const char *stem = arena_strndup(arena, path + strlen(cases_root), strlen(path) - strlen(cases_root) - strlen(".sched"));
+    const char *name = strrchr(stem, '/') + 1;
+    if (!is_wanted(stem, patterns, pattern_count) || chdir(arena_strndup(arena, path, (size_t)(strrchr(path, '/') - path))))
+        return NULL;
+    return arena_printf(arena, "%s: %s", stem, verdict(arena, name, nowhere));
+}
+
+/* The lines of all wanted scripts; returns how many. */
+static int find_verdicts(Arena *arena, char *const *patterns, int pattern_count, const char **lines)
+{
+    FILE *nowhere = fopen("/dev/null", "w");
+    char root[4096];
+    bool good = nowhere && getcwd(root, sizeof root);
+    glob_t scripts = find_scripts();
+    int count = 0;
+    for (size_t i = 0; good && i < scripts.gl_pathc && count < MOST_LINES; i++) {
+        lines[count] = verdict_line(arena, scripts.gl_pathv[i], patterns, pattern_count, nowhere);
+        count += lines[count] != NULL;
+        good = !chdir(root);
+    }
+    globfree(&scripts);
+    if (nowhere)
+        fclose(nowhere);
+    return good ? count : 0;
+}
+
+static int split_lines(char *text, const char **lines)
+{
+    int count = 0;
+    char *state = NULL;
+    for (char *line = strtok_r(text, "\n", &state); line && count < MOST_LINES; line = strtok_r(NULL, "\n", &state))
+        lines[count++] = line;
+    return count;
+}
+
+/* Orders lines by the names of their cases. */
+static int compare_names(const char *a, const char *b)
+{
+    size_t length_a = strcspn(a, ":"), length_b = strcspn(b, ":"), least = length_a < length_b ? length_a : length_b;
+    int order = strncmp(a, b, least);
+    return order ? order : (length_a > length_b) - (length_a < length_b);
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+    return compare_names(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Names the lines that differ. WHOLE: a case that was not run is gone. */
+static bool compare(const char **expected, int expected_count, const char **found, int found_count, bool whole)
+{
+    bool same = true;
+    for (int i = 0, j = 0; i < expected_count || j < found_count;) {
+        int order = i == expected_count ? 1 : j == found_count ? -1 : compare_names(expected[i], found[j]);
+        bool differs = order > 0 || (order < 0 && whole) || (!order && strcmp(expected[i], found[j]));
+        if (differs && order <= 0)
+            printf("-%s\n", expected[i]);
+        if (differs && order >= 0)
+            printf("+%s\n", found[j]);
+        same &= !differs;
+        i += order <= 0;
+        j += order >= 0;
+    }
+    if (!same)
+        printf("the verdicts differ from %s; where that is meant, UPDATE=1 writes it anew\n", snapshot_path);
+    return same;
+}
+
+static bool write_snapshot(const char **lines, int count)
+{
+    FILE *file = fopen(snapshot_path, "w");
+    for (int i = 0; file && i < count; i++)
+        fprintf(file, "%s\n", lines[i]);
+    return file && !fclose(file);
+}
+
+int main(int argc, char **argv)
+{
+    static const char *found[MOST_LINES], *expected[MOST_LINES];
+    Arena *arena = arena_new();
+    int count = find_verdicts(arena, argv + 1, argc - 1, found);
+    qsort(found, (size_t)count, sizeof *found, compare_lines);
+    char *snapshot = read_text(arena, snapshot_path);
+    bool good = count > 0;
+    if (getenv("UPDATE") && argc == 1) {
+        good = good && write_snapshot(found, count);
+    } else {
+        int expected_count = split_lines(snapshot ? snapshot : (char[]){""}, expected);
+        qsort(expected, (size_t)expected_count, sizeof *expected, compare_lines);
+        good = compare(expected, expected_count, found, count, argc == 1) && good;
+    }
+    if (!count)
+        fprintf(stderr, "%s holds no such cases; run this in the root of the repository\n", cases_root);
+    arena_free(arena);
+    return good ? 0 : 1;
+}
