@@ -1,4 +1,5 @@
-/* Does a change of the loops keep the order of what depends on each other? See dependence_reordered in dependence.h.
+/* Does a change of the loops keep the order of what depends on each other? See order_changes in pair.h and dependence_reordered in
+   dependence.h.
 
    Each access of the old part is found again in the new part: the same block symbol, the same place among the accesses of that block. An
    instance is named by the values of the block iterators and of the loops inside of blocks around it; the loops around blocks may differ.
@@ -260,8 +261,39 @@ static const char *unnamed_text(Context *ctx, const Access *access)
     return "statements outside of blocks cannot be followed through this step";
 }
 
-/* The old order of A before B is lost for some instances. */
-static bool order_is_lost(OrderCheck *check, const Stmt *part, const Image *a, const Image *b, Conflict *conflict)
+/* --- ordered axes --- */
+
+/* The scan and opaque axes of the reduction that ACCESS is part of, and of the blocks inside: updates keep their order along them. Only a
+   step across a reduce axis may regroup updates. */
+static FrameList ordered_axes(Context *ctx, const Access *access)
+{
+    FrameList axes = {0};
+    bool inside = true;
+    for (const Frame *frame = access->frame; frame && inside; frame = frame->outer) {
+        if (frame->kind == FRAME_BIND && frame->identity && (frame->axis == ITER_SCAN || frame->axis == ITER_OPAQUE))
+            vec_push(ctx->arena, &axes, frame);
+        inside = frame->kind != FRAME_BLOCK || frame->stmt->as.block.block != access->group;
+    }
+    return axes;
+}
+
+/* loses_order, for instances that differ in an axis of AXES. */
+static bool loses_order_along(ImagePair *pair, const AffineSpace *base, const FrameList *axes, int old_level, Conflict *conflict)
+{
+    const Pair *old_pair = &pair->old_pair;
+    bool lost = false;
+    for (int i = 0; i < 2 * axes->count && !lost; i++) {
+        AffineSpace differ = affine_copy(base);
+        const Expr *axis = expr_var(old_pair->ctx, axes->data[i / 2]->var);
+        affine_assume_compare(&differ, i % 2 ? EXPR_LT : EXPR_GT, old_pair->env_a, axis, old_pair->env_b, axis);
+        lost = loses_order(pair, &differ, old_level, conflict);
+        affine_free(&differ);
+    }
+    return lost;
+}
+
+/* The old order of A before B is lost for some instances, with ALONG for some that differ in one of its axes. */
+static bool order_is_lost(OrderCheck *check, const Stmt *part, const Image *a, const Image *b, const FrameList *along, Conflict *conflict)
 {
     ImagePair pair = {pair_new(check->ctx, a->old_access, b->old_access), pair_new(check->ctx, a->new_access, b->new_access), 0, 0};
     Pair *old_pair = &pair.old_pair;
@@ -287,7 +319,7 @@ static bool order_is_lost(OrderCheck *check, const Stmt *part, const Image *a, c
         *conflict = (Conflict){a->old_access, b->old_access, false, unnamed_text(check->ctx, known_a ? b->old_access : a->old_access)};
     for (int level = 0; level <= old_pair->common && !lost; level++)
         if (level < old_pair->common || access_precedes(old_pair->a, old_pair->b))
-            lost = loses_order(&pair, space, level, conflict);
+            lost = along ? loses_order_along(&pair, space, along, level, conflict) : loses_order(&pair, space, level, conflict);
     affine_free(space);
     return lost;
 }
@@ -480,7 +512,7 @@ static bool find_shared_data(Context *ctx, const AccessList *accesses, const Ord
     return true;
 }
 
-/* The updates of one reduction commute; its init stays in front of those of its own point only. */
+/* The updates of one reduction commute, but for those that differ in ordered axes; its init stays in front of those of its point only. */
 static bool commute(OrderCheck *check, const Access *first, const Access *second)
 {
     if (!pair_is_harmless(first, second, true) || pair_is_harmless(first, second, false) || !first->initialized)
@@ -497,12 +529,14 @@ static bool pair_loses_order(OrderCheck *check, const OrderQuestion *question, c
                              const Image *a, const Image *b, Conflict *conflict)
 {
     const Access *first = a->old_access, *second = b->old_access;
-    if ((!a->involved && !b->involved) || commute(check, first, second) || keep_order(a, b) || order_stays_apart(a, b) ||
+    bool commutes = commute(check, first, second);
+    FrameList ordered = commutes && !pair_is_harmless(first, second, false) ? ordered_axes(check->ctx, first) : (FrameList){0};
+    if ((!a->involved && !b->involved) || (commutes && !ordered.count) || keep_order(a, b) || order_stays_apart(a, b) ||
         (question->wanted && !question->wanted(question->data, first, second)) || only_own_element(check, first, second) ||
         (question->moved && meet_in_scratch(check, question->moved, accesses, after, a, b)))
         return false;
     Arena *outside = context_begin_scratch(check->ctx);
-    bool lost = order_is_lost(check, question->old_part, a, b, conflict);
+    bool lost = order_is_lost(check, question->old_part, a, b, ordered.count ? &ordered : NULL, conflict);
     pair_end_scratch(check->ctx, outside, lost ? conflict : NULL);
     return lost && !is_scratch_of_instance(check, accesses, first, second);
 }
@@ -532,69 +566,6 @@ bool order_changes(Context *ctx, const OrderQuestion *question, Conflict *confli
             if ((image->in_init || others->data[j]->in_init) == (i >= count) &&
                 pair_loses_order(&check, question, &old_accesses, &new_accesses, image, others->data[j], conflict))
                 return true;
-    }
-    return false;
-}
-
-/* What keeps no order: what the blocks below a part allocate (each instance has its own, and runs inside as before), and what the bodies of
-   the loops use as scratch. */
-typedef struct {
-    Context *ctx;
-    const Stmt *part;
-    Map data; /* data variables */
-    Map allocated; /* all that the program allocates */
-} OwnMemory;
-
-static bool collect_allocations(Visitor *visitor, const Stmt *stmt)
-{
-    OwnMemory *own = visitor->data;
-    for (int i = 0; stmt->kind == STMT_BLOCK && i < stmt->as.block.alloc_count; i++)
-        map_set(own->ctx->arena, &own->allocated, stmt->as.block.allocs[i]->data, own);
-    return true;
-}
-
-static bool collect_inner_allocations(Visitor *visitor, const Stmt *stmt)
-{
-    OwnMemory *own = visitor->data;
-    for (int i = 0; stmt->kind == STMT_BLOCK && stmt != own->part && i < stmt->as.block.alloc_count; i++)
-        map_set(own->ctx->arena, &own->data, stmt->as.block.allocs[i]->data, own);
-    return true;
-}
-
-static bool order_matters(void *data, const Access *a, const Access *b)
-{
-    const OwnMemory *own = data;
-    return !a->data || !b->data || !map_has(&own->data, a->data) || !map_has(&own->data, b->data);
-}
-
-/* The loops from the part down to the one over INNERMOST leave DATA to each of their bodies alone. */
-static bool is_scratch(OwnMemory *own, const Func *func, const Var *data, const Var *innermost)
-{
-    if (!innermost || !data || !map_has(&own->allocated, data) || map_has(&own->data, data))
-        return false;
-    AccessList accesses = access_collect(own->ctx, func);
-    Map sizes = func_sizes(own->ctx, func);
-    for (const Stmt *loop = own->part;; loop = loop->as.loop.body) {
-        if (!dependence_is_private(own->ctx, &accesses, &sizes, data, loop->as.loop.var))
-            return false;
-        if (loop->as.loop.var == innermost)
-            return true;
-    }
-}
-
-bool dependence_reordered(Context *ctx, const Func *before, const Stmt *old_part, const Func *after, const Stmt *new_part,
-                          const Var *innermost, Conflict *conflict)
-{
-    OwnMemory own = {.ctx = ctx, .part = old_part};
-    Visitor inner = {.stmt = collect_inner_allocations, .data = &own}, all = {.stmt = collect_allocations, .data = &own};
-    visit_stmt(&inner, old_part);
-    visit_stmt(&all, before->body);
-    OrderQuestion question = {before, after, old_part, new_part, NULL, order_matters, &own, NULL};
-    while (order_changes(ctx, &question, conflict)) {
-        const Var *data = conflict->first ? conflict->first->data : NULL;
-        if (!is_scratch(&own, before, data, innermost))
-            return true;
-        map_set(ctx->arena, &own.data, data, &own);
     }
     return false;
 }

@@ -3,10 +3,10 @@
    Before, reorder(k, i)                    After
      for i, j, k in T.grid(8, 16, 32):        for k, j, i in T.grid(32, 16, 8):
 
-   What must hold: the loops lie on one chain in which each loop is the whole body of the one before; the blocks below have only spatial and
-   reduce axes (but for axes that only loops further out move), with an init bound by affine expressions that cover a box, of which a
+   What must hold: the loops lie on one chain in which each loop is the whole body of the one before; a block below with an init has only
+   spatial and reduce axes (but for axes that only loops further out move), bound by affine expressions that cover a box, of which a
    T.where may cut out any part; no extent uses a loop that would come to stand inside of it; accesses that depend on one another keep
-   their order. */
+   their order, along scan and opaque axes updates of a reduction too. */
 #include "ir/print.h"
 #include "ir/walk.h"
 #include "passes/schedule/checks.h"
@@ -142,11 +142,11 @@ static bool check_reductions(Schedule *sch, const Reordering *reordering)
 /* An update with an init counts the points of a box; other blocks need no more than that dependences keep their order. */
 static bool check_block(Schedule *sch, const TreeNode *block, const TreeNode *top)
 {
-    return check_block_axes(sch, block, top) &&
-           (!node_block(block)->init || check_block_is_affine(sch, block, schedule_parent(sch, top)));
+    return !node_block(block)->init ||
+           (check_block_axes(sch, block, top) && check_block_is_affine(sch, block, schedule_parent(sch, top)));
 }
 
-/* The topmost blocks below the chain must have axes whose instances may run in any order. */
+/* The topmost blocks below the chain must let their inits come first in the new order too. */
 static bool check_blocks(Schedule *sch, const Reordering *reordering)
 {
     const TreeNode *top = reordering->chain[reordering->chain_count - 1];
