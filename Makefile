@@ -20,7 +20,7 @@ MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 1)
 endif
 MAKEFLAGS += --no-print-directory
 
-.PHONY: all deps demo check bench fuzz layers wc clean FORCE
+.PHONY: all deps demo check bench bench-compile fuzz layers wc clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -122,8 +122,12 @@ demo: all
 	@$(MAKE) -s -C examples/matmul CC='$(CC) $(SANITIZE)' BUILD=$(call from_example,$(BUILD)/examples) TIRC=$(call from_example,$(BUILD)/tirc) \
 	  RUNTIME=$(call from_example,$(BUILD)/libtirc_rt.a) INCLUDE=../../runtime run
 
+# The examples beside the libraries that are installed: BENCH="--rounds=51 --only=product". Times of the compiler: make bench-compile
+PYTHON ?= python3
 bench: all
-	CC='$(CC)' bench/run $(BUILD)
+	CC='$(CC)' PYTHON='$(PYTHON)' bench/run $(BUILD) $(BENCH)
+bench-compile: all
+	CC='$(CC)' bench/compile-time $(BUILD)
 
 # --- house rules
 layers:

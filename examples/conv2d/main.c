@@ -22,8 +22,7 @@ int main(int argc, char **argv)
 {
     fill(X, INPUTS);
     fill(W, WEIGHTS);
-    if (run() || run_plain() || !is_close(Y, expected, OUTPUTS, 1e-4))
-        return 1;
-    compare("conv 3x3, 56x56, 64 to 64 channels, float32", run, run_plain, 2.0 * OUTPUTS * 9 * 64, 0, argc, argv);
-    return 0;
+    Work work = {.name = "conv 3x3, 56x56, 64 to 64 channels, float32", .runs = {run, run_plain}, .results = {Y, expected},
+                 .count = OUTPUTS, .bound = 1e-4, .flops = 2.0 * OUTPUTS * 9 * 64, .bytes = sizeof X + sizeof W + sizeof Y};
+    return compare(work, argc, argv);
 }

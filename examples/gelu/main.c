@@ -22,8 +22,7 @@ int main(int argc, char **argv)
 {
     fill(A, ELEMENTS);
     fill(bias, COLUMNS);
-    if (run() || run_plain() || !is_close(C, expected, ELEMENTS, 1e-6))
-        return 1;
-    compare("bias, gelu, relu, 1024x1024, float32", run, run_plain, 0, 2.0 * sizeof A, argc, argv);
-    return 0;
+    Work work = {.name = "bias, gelu, relu, 1024x1024, float32", .runs = {run, run_plain}, .results = {C, expected}, .count = ELEMENTS,
+                 .bound = 1e-6, .flops = 10.0 * ELEMENTS, .bytes = 2.0 * sizeof A};
+    return compare(work, argc, argv);
 }

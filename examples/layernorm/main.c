@@ -24,8 +24,7 @@ int main(int argc, char **argv)
     fill(A, ELEMENTS);
     fill(gamma_, COLUMNS);
     fill(beta, COLUMNS);
-    if (run() || run_plain() || !is_close(B, expected, ELEMENTS, 1e-4))
-        return 1;
-    compare("layernorm, 1024x1024, float32", run, run_plain, 0, 2.0 * sizeof A, argc, argv);
-    return 0;
+    Work work = {.name = "layernorm, 1024x1024, float32", .runs = {run, run_plain}, .results = {B, expected}, .count = ELEMENTS,
+                 .bound = 1e-4, .flops = 7.0 * ELEMENTS, .bytes = 2.0 * sizeof A};
+    return compare(work, argc, argv);
 }

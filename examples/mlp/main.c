@@ -31,8 +31,7 @@ int main(int argc, char **argv)
     fill(b0, HIDDEN);
     fill(W1, OUTPUTS * HIDDEN);
     fill(b1, OUTPUTS);
-    if (run() || run_plain() || !is_close(y, expected, OUTPUTS, 1e-4))
-        return 1;
-    compare("MLP 784-128-10, batch 1, 100 calls", run, run_plain, 2.0 * CALLS * HIDDEN * (INPUTS + OUTPUTS), 0, argc, argv);
-    return 0;
+    Work work = {.name = "MLP 784-128-10, batch 1, 100 calls", .runs = {run, run_plain}, .results = {y, expected}, .count = OUTPUTS,
+                 .bound = 1e-4, .flops = 2.0 * CALLS * HIDDEN * (INPUTS + OUTPUTS), .bytes = sizeof W0 + sizeof W1};
+    return compare(work, argc, argv);
 }

@@ -29,18 +29,17 @@ static int run_plain_odd(void)
     return 0;
 }
 
-static int check(const char *name, int n, Run run, Run plain, int argc, char **argv)
+/* All but the size and what runs */
+static Work work_of(const char *name, double n, Run run, Run plain)
 {
-    if (run() || plain() || !is_close(C, expected, n * n, 1e-4))
-        return 1;
-    compare(name, run, plain, 2.0 * n * n * n, 0, argc, argv);
-    return 0;
+    return (Work){.name = name, .runs = {run, plain}, .results = {C, expected}, .count = (long)(n * n), .bound = 1e-4,
+                  .flops = 2 * n * n * n, .bytes = 3 * n * n * sizeof(float)};
 }
 
 int main(int argc, char **argv)
 {
     fill(A, EVEN * EVEN);
     fill(B, EVEN * EVEN);
-    return check("product, 1024x1024, float32", EVEN, run_even, run_plain_even, argc, argv) ||
-           check("product, 1000x1000, float32", ODD, run_odd, run_plain_odd, argc, argv);
+    return compare(work_of("product, 1024x1024, float32", EVEN, run_even, run_plain_even), argc, argv) ||
+           compare(work_of("product, 1000x1000, float32", ODD, run_odd, run_plain_odd), argc, argv);
 }

@@ -21,8 +21,7 @@ static int run_plain(void)
 int main(int argc, char **argv)
 {
     fill(A, ELEMENTS);
-    if (run() || run_plain() || !is_close(B, expected, ELEMENTS, 1e-6))
-        return 1;
-    compare("softmax of rows, 1024x1024, float32", run, run_plain, 0, 2.0 * sizeof A, argc, argv);
-    return 0;
+    Work work = {.name = "softmax of rows, 1024x1024, float32", .runs = {run, run_plain}, .results = {B, expected}, .count = ELEMENTS,
+                 .bound = 1e-6, .flops = 5.0 * ELEMENTS, .bytes = 2.0 * sizeof A};
+    return compare(work, argc, argv);
 }

@@ -21,8 +21,7 @@ static int run_plain(void)
 int main(int argc, char **argv)
 {
     fill(A, N * N);
-    if (run() || run_plain() || !is_close(B, expected, N * N, 0))
-        return 1;
-    compare("transpose, 1024x1024, float32", run, run_plain, 0, 2.0 * sizeof A, argc, argv);
-    return 0;
+    Work work = {.name = "transpose, 1024x1024, float32", .runs = {run, run_plain}, .results = {B, expected}, .count = N * N,
+                 .bound = 0, .flops = 0, .bytes = 2.0 * sizeof A};
+    return compare(work, argc, argv);
 }
