@@ -8,15 +8,18 @@ typedef struct TokenStream TokenStream;
 union TIR_STYPE;
 
 /* The value of a literal with replacement fields: texts, each but the last with the field behind it, an expression without the white space
-   around it. */
+   around it. CONVERSION is 'r', 's' or 'a', or 0; SPEC, how the value is written, may hold fields itself, or is NULL. */
+typedef struct FormatText FormatText;
 typedef struct {
     Str text;
     Span field;
+    char conversion;
+    const FormatText *spec;
 } FormatPart;
-typedef struct FormatText {
+struct FormatText {
     const FormatPart *parts;
     int count;
-} FormatText;
+};
 
 /* The tokens of source FILE. The caller releases the stream. */
 TokenStream *token_stream_new(Context *ctx, uint32_t file);

@@ -1,5 +1,5 @@
 /* Values of literal tokens; see scan.h. Floats are read by strtod in the C locale; what the replacement
-   fields of f-strings hold is parsed later, format specifications and conversions in them are refused. */
+   fields of f-strings hold is parsed later. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -228,50 +228,117 @@ static int field_end(const char *text, int at, int end)
     return end;
 }
 
-/* Reads the field that begins at the brace where READER stands, and goes behind it. */
-static Span read_field(StringReader *reader, int end)
+typedef VEC(FormatPart) FormatParts;
+
+static const FormatText *read_format(StringReader *reader, int end, bool raw, bool inner);
+
+/* Where the specification that begins at AT ends: at the '}' of its field. */
+static int spec_end(const char *text, int at, int end)
+{
+    int depth = 0;
+    for (; at < end && (depth > 0 || text[at] != '}'); at++)
+        depth += (text[at] == '{') - (text[at] == '}');
+    return at;
+}
+
+/* Reads what says how a field is written, from the '!' or ':' at AT: a conversion, a specification or both. Gives where the field ends. */
+static int read_manner(StringReader *reader, int at, int end, bool inner, FormatPart *part)
 {
     const char *text = reader->text;
-    int begin = reader->at + 1, close = field_end(text, begin, end), last = close;
-    while (begin < last && isspace((unsigned char)text[begin]))
-        begin++;
-    while (last > begin && isspace((unsigned char)text[last - 1]))
-        last--;
-    if (close == end)
+    if (text[at] == '!') {
+        bool known = at + 2 < end && strchr("rsa", text[at + 1]) && (text[at + 2] == '}' || text[at + 2] == ':');
+        if (!known) {
+            string_error(reader, at, 1, "'!' is followed by r, s or a and the end of the field");
+            return end;
+        }
+        part->conversion = text[at + 1];
+        at += 2;
+    }
+    if (text[at] == '}')
+        return at;
+    int close = spec_end(text, at + 1, end);
+    if (close == end || inner) {
+        string_error(reader, at, 1, inner ? "a replacement field inside of another one has no specification" : "the replacement field was never closed");
+        return end;
+    }
+    StringReader spec = *reader;
+    spec.at = at + 1;
+    spec.out = (StrBuf){.arena = reader->out.arena};
+    part->spec = read_format(&spec, close, true, true);
+    return close;
+}
+
+/* `x=` shows the text of the field as well: a '=' at its end that is no part of a comparison. */
+static bool shows_itself(const char *text, int begin, int last)
+{
+    return last - begin >= 2 && text[last - 1] == '=' && !strchr("=!<>", text[last - 2]);
+}
+
+static void trim(const char *text, int *begin, int *last)
+{
+    while (*begin < *last && isspace((unsigned char)text[*begin]))
+        ++*begin;
+    while (*last > *begin && isspace((unsigned char)text[*last - 1]))
+        --*last;
+}
+
+/* Reads the field that begins at the brace where READER stands, and goes behind it. */
+static void read_field(StringReader *reader, int end, bool inner, FormatPart *part)
+{
+    const char *text = reader->text;
+    int begin = reader->at + 1, stop = field_end(text, begin, end), last = stop, close = stop, from = begin;
+    trim(text, &begin, &last);
+    bool itself = shows_itself(text, begin, last);
+    if (stop == end)
         string_error(reader, reader->at, 1, "the replacement field was never closed");
-    else if (text[close] != '}')
-        string_error(reader, close, 1, "how a replacement field is written cannot be chosen");
     else if (begin == last)
         string_error(reader, reader->at, close + 1 - reader->at, "the replacement field is empty");
-    bool good = close < end && text[close] == '}' && begin < last;
+    else if (text[stop] != '}')
+        close = read_manner(reader, stop, end, inner, part);
+    bool good = close < end && begin < last;
     reader->at = good ? close + 1 : end;
+    if (good && itself) {
+        strbuf_add(&reader->out, part->text);
+        strbuf_add_bytes(&reader->out, text + from, (size_t)(stop - from));
+        part->text = take_text(reader);
+        part->conversion = part->conversion || part->spec ? part->conversion : 'r';
+        last--;
+        trim(text, &begin, &last);
+    }
     uint32_t start = reader->scan->begin;
-    return good ? (Span){reader->scan->file, start + (uint32_t)begin, start + (uint32_t)last} : span_none();
+    part->field = good ? (Span){reader->scan->file, start + (uint32_t)begin, start + (uint32_t)last} : span_none();
+}
+
+/* The parts of the text from where READER stands to END. INNER: of the specification of a field. */
+static const FormatText *read_format(StringReader *reader, int end, bool raw, bool inner)
+{
+    const char *text = reader->text;
+    Context *ctx = reader->scan->ctx;
+    FormatParts parts = {0};
+    while (reader->at < end) {
+        read_text(reader, next_brace(text, reader->at, end, raw), raw);
+        bool twice = reader->at + 1 < end && text[reader->at] == text[reader->at + 1];
+        if (reader->at < end && (twice || text[reader->at] == '}')) {
+            if (!twice)
+                string_error(reader, reader->at, 1, "'}' closes no replacement field; write '}}' for a brace");
+            strbuf_add_bytes(&reader->out, text + reader->at, 1);
+            reader->at += 1 + twice;
+        } else if (reader->at < end) {
+            FormatPart part = {.text = take_text(reader)};
+            read_field(reader, end, inner, &part);
+            if (part.field.end)
+                vec_push(ctx->arena, &parts, part);
+        }
+    }
+    FormatPart last = {.text = take_text(reader)};
+    vec_push(ctx->arena, &parts, last);
+    FormatText *format = ARENA_NEW(ctx->arena, FormatText);
+    *format = (FormatText){parts.data, parts.count};
+    return format;
 }
 
 const FormatText *scan_format(ScanState *scan, const char *text, int length)
 {
     StringReader reader = open_string(scan, text, length);
-    bool raw = has_prefix(text, 'r');
-    int end = reader.end;
-    VEC(FormatPart) parts = {0};
-    while (reader.at < end) {
-        read_text(&reader, next_brace(text, reader.at, end, raw), raw);
-        bool twice = reader.at + 1 < end && text[reader.at] == text[reader.at + 1];
-        if (reader.at < end && (twice || text[reader.at] == '}')) {
-            if (!twice)
-                string_error(&reader, reader.at, 1, "'}' closes no replacement field; write '}}' for a brace");
-            strbuf_add_bytes(&reader.out, text + reader.at, 1);
-            reader.at += 1 + twice;
-        } else if (reader.at < end) {
-            FormatPart part = {take_text(&reader), read_field(&reader, end)};
-            if (part.field.end)
-                vec_push(scan->ctx->arena, &parts, part);
-        }
-    }
-    FormatPart last = {take_text(&reader), span_none()};
-    vec_push(scan->ctx->arena, &parts, last);
-    FormatText *format = ARENA_NEW(scan->ctx->arena, FormatText);
-    *format = (FormatText){parts.data, parts.count};
-    return format;
+    return read_format(&reader, reader.end, has_prefix(text, 'r'), false);
 }

@@ -14,6 +14,7 @@ typedef enum {
     AST_FLOAT,         /* as.real */
     AST_STRING,        /* as.text: prefixes, quotes and escapes resolved, adjacent literals joined */
     AST_FORMAT,        /* as.list: the strings and expressions of literals of which one has replacement fields */
+    AST_FIELD,         /* as.field: in an AST_FORMAT, a value with how it is written */
     AST_BOOL,          /* as.boolean */
     AST_NONE,          /* None */
     AST_ELLIPSIS,      /* ... */
@@ -32,7 +33,7 @@ typedef enum {
     AST_CONDITIONAL,   /* as.conditional: if_true if condition else if_false */
     AST_LAMBDA,        /* as.lambda */
     AST_STARRED,       /* as.operand: *operand in an argument list, a display or an assignment target */
-    AST_COMPREHENSION, /* as.comprehension: [element for target in iterable if condition ...], or in ( ) */
+    AST_COMPREHENSION, /* as.comprehension: [element for target in iterable if condition ...], or in ( ), or {key: element for ...} */
     /* statements */
     AST_EXPR_STMT,  /* as.operand */
     AST_ASSIGN,     /* as.assign: target0 = target1 = ... = value */
@@ -45,6 +46,7 @@ typedef enum {
     AST_DEF,        /* as.def */
     AST_CLASS,      /* as.class_def */
     AST_RETURN,     /* as.operand, NULL when bare */
+    AST_DELETE, /* as.list: the targets */
     AST_PASS,
     AST_BREAK,
     AST_CONTINUE,
@@ -149,6 +151,10 @@ struct AstNode {
             AstList keys, values; /* of equal length; a NULL key stands for **value */
         } dict;
         struct {
+            const AstNode *value, *spec; /* spec: an AST_STRING or AST_FORMAT, or NULL */
+            char conversion;             /* 'r', 's', 'a' or 0 */
+        } field;
+        struct {
             const AstNode *callee;
             AstList args; /* positional, AST_STARRED included */
             const AstKeyword *keywords;
@@ -191,6 +197,7 @@ struct AstNode {
             const AstNode *body;
         } lambda;
         struct {
+            const AstNode *key; /* of a dict; else NULL */
             const AstNode *element;
             const AstComprehensionClause *clauses;
             int clause_count;

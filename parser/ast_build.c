@@ -323,7 +323,13 @@ const AstNode *ast_lambda(Parse *parse, const AstParams *params, const AstNode *
 
 const AstNode *ast_comprehension(Parse *parse, const AstNode *element, const AstClauses *clauses, Span span)
 {
+    return ast_dict_comprehension(parse, NULL, element, clauses, span);
+}
+
+const AstNode *ast_dict_comprehension(Parse *parse, const AstNode *key, const AstNode *element, const AstClauses *clauses, Span span)
+{
     AstNode *node = node_new(parse, AST_COMPREHENSION, span);
+    node->as.comprehension.key = adopt(parse, node, key);
     node->as.comprehension.element = adopt(parse, node, element);
     node->as.comprehension.clauses = clauses->clauses.data;
     node->as.comprehension.clause_count = clauses->clauses.count;
@@ -344,7 +350,26 @@ const AstNode *ast_wrap(Parse *parse, AstKind kind, const AstNode *operand, Span
     return node;
 }
 
+const AstNode *ast_field(Parse *parse, const AstNode *value, char conversion, const AstNode *spec, Span span)
+{
+    AstNode *node = node_new(parse, AST_FIELD, span);
+    node->as.field.value = adopt(parse, node, value);
+    node->as.field.spec = adopt(parse, node, spec);
+    node->as.field.conversion = conversion;
+    return node;
+}
+
 /* --- statements --- */
+
+const AstNode *ast_delete(Parse *parse, const AstNodes *targets, Span span)
+{
+    AstNode *node = node_new(parse, AST_DELETE, span);
+    node->as.list = adopt_list(parse, node, targets);
+    for (int i = 0; i < node->as.list.count; i++)
+        if (node->as.list.items[i]->kind == AST_STARRED)
+            diag_error(parse->ctx, node->as.list.items[i]->span, "cannot delete %s", ast_kind_name(AST_STARRED));
+    return node;
+}
 
 void ast_check_target(Parse *parse, const AstNode *node)
 {

@@ -90,6 +90,10 @@ const AstNode *ast_conditional(Parse *parse, const AstNode *condition, const Ast
 const AstNode *ast_lambda(Parse *parse, const AstParams *params, const AstNode *body, Span span);
 /* A node of a kind with a single operand: AST_STARRED, AST_EXPR_STMT or AST_RETURN (OPERAND may be NULL). */
 const AstNode *ast_wrap(Parse *parse, AstKind kind, const AstNode *operand, Span span);
+/* VALUE of a replacement field, with how it is written. */
+const AstNode *ast_field(Parse *parse, const AstNode *value, char conversion, const AstNode *spec, Span span);
+const AstNode *ast_delete(Parse *parse, const AstNodes *targets, Span span);
+const AstNode *ast_dict_comprehension(Parse *parse, const AstNode *key, const AstNode *element, const AstClauses *clauses, Span span);
 const AstNode *ast_comprehension(Parse *parse, const AstNode *element, const AstClauses *clauses, Span span);
 /* CHAIN: the targets, then the value. */
 const AstNode *ast_assign(Parse *parse, const AstNodes *chain, Span span);

@@ -26,6 +26,10 @@ AstText *ast_format_add(Parse *parse, AstText *text, const FormatText *format)
         const AstNode *value = part->field.end ? parse_field(parse, part->field) : NULL;
         if (!value)
             continue;
+        if (part->conversion || part->spec) {
+            const AstNode *spec = part->spec ? ast_string(parse, ast_format_add(parse, NULL, part->spec), value->span) : NULL;
+            value = ast_field(parse, value, part->conversion, spec, value->span);
+        }
         AstNodes *parts = text->parts ? text->parts : ast_nodes_empty(parse);
         parts = ast_nodes_add(parse, parts, ast_string(parse, &(AstText){.joined = text->joined}, value->span));
         text->parts = ast_nodes_add(parse, parts, value);

@@ -45,7 +45,7 @@
 %token <format> FORMAT "a formatted string"
 %token RESERVED "a reserved word"
 %token FALSE "'False'" NONE "'None'" TRUE "'True'" AND "'and'" AS "'as'" ASSERT "'assert'" BREAK "'break'" CLASS "'class'" CONTINUE "'continue'"
-%token DEF "'def'" ELIF "'elif'" ELSE "'else'" FOR "'for'" FROM "'from'" IF "'if'" IMPORT "'import'" IN "'in'" IS "'is'" LAMBDA "'lambda'"
+%token DEF "'def'" DEL "'del'" ELIF "'elif'" ELSE "'else'" FOR "'for'" FROM "'from'" IF "'if'" IMPORT "'import'" IN "'in'" IS "'is'" LAMBDA "'lambda'"
 %token NOT "'not'" OR "'or'" PASS "'pass'" RETURN "'return'" WHILE "'while'" WITH "'with'"
 %token POWER "'**'" FLOORDIV "'//'" SHIFT_LEFT "'<<'" SHIFT_RIGHT "'>>'" LE "'<='" GE "'>='" EQ "'=='" NE "'!='" ARROW "'->'" WALRUS "':='"
 %token ELLIPSIS "'...'" ADD_ASSIGN "'+='" SUB_ASSIGN "'-='" MUL_ASSIGN "'*='" DIV_ASSIGN "'/='" FLOORDIV_ASSIGN "'//='" MOD_ASSIGN "'%='"
@@ -127,6 +127,9 @@ simple
     | PASS                              { $$ = ast_leaf(parse, AST_PASS, @$); }
     | BREAK                             { $$ = ast_leaf(parse, AST_BREAK, @$); }
     | CONTINUE                          { $$ = ast_leaf(parse, AST_CONTINUE, @$); }
+    | DEL target                        { $$ = ast_delete(parse, ast_nodes_add(parse, ast_nodes_empty(parse), $2), @$); }
+    | DEL target_items ','              { $$ = ast_delete(parse, $2, @$); }
+    | DEL target_items ',' target       { $$ = ast_delete(parse, ast_nodes_add(parse, $2, $4), @$); }
     | ASSERT expression optional_message { $$ = ast_assert(parse, $2, $3, @$); }
     | IMPORT import_modules             { $$ = ast_import(parse, $2, @$); }
     | FROM dotted_name IMPORT import_names { $$ = ast_import_from(parse, $2, $4, @$); }
@@ -311,8 +314,12 @@ lambda_parameters
 lambda_parameter_items
     : NAME optional_value               { $$ = ast_params_add(parse, NULL, $1, 0, NULL, $2, @1); }
     | '*' NAME                          { $$ = ast_params_add(parse, NULL, $2, 1, NULL, NULL, @2); }
+    | '*'                               { $$ = ast_params_add(parse, NULL, NULL, 1, NULL, NULL, @1); }
+    | POWER NAME                        { $$ = ast_params_add(parse, NULL, $2, 2, NULL, NULL, @2); }
     | lambda_parameter_items ',' NAME optional_value { $$ = ast_params_add(parse, $1, $3, 0, NULL, $4, @3); }
     | lambda_parameter_items ',' '*' NAME { $$ = ast_params_add(parse, $1, $4, 1, NULL, NULL, @4); }
+    | lambda_parameter_items ',' '*'    { $$ = ast_params_add(parse, $1, NULL, 1, NULL, NULL, @3); }
+    | lambda_parameter_items ',' POWER NAME { $$ = ast_params_add(parse, $1, $4, 2, NULL, NULL, @4); }
     ;
 
 or_test
@@ -437,6 +444,7 @@ atom
     | '{' '}'                           { $$ = ast_dict(parse, NULL, @$); }
     | '{' dict_items '}'                { $$ = ast_dict(parse, $2, @$); }
     | '{' dict_items ',' '}'            { $$ = ast_dict(parse, $2, @$); }
+    | '{' expression ':' expression clauses '}' { $$ = ast_dict_comprehension(parse, $2, $4, $5, @$); }
     | '{' elements '}'                  { $$ = ast_list(parse, AST_SET, $2, @$); }
     | '{' elements ',' '}'              { $$ = ast_list(parse, AST_SET, $2, @$); }
     ;

@@ -1,6 +1,7 @@
 /* Attributes of script values: the methods of schedules, modules and lists, and names in Python packages. One that a value does not have is
    an error where it is written, also when nothing calls it. */
-#include "script/script_internal.h"
+#include "script/builtins.h"
+#include "script/methods.h"
 
 #include <string.h>
 
@@ -37,10 +38,9 @@ static NameList attribute_names(Script *script, Value self)
     } else if (object && (object->kind == OBJECT_MODULE || object->kind == OBJECT_FUNC)) {
         for (size_t i = 0; i < sizeof module / sizeof *module; i++)
             vec_push(arena, &names, module[i]);
-    } else if (self.kind == VALUE_LIST && !self.as.list->is_tuple) {
-        vec_push(arena, &names, "append");
-        vec_push(arena, &names, "extend");
     }
+    for (int i = 0; method_name(self, i); i++)
+        vec_push(arena, &names, method_name(self, i));
     return names;
 }
 
@@ -62,6 +62,10 @@ bool script_attribute(Script *script, Value self, const AstNode *node, Value *re
         *result = script_object(script, (Object){.kind = OBJECT_NAMESPACE, .as.path = path});
         return script_known_path(script, path, node->span);
     }
+    if (object && !strcmp(name, "__name__") && (script_is_callable(object) || object->kind == OBJECT_TYPE)) {
+        *result = (Value){.kind = VALUE_STRING, .as.text = context_intern(script->ctx, script_callable_name(object))};
+        return true;
+    }
     NameList names = attribute_names(script, self);
     if (!holds(names.data, (size_t)names.count, name))
         return refuse_attribute(script, self, name, &names, span);
@@ -72,7 +76,7 @@ bool script_attribute(Script *script, Value self, const AstNode *node, Value *re
         return true;
     }
     if (!object)
-        object = script_object(script, (Object){.kind = OBJECT_LIST, .as.list = self.as.list}).as.script;
+        object = script_object(script, (Object){.kind = OBJECT_VALUE, .as.value = self}).as.script;
     *result = script_object(script, (Object){.kind = OBJECT_METHOD, .as.method = {object, name}});
     return true;
 }
@@ -82,6 +86,32 @@ bool script_attribute(Script *script, Value self, const AstNode *node, Value *re
 bool script_is_callable(const Object *object)
 {
     return object->kind == OBJECT_DEF || object->kind == OBJECT_BUILTIN || object->kind == OBJECT_METHOD;
+}
+
+const char *script_callable_name(const Object *object)
+{
+    switch (object->kind) {
+    case OBJECT_DEF: return object->as.def.node->kind == AST_LAMBDA ? "<lambda>" : object->as.def.node->as.def.name;
+    case OBJECT_METHOD: return object->as.method.name;
+    case OBJECT_TYPE: return object->as.path;
+    default: return builtin_name(object->as.builtin);
+    }
+}
+
+const char *script_class_name(Value value)
+{
+    const Object *object = value.kind == VALUE_SCRIPT ? value.as.script : NULL;
+    switch (object ? object->kind : OBJECT_NAMESPACE) {
+    case OBJECT_SCHEDULE: return "Schedule";
+    case OBJECT_MODULE: return "IRModule";
+    case OBJECT_FUNC: return "PrimFunc";
+    case OBJECT_NAMESPACE: return "module";
+    case OBJECT_DEF: return "function";
+    case OBJECT_BUILTIN: return builtin_is_type(builtin_name(object->as.builtin)) ? "type" : "builtin_function_or_method";
+    case OBJECT_METHOD: return "method";
+    case OBJECT_TYPE: return "type";
+    default: return "object";
+    }
 }
 
 bool script_refuse_uncalled(Script *script, const Object *callable, Span span, const char *why)

@@ -1,11 +1,10 @@
 /* The builtin functions of schedule scripts: one table, one function each. */
-#include "script/script_internal.h"
+#include "script/builtins.h"
+#include "script/methods.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef bool (*BuiltinFunction)(Script *script, const Arguments *arguments, Value *result);
 
 static bool integer_argument(Script *script, const Arguments *arguments, int index, int64_t *result)
 {
@@ -114,16 +113,8 @@ static bool builtin_zip(Script *script, const Arguments *arguments, Value *resul
 /* What KEY, a function, gives for ITEM; ITEM itself without one. */
 static bool sort_key(Script *script, const Value *key, Value item, Span span, Value *result)
 {
-    Arguments one = {.positional = &item, .positional_count = 1, .span = span};
     *result = item;
-    if (!key || key->kind == VALUE_NONE)
-        return true;
-    const Object *function = key->kind == VALUE_SCRIPT ? key->as.script : NULL;
-    if (function && function->kind == OBJECT_BUILTIN)
-        return script_call_builtin(script, function->as.builtin, &one, result);
-    if (!function || function->kind != OBJECT_DEF)
-        return script_error(script, key->span, "'key' must be a function of the script, not %s", script_type_phrase(script, *key));
-    return script_call_def(script, function, &one, result);
+    return !key || key->kind == VALUE_NONE || script_call_one(script, *key, item, span, result);
 }
 
 /* The first item with the least key (or, with OP AST_OP_GT, the greatest). */
@@ -267,7 +258,7 @@ static bool builtin_tuple(Script *script, const Arguments *arguments, Value *res
 
 static const struct {
     const char *name;
-    BuiltinFunction run;
+    BuiltinFunction *run;
     int fewest, most;
     const char *keywords[2];
 } builtins[] = {
@@ -285,6 +276,24 @@ static const struct {
     {"int", builtin_int, 1, 1, {0}},
     {"list", builtin_list, 0, 1, {0}},
     {"tuple", builtin_tuple, 0, 1, {0}},
+    {"map", builtin_map, 2, 64, {0}},
+    {"filter", builtin_filter, 2, 2, {0}},
+    {"sorted", builtin_sorted, 1, 1, {"key", "reverse"}},
+    {"any", builtin_any, 1, 1, {0}},
+    {"all", builtin_all, 1, 1, {0}},
+    {"isinstance", builtin_isinstance, 2, 2, {0}},
+    {"type", builtin_type, 1, 1, {0}},
+    {"callable", builtin_callable, 1, 1, {0}},
+    {"float", builtin_float, 0, 1, {0}},
+    {"bool", builtin_bool, 0, 1, {0}},
+    {"dict", builtin_dict, 0, 1, {"*"}},
+    {"divmod", builtin_divmod, 2, 2, {0}},
+    {"round", builtin_round, 1, 2, {0}},
+    {"repr", builtin_repr, 1, 1, {0}},
+    {"pow", builtin_pow, 2, 2, {0}},
+    {"chr", builtin_chr, 1, 1, {0}},
+    {"ord", builtin_ord, 1, 1, {0}},
+    {"format", builtin_format, 1, 2, {0}},
 };
 enum { BUILTIN_COUNT = sizeof builtins / sizeof *builtins };
 
@@ -312,6 +321,7 @@ bool script_call_builtin(Script *script, int builtin, const Arguments *arguments
         return script_error(script, arguments->span, "%s takes %s argument%s, not %d", name, range, most == 1 ? "" : "s",
                             arguments->positional_count);
     }
-    return script_check_keywords(script, name, arguments, most, keywords, keyword_count) &&
+    bool any_keyword = keyword_count && !strcmp(keywords[0], "*");
+    return (any_keyword || script_check_keywords(script, name, arguments, most, keywords, keyword_count)) &&
            builtins[builtin].run(script, arguments, result);
 }

@@ -1,5 +1,5 @@
 /* Calls of functions of the script and of the methods of schedules, modules and lists. Those of Python packages are in package.c. */
-#include "script/script_internal.h"
+#include "script/methods.h"
 
 #include <string.h>
 
@@ -23,10 +23,15 @@ static bool bind_keyword(Script *script, const AstParam *params, int count, cons
         bound[i] = true;
         return true;
     }
-    const char **names = ARENA_ARRAY(script->ctx->arena, const char *, count);
     for (int i = 0; i < count; i++)
-        names[i] = params[i].name;
-    const char *near = diag_closest(arguments->keyword_names[index], names, count);
+        if (params[i].stars == 2)
+            return script_dict_set(script, values[i], (Value){.kind = VALUE_STRING, .as.text = arguments->keyword_names[index]},
+                                   arguments->keywords[index]);
+    VEC(const char *) names = {0};
+    for (int i = 0; i < count; i++)
+        if (params[i].name)
+            vec_push(script->ctx->arena, &names, params[i].name);
+    const char *near = diag_closest(arguments->keyword_names[index], names.data, names.count);
     return script_unknown(script, arguments->keyword_spans[index], near, "there is no parameter '%s'", arguments->keyword_names[index]);
 }
 
@@ -34,16 +39,17 @@ static bool bind_keyword(Script *script, const AstParam *params, int count, cons
 static bool check_parameter(Script *script, const AstParam *params, int index)
 {
     const AstParam *param = &params[index];
-    bool default_before = false, star_before = false;
+    bool default_before = false, star_before = false, stars_before = false;
     for (int i = 0; i < index; i++) {
         if (param->name && params[i].name == param->name)
             return script_error(script, param->span, "the parameter '%s' is named twice", param->name);
         default_before |= params[i].default_value != NULL;
         star_before |= params[i].stars == 1;
+        stars_before |= params[i].stars == 2;
     }
-    if (param->stars == 2)
-        return script_error(script, param->span, "a parameter with '**' is not part of schedule scripts");
-    if (param->stars && star_before)
+    if (stars_before)
+        return script_error(script, param->span, "no parameter may stand behind one with '**'");
+    if (param->stars == 1 && star_before)
         return script_error(script, param->span, "only one parameter may have a '*'");
     if (!param->stars && !star_before && default_before && !param->default_value)
         return script_error(script, param->span, "'%s' needs a default, as a parameter before it has one", param->name);
@@ -65,7 +71,12 @@ static bool bind_parameters(Script *script, const Object *def, const AstParam *p
     int taken = 0;
     bool by_name = false; /* behind a '*' */
     for (int i = 0; i < count; i++) {
-        if (params[i].stars && params[i].name) {
+        if (params[i].stars == 2) {
+            values[i] = script_list(script, NULL, 0, false);
+            values[i].kind = VALUE_DICT;
+            bound[i] = true;
+        } else if (params[i].stars && params[i].name) {
+            by_name = true;
             values[i] = script_list(script, arguments->positional + taken, arguments->positional_count - taken, true);
             taken = arguments->positional_count;
             bound[i] = true;
@@ -316,23 +327,12 @@ bool script_append(Script *script, ValueList *list, const Value *items, int coun
     return true;
 }
 
-/* append and extend change the list itself, as in Python. */
-static bool list_method(Script *script, ValueList *list, Str name, const Arguments *arguments, Value *result)
-{
-    bool append = !strcmp(name, "append");
-    const ValueList *others = append || !arguments->positional_count ? NULL : script_items(script, arguments->positional[0]);
-    if (arguments->positional_count != 1 || arguments->keyword_count || (!append && !others))
-        return script_error(script, arguments->span, append ? "append takes one argument" : "extend takes a list");
-    *result = value_none();
-    return script_append(script, list, append ? arguments->positional : others->items, append ? 1 : others->count, arguments->span);
-}
-
 bool script_call_method(Script *script, const Object *method, const Arguments *arguments, Value *result)
 {
     const Object *self = method->as.method.self;
     Str name = method->as.method.name;
-    if (self->kind == OBJECT_LIST)
-        return list_method(script, self->as.list, name, arguments, result);
+    if (self->kind == OBJECT_VALUE)
+        return method_call(script, self->as.value, name, arguments, result);
     if (self->kind != OBJECT_SCHEDULE)
         return module_method(script, self, name, arguments, result);
     Schedule *sch = self->as.schedule;

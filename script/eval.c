@@ -1,5 +1,5 @@
 /* Expressions of schedule scripts. */
-#include "script/script_internal.h"
+#include "script/text.h"
 
 #include <string.h>
 
@@ -73,6 +73,19 @@ bool script_truth(Value value)
     case VALUE_DICT: return value.as.list->count != 0;
     default: return true;
     }
+}
+
+bool script_condition(Script *script, Value value, Span span, bool *result)
+{
+    *result = script_truth(value);
+    if (value.kind != VALUE_EXPR)
+        return true;
+    int64_t number;
+    if (expr_const_int(value.as.expr, &number)) {
+        *result = number != 0;
+        return true;
+    }
+    return script_error(script, span, "whether this expression holds is not known here; te.all, te.any and te.if_then_else work on expressions");
 }
 
 /* INNER is a part of OUTER. */
@@ -149,8 +162,15 @@ static bool eval_dict(Script *script, const AstNode *node, Value *result)
     result->kind = VALUE_DICT;
     for (int i = 0; i < node->as.dict.keys.count; i++) {
         Value key, value;
-        if (!node->as.dict.keys.items[i])
-            return script_error(script, node->span, "'**' is not part of schedule scripts");
+        if (!node->as.dict.keys.items[i]) {
+            if (!script_eval(script, node->as.dict.values.items[i], &value))
+                return false;
+            if (value.kind != VALUE_DICT)
+                return script_error(script, node->as.dict.values.items[i]->span, "'**' needs a dict, not %s", script_type_phrase(script, value));
+            if (!script_dict_update(script, *result, value, node->span))
+                return false;
+            continue;
+        }
         if (!script_eval(script, node->as.dict.keys.items[i], &key) || !script_eval(script, node->as.dict.values.items[i], &value) ||
             !script_dict_set(script, *result, key, value))
             return false;
@@ -176,7 +196,10 @@ static bool eval_unary(Script *script, const AstNode *node, Value *result)
         return false;
     AstOp op = node->as.unary.op;
     if (op == AST_OP_NOT) {
-        *result = (Value){.kind = VALUE_BOOL, .as.boolean = !script_truth(operand)};
+        bool truth;
+        if (!script_condition(script, operand, node->span, &truth))
+            return false;
+        *result = (Value){.kind = VALUE_BOOL, .as.boolean = !truth};
         return true;
     }
     if (!script_is_number(operand) || (op == AST_OP_INVERT && operand.kind == VALUE_FLOAT))
@@ -214,7 +237,12 @@ static bool eval_bool_op(Script *script, const AstNode *node, Value *result)
     for (int i = 0; i < node->as.bool_op.operands.count; i++) {
         if (!script_eval(script, node->as.bool_op.operands.items[i], result))
             return false;
-        if (script_truth(*result) == (node->as.bool_op.op == AST_OP_OR))
+        bool truth, last = i + 1 == node->as.bool_op.operands.count;
+        if (last)
+            break;
+        if (!script_condition(script, *result, node->span, &truth))
+            return false;
+        if (truth == (node->as.bool_op.op == AST_OP_OR))
             break;
     }
     return true;
@@ -223,8 +251,10 @@ static bool eval_bool_op(Script *script, const AstNode *node, Value *result)
 static bool eval_conditional(Script *script, const AstNode *node, Value *result)
 {
     Value condition;
+    bool truth;
     return script_eval(script, node->as.conditional.condition, &condition) &&
-           script_eval(script, script_truth(condition) ? node->as.conditional.if_true : node->as.conditional.if_false, result);
+           script_condition(script, condition, node->as.conditional.condition->span, &truth) &&
+           script_eval(script, truth ? node->as.conditional.if_true : node->as.conditional.if_false, result);
 }
 
 static bool eval_binary(Script *script, const AstNode *node, Value *result)
@@ -245,18 +275,27 @@ static bool eval_lambda(Script *script, const AstNode *node, Value *result)
 
 typedef VEC(Value) ValueVec;
 
-/* The elements of a comprehension from clause INDEX inwards. */
-static bool eval_clauses(Script *script, const AstNode *node, int index, ValueVec *values)
+/* Adds the element of a comprehension to DICT, or to VALUES where it makes a list. */
+static bool eval_element(Script *script, const AstNode *node, ValueVec *values, Value dict)
 {
-    if (index == node->as.comprehension.clause_count) {
-        Value value;
-        if (values->count == SCRIPT_MOST_ITEMS)
-            return script_error(script, node->span, "the list would have more than %d items", SCRIPT_MOST_ITEMS);
-        if (!script_eval(script, node->as.comprehension.element, &value))
-            return false;
-        vec_push(script->ctx->arena, values, value);
-        return true;
-    }
+    Value key, value;
+    if (values->count == SCRIPT_MOST_ITEMS)
+        return script_error(script, node->span, "the list would have more than %d items", SCRIPT_MOST_ITEMS);
+    if (node->as.comprehension.key && !script_eval(script, node->as.comprehension.key, &key))
+        return false;
+    if (!script_eval(script, node->as.comprehension.element, &value))
+        return false;
+    if (node->as.comprehension.key)
+        return script_dict_set(script, dict, key, value);
+    vec_push(script->ctx->arena, values, value);
+    return true;
+}
+
+/* The elements of a comprehension from clause INDEX inwards. */
+static bool eval_clauses(Script *script, const AstNode *node, int index, ValueVec *values, Value dict)
+{
+    if (index == node->as.comprehension.clause_count)
+        return eval_element(script, node, values, dict);
     const AstComprehensionClause *clause = &node->as.comprehension.clauses[index];
     Value iterable, condition;
     if (!script_eval(script, clause->iterable, &iterable))
@@ -271,9 +310,10 @@ static bool eval_clauses(Script *script, const AstNode *node, int index, ValueVe
         for (int c = 0; c < clause->conditions.count && wanted; c++) {
             if (!script_eval(script, clause->conditions.items[c], &condition))
                 return false;
-            wanted = script_truth(condition);
+            if (!script_condition(script, condition, clause->conditions.items[c]->span, &wanted))
+                return false;
         }
-        if (wanted && !eval_clauses(script, node, index + 1, values))
+        if (wanted && !eval_clauses(script, node, index + 1, values, dict))
             return false;
     }
     return true;
@@ -285,9 +325,13 @@ static bool eval_comprehension(Script *script, const AstNode *node, Value *resul
     inner->outer = outer;
     script->scope = inner;
     ValueVec values = {0};
-    bool ok = eval_clauses(script, node, 0, &values);
+    Value dict = script_list(script, NULL, 0, false);
+    dict.kind = VALUE_DICT;
+    bool ok = eval_clauses(script, node, 0, &values, dict);
     script->scope = outer;
-    if (ok)
+    if (ok && node->as.comprehension.key)
+        *result = dict;
+    else if (ok)
         *result = script_list(script, values.data, values.count, false);
     return ok;
 }
@@ -318,12 +362,26 @@ static bool eval_int(Script *script, const AstNode *node, Value *result)
     return true;
 }
 
+/* Adds the value of a replacement field that says how it is written. */
+static bool add_field(Script *script, const AstNode *node, StrBuf *text)
+{
+    Value value, spec = {.kind = VALUE_STRING, .as.text = ""};
+    return script_eval(script, node->as.field.value, &value) && script_convert(script, value, node->as.field.conversion, &value) &&
+           (!node->as.field.spec || script_eval(script, node->as.field.spec, &spec)) &&
+           script_add_formatted(script, text, value, spec.as.text, node->span);
+}
+
 static bool eval_format(Script *script, const AstNode *node, Value *result)
 {
     StrBuf text = {.arena = script->ctx->arena};
     for (int i = 0; i < node->as.list.count; i++) {
         Value part;
         const char *words;
+        if (node->as.list.items[i]->kind == AST_FIELD) {
+            if (!add_field(script, node->as.list.items[i], &text))
+                return false;
+            continue;
+        }
         if (!script_eval(script, node->as.list.items[i], &part) || !script_text(script, part, &words))
             return false;
         strbuf_add(&text, words);
@@ -371,43 +429,87 @@ bool script_eval(Script *script, const AstNode *node, Value *result)
     return ok;
 }
 
-static bool eval_arguments(Script *script, const AstNode *call, Arguments *arguments)
+typedef struct {
+    VEC(Str) names;
+    VEC(Value) values;
+    VEC(Span) spans;
+} Keywords;
+
+static bool add_keyword(Script *script, Keywords *keywords, Str name, Value value, Span span)
 {
-    int count = call->as.call.keyword_count;
-    Arena *arena = script->ctx->arena;
-    *arguments = (Arguments){.span = call->span, .keyword_count = count};
-    if (!eval_items(script, call->as.call.args, &arguments->positional, &arguments->positional_count))
-        return false;
-    arguments->keywords = ARENA_ARRAY(arena, Value, count);
-    arguments->keyword_names = ARENA_ARRAY(arena, Str, count);
-    arguments->keyword_spans = ARENA_ARRAY(arena, Span, count);
-    for (int i = 0; i < count; i++) {
-        const AstKeyword *keyword = &call->as.call.keywords[i];
-        if (!keyword->name)
-            return script_error(script, keyword->span, "'**' is not part of schedule scripts");
-        for (int j = 0; j < i; j++)
-            if (arguments->keyword_names[j] == keyword->name)
-                return script_error(script, keyword->span, "'%s' is given twice", keyword->name);
-        arguments->keyword_names[i] = keyword->name;
-        arguments->keyword_spans[i] = keyword->span;
-        if (!script_eval(script, keyword->value, &arguments->keywords[i]))
+    for (int j = 0; j < keywords->names.count; j++)
+        if (keywords->names.data[j] == name)
+            return script_error(script, span, "'%s' is given twice", name);
+    vec_push(script->ctx->arena, &keywords->names, name);
+    vec_push(script->ctx->arena, &keywords->values, value);
+    vec_push(script->ctx->arena, &keywords->spans, span);
+    return true;
+}
+
+/* **DICT in a call. */
+static bool spread_keywords(Script *script, Keywords *keywords, Value dict, Span span)
+{
+    if (dict.kind != VALUE_DICT)
+        return script_error(script, span, "'**' needs a dict, not %s", script_type_phrase(script, dict));
+    for (int i = 0; i < dict.as.list->count; i += 2) {
+        Value key = dict.as.list->items[i];
+        if (key.kind != VALUE_STRING)
+            return script_error(script, span, "'**' needs a dict with strings as its keys, not %s", script_type_phrase(script, key));
+        if (!add_keyword(script, keywords, context_intern(script->ctx, key.as.text), dict.as.list->items[i + 1], span))
             return false;
     }
     return true;
 }
 
-bool script_call(Script *script, Value callee, const AstNode *call, Value *result)
+static bool eval_arguments(Script *script, const AstNode *call, Arguments *arguments)
+{
+    Keywords keywords = {0};
+    *arguments = (Arguments){.span = call->span};
+    if (!eval_items(script, call->as.call.args, &arguments->positional, &arguments->positional_count))
+        return false;
+    for (int i = 0; i < call->as.call.keyword_count; i++) {
+        const AstKeyword *keyword = &call->as.call.keywords[i];
+        Value value;
+        if (!script_eval(script, keyword->value, &value))
+            return false;
+        if (!(keyword->name ? add_keyword(script, &keywords, keyword->name, value, keyword->span)
+                            : spread_keywords(script, &keywords, value, keyword->span)))
+            return false;
+    }
+    arguments->keyword_names = keywords.names.data;
+    arguments->keywords = keywords.values.data;
+    arguments->keyword_spans = keywords.spans.data;
+    arguments->keyword_count = keywords.names.count;
+    return true;
+}
+
+static const Object *callable_of(Script *script, Value callee, Span span)
 {
     const Object *object = callee.kind == VALUE_SCRIPT ? callee.as.script : NULL;
-    Arguments arguments;
-    if (!object || !(script_is_callable(object) || object->kind == OBJECT_NAMESPACE))
-        return script_error(script, call->span, "%s cannot be called", script_type_phrase(script, callee));
-    if (!eval_arguments(script, call, &arguments))
+    if (object && (script_is_callable(object) || object->kind == OBJECT_NAMESPACE))
+        return object;
+    script_error(script, span, "%s cannot be called", script_type_phrase(script, callee));
+    return NULL;
+}
+
+bool script_call_value(Script *script, Value callee, const Arguments *arguments, Value *result)
+{
+    const Object *object = callable_of(script, callee, arguments->span);
+    if (!object)
         return false;
+    if (script->depth >= DEEPEST_EVALUATION)
+        return script_error(script, arguments->span, "expressions are nested more than %d deep through calls", DEEPEST_EVALUATION);
     switch (object->kind) {
-    case OBJECT_DEF: return script_call_def(script, object, &arguments, result);
-    case OBJECT_BUILTIN: return script_call_builtin(script, object->as.builtin, &arguments, result);
-    case OBJECT_NAMESPACE: return script_call_namespace(script, object->as.path, &arguments, result);
-    default: return script_call_method(script, object, &arguments, result);
+    case OBJECT_DEF: return script_call_def(script, object, arguments, result);
+    case OBJECT_BUILTIN: return script_call_builtin(script, object->as.builtin, arguments, result);
+    case OBJECT_NAMESPACE: return script_call_namespace(script, object->as.path, arguments, result);
+    default: return script_call_method(script, object, arguments, result);
     }
+}
+
+bool script_call(Script *script, Value callee, const AstNode *call, Value *result)
+{
+    Arguments arguments;
+    return callable_of(script, callee, call->span) && eval_arguments(script, call, &arguments) &&
+           script_call_value(script, callee, &arguments, result);
 }

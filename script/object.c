@@ -1,5 +1,7 @@
 /* Attributes, subscripts and texts of script values. */
-#include "script/script_internal.h"
+#include "script/builtins.h"
+#include "script/methods.h"
+#include "script/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +17,7 @@ enum { LONGEST_TEXT = 1 << 28 };
 const char *script_type_name(Value value)
 {
     static const char *const objects[] = {"schedule",         "module", "function of a module", "module of Python", "function",
-                                          "builtin function", "method", "list"};
+                                          "builtin function", "method", "value", "type"};
     return value.kind == VALUE_SCRIPT ? objects[((const Object *)value.as.script)->kind] : value_type_name(value.kind);
 }
 
@@ -96,6 +98,8 @@ static void add_text(Script *script, StrBuf *text, Value value, bool quoted)
             strbuf_add(text, print_module(script->ctx, object->as.module));
         else if (object && object->kind == OBJECT_FUNC)
             strbuf_add(text, print_func(script->ctx, object->as.func));
+        else if (object && (object->kind == OBJECT_TYPE || object->kind == OBJECT_BUILTIN))
+            strbuf_printf(text, "<class '%s'>", script_callable_name(object));
         else
             strbuf_printf(text, "<%s>", script_type_name(value));
     }
@@ -106,6 +110,8 @@ static void add_text(Script *script, StrBuf *text, Value value, bool quoted)
 static const Object *find_callable(Value value)
 {
     const Object *object = value.kind == VALUE_SCRIPT ? value.as.script : NULL, *found = NULL;
+    if (object && object->kind == OBJECT_BUILTIN && builtin_is_type(builtin_name(object->as.builtin)))
+        return NULL;
     if (object)
         return script_is_callable(object) ? object : NULL;
     for (int i = 0; (value.kind == VALUE_LIST || value.kind == VALUE_DICT) && i < value.as.list->count && !found; i++)
@@ -113,7 +119,7 @@ static const Object *find_callable(Value value)
     return found;
 }
 
-bool script_text(Script *script, Value value, const char **result)
+static bool text_of(Script *script, Value value, bool quoted, const char **result)
 {
     if (!script_can_walk(script, value, value.span))
         return false;
@@ -121,10 +127,20 @@ bool script_text(Script *script, Value value, const char **result)
     if (callable)
         return script_refuse_uncalled(script, callable, value.span, "has no text");
     StrBuf text = {.arena = script->ctx->arena};
-    add_text(script, &text, value, false);
+    add_text(script, &text, value, quoted);
     *result = strbuf_text(&text);
     script->made += (long)(text.length / sizeof value);
     return text.length <= LONGEST_TEXT || script_error(script, value.span, "the text is longer than %d bytes", LONGEST_TEXT);
+}
+
+bool script_text(Script *script, Value value, const char **result)
+{
+    return text_of(script, value, false, result);
+}
+
+bool script_repr(Script *script, Value value, const char **result)
+{
+    return text_of(script, value, true, result);
 }
 
 /* INDEX counted from the end when negative; false when out of COUNT. */
@@ -278,4 +294,30 @@ bool script_assign_item(Script *script, Value container, const AstNode *target, 
         return false;
     container.as.list->items[position] = value;
     return true;
+}
+
+bool script_delete_item(Script *script, Value container, const AstNode *target)
+{
+    const AstNode *index_node = target->as.subscript.index;
+    ValueList *list = container.kind == VALUE_LIST || container.kind == VALUE_DICT ? container.as.list : NULL;
+    Value index, taken;
+    if (!list || (container.kind == VALUE_LIST && list->is_tuple))
+        return script_error(script, target->span, "an item of %s cannot be deleted",
+                            list ? "a tuple" : script_type_phrase(script, container));
+    if (index_node->kind == AST_SLICE) {
+        int64_t count = list->count, lower, upper;
+        if (container.kind == VALUE_DICT || index_node->as.slice.step)
+            return script_error(script, target->span, "such a slice cannot be deleted");
+        if (!slice_bound(script, index_node->as.slice.lower, 0, &lower) || !slice_bound(script, index_node->as.slice.upper, count, &upper))
+            return false;
+        lower = clamp(lower < 0 ? lower + count : lower, 0, count);
+        upper = clamp(upper < 0 ? upper + count : upper, lower, count);
+        memmove(list->items + lower, list->items + upper, sizeof *list->items * (size_t)(count - upper));
+        list->count -= (int)(upper - lower);
+        return true;
+    }
+    if (!script_eval(script, index_node, &index))
+        return false;
+    Arguments pop = {.positional = &index, .positional_count = 1, .span = index_node->span};
+    return method_call(script, container, "pop", &pop, &taken);
 }

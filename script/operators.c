@@ -1,6 +1,6 @@
 /* Operators on script values: Python's arithmetic on ints, floats, strings and lists. Ints have 64 bits; overflow is an error. Comparisons
    are in compare.c. */
-#include "script/script_internal.h"
+#include "script/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -204,6 +204,8 @@ bool script_binary(Script *script, AstOp op, Value left, Value right, Span span,
 {
     if (op == AST_OP_ADD && left.kind == VALUE_STRING && right.kind == VALUE_STRING)
         return join_strings(script, left, right, span, result);
+    if (op == AST_OP_MOD && left.kind == VALUE_STRING)
+        return script_percent(script, left.as.text, right, span, result);
     if (op == AST_OP_ADD && left.kind == VALUE_LIST && right.kind == VALUE_LIST && left.as.list->is_tuple == right.as.list->is_tuple)
         return concatenate(script, left, right, span, result);
     if (op == AST_OP_ADD && left.kind == VALUE_LIST && right.kind == VALUE_LIST)

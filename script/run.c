@@ -89,7 +89,8 @@ static void warn_of_no_step(Script *script, const AstNode *file)
     diag_warning(script->ctx, WARNING_EMPTY_SCHEDULE, begin, "the script makes no step: it leaves the program as it is");
     const Map *globals = &script->globals->values;
     for (int i = 0; i < globals->count; i++) {
-        const Object *def = uncalled_def(script, *(const Value *)globals->entries[i].value);
+        const Value *value = globals->entries[i].value;
+        const Object *def = value ? uncalled_def(script, *value) : NULL;
         if (def)
             diag_note(script->ctx, def->as.def.node->as.def.name_span, "nothing calls '%s'", def->as.def.node->as.def.name);
     }

@@ -38,6 +38,14 @@ static void collect_statement(Script *script, Map *names, const AstNode *node)
         collect_body(script, names, node->as.for_loop.body);
         collect_body(script, names, node->as.for_loop.else_body);
         break;
+    case AST_WHILE:
+        collect_body(script, names, node->as.while_loop.body);
+        collect_body(script, names, node->as.while_loop.else_body);
+        break;
+    case AST_DELETE:
+        for (int i = 0; i < node->as.list.count; i++)
+            collect_target(script, names, node->as.list.items[i]);
+        break;
     case AST_IF:
         collect_body(script, names, node->as.branch.body);
         collect_body(script, names, node->as.branch.else_body);
@@ -96,13 +104,33 @@ void script_set(Script *script, Str name, Value value)
     map_set(script->ctx->arena, &script->scope->values, name, arena_copy(script->ctx->arena, &value, sizeof value));
 }
 
+bool script_delete(Script *script, const AstNode *target)
+{
+    Value container;
+    if (target->kind == AST_TUPLE || target->kind == AST_LIST) {
+        for (int i = 0; i < target->as.list.count; i++)
+            if (!script_delete(script, target->as.list.items[i]))
+                return false;
+        return true;
+    }
+    if (target->kind == AST_SUBSCRIPT)
+        return script_eval(script, target->as.subscript.value, &container) && script_delete_item(script, container, target);
+    if (target->kind != AST_NAME)
+        return script_error(script, target->span, "cannot delete %s in a schedule script", ast_kind_name(target->kind));
+    if (!map_get(&script->scope->values, target->as.name))
+        return script_error(script, target->span, "'%s' has no value to delete", target->as.name);
+    map_set(script->ctx->arena, &script->scope->values, target->as.name, NULL);
+    return true;
+}
+
 /* The known name closest to NAME, for suggestions. */
 static const char *closest_name(const Script *script, Str name)
 {
     VEC(const char *) names = {0};
     for (const Environment *scope = script->scope; scope; scope = scope->outer)
         for (int i = 0; i < scope->values.count; i++)
-            vec_push(script->ctx->arena, &names, (const char *)scope->values.entries[i].key);
+            if (scope->values.entries[i].value)
+                vec_push(script->ctx->arena, &names, (const char *)scope->values.entries[i].key);
     for (int i = 0; builtin_name(i); i++)
         vec_push(script->ctx->arena, &names, builtin_name(i));
     return diag_closest(name, names.data, names.count);

@@ -149,26 +149,57 @@ static Flow run_for(Script *script, const AstNode *node)
     return script_run_body(script, node->as.for_loop.else_body);
 }
 
+static Flow run_while(Script *script, const AstNode *node)
+{
+    while (true) {
+        Value condition;
+        bool truth;
+        if (!script_step(script, node->span) || !script_eval(script, node->as.while_loop.condition, &condition) ||
+            !script_condition(script, condition, node->as.while_loop.condition->span, &truth))
+            return FLOW_ERROR;
+        if (!truth)
+            return script_run_body(script, node->as.while_loop.else_body);
+        script->loops++;
+        Flow flow = script_run_body(script, node->as.while_loop.body);
+        script->loops--;
+        if (flow == FLOW_BREAK)
+            return FLOW_NEXT;
+        if (flow == FLOW_RETURN || flow == FLOW_ERROR)
+            return flow;
+    }
+}
+
 static Flow run_if(Script *script, const AstNode *node)
 {
     Value condition;
-    if (!script_eval(script, node->as.branch.condition, &condition))
+    bool truth;
+    if (!script_eval(script, node->as.branch.condition, &condition) ||
+        !script_condition(script, condition, node->as.branch.condition->span, &truth))
         return FLOW_ERROR;
-    return script_run_body(script, script_truth(condition) ? node->as.branch.body : node->as.branch.else_body);
+    return script_run_body(script, truth ? node->as.branch.body : node->as.branch.else_body);
 }
 
 static bool run_assert(Script *script, const AstNode *node)
 {
     Value condition, message;
-    if (!script_eval(script, node->as.assertion.condition, &condition))
+    bool truth;
+    if (!script_eval(script, node->as.assertion.condition, &condition) || !script_condition(script, condition, node->span, &truth))
         return false;
-    if (script_truth(condition))
+    if (truth)
         return true;
     if (!node->as.assertion.message)
         return script_error(script, node->span, "assertion failed");
     const char *text;
     return script_eval(script, node->as.assertion.message, &message) && script_text(script, message, &text) &&
            script_error(script, node->span, "assertion failed: %s", text);
+}
+
+static bool run_delete(Script *script, const AstNode *node)
+{
+    for (int i = 0; i < node->as.list.count; i++)
+        if (!script_delete(script, node->as.list.items[i]))
+            return false;
+    return true;
 }
 
 /* Of two traces that nothing calls only the last one is applied. */
@@ -286,10 +317,12 @@ static Flow run_statement(Script *script, const AstNode *node)
         break;
     case AST_AUG_ASSIGN: ok = run_aug_assign(script, node); break;
     case AST_FOR: return run_for(script, node);
+    case AST_WHILE: return run_while(script, node);
     case AST_IF: return run_if(script, node);
     case AST_DEF: ok = run_def(script, node); break;
     case AST_CLASS: ok = script_define_program(script, node); break;
     case AST_RETURN: return run_return(script, node);
+    case AST_DELETE: ok = run_delete(script, node); break;
     case AST_PASS: break;
     case AST_BREAK:
     case AST_CONTINUE:

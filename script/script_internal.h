@@ -14,7 +14,8 @@ typedef enum {
     OBJECT_DEF,       /* a function or lambda of the script */
     OBJECT_BUILTIN,   /* len, range, ... */
     OBJECT_METHOD,    /* an object's function, not called yet */
-    OBJECT_LIST,      /* a list whose method is meant */
+    OBJECT_VALUE,     /* a string, list or dict whose method is meant */
+    OBJECT_TYPE,      /* a type that is no builtin function */
 } ObjectKind;
 
 typedef struct Environment Environment;
@@ -24,8 +25,8 @@ typedef struct Object {
         Schedule *schedule;
         const Module *module; /* OBJECT_MODULE */
         const Func *func;
-        Str path; /* OBJECT_NAMESPACE */
-        ValueList *list; /* OBJECT_LIST */
+        Str path; /* OBJECT_NAMESPACE; OBJECT_TYPE: its name */
+        Value value; /* OBJECT_VALUE */
         struct {
             const AstNode *node; /* AST_DEF or AST_LAMBDA */
             const Value *defaults; /* one per parameter, VALUE_NONE where there is none */
@@ -102,6 +103,13 @@ bool script_subscript(Script *script, Value self, const AstNode *node, Value *re
 /* CONTAINER[...] = VALUE, as TARGET, an AST_SUBSCRIPT, says it. */
 bool script_assign_item(Script *script, Value container, const AstNode *target, Value value);
 bool script_dict_set(Script *script, Value dict, Value key, Value value);
+/* Sets what OTHER, a dict or a list of pairs, holds. */
+bool script_dict_update(Script *script, Value dict, Value other, Span span);
+/* del TARGET. */
+bool script_delete(Script *script, const AstNode *target);
+bool script_delete_item(Script *script, Value container, const AstNode *target);
+/* What Python calls the type of an object. */
+const char *script_class_name(Value value);
 /* Adds COUNT items to the end of LIST, which other values may hold. */
 bool script_append(Script *script, ValueList *list, const Value *items, int count, Span span);
 /* VALUE may become a part of LIST: LIST is no part of it. */
@@ -110,6 +118,8 @@ bool script_can_hold(Script *script, const ValueList *list, Value value, Span sp
 bool script_parameters(Script *script, const AstParam *params, int count, Value **defaults);
 /* Calls CALLEE; CALL is the syntax of the call. */
 bool script_call(Script *script, Value callee, const AstNode *call, Value *result);
+/* Calls CALLEE, anything that can be called, with ARGUMENTS. */
+bool script_call_value(Script *script, Value callee, const Arguments *arguments, Value *result);
 bool script_call_def(Script *script, const Object *def, const Arguments *arguments, Value *result);
 bool script_call_builtin(Script *script, int builtin, const Arguments *arguments, Value *result);
 bool script_call_method(Script *script, const Object *method, const Arguments *arguments, Value *result);
@@ -122,6 +132,8 @@ bool script_step(Script *script, Span span);
 Flow script_run_body(Script *script, AstList body);
 
 bool script_truth(Value value);
+/* The same as a condition of a statement or an operator; false after a diagnostic where VALUE, an expression, has no truth yet. */
+bool script_condition(Script *script, Value value, Span span, bool *result);
 bool script_is_number(Value value);
 /* Python's ==. The values are such that script_can_walk allows. */
 bool script_equal(Value left, Value right);
@@ -159,6 +171,8 @@ Value script_list(Script *script, const Value *items, int count, bool is_tuple);
 bool script_text(Script *script, Value value, const char **result);
 /* Functions and methods, which are there to be called. */
 bool script_is_callable(const Object *object);
+/* The name of a function, method or type. */
+const char *script_callable_name(const Object *object);
 /* Refuses CALLABLE at SPAN, where it stands without being called; WHY as in "has no text". Always false. */
 bool script_refuse_uncalled(Script *script, const Object *callable, Span span, const char *why);
 /* "list", "loop", "module", ...: for messages. */

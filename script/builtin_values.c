@@ -1,0 +1,356 @@
+/* Builtin functions about values, types and other functions. */
+#include "script/builtins.h"
+#include "script/methods.h"
+#include "script/text.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const ValueList *items_argument(Script *script, const Arguments *arguments, int index)
+{
+    const ValueList *items = script_items(script, arguments->positional[index]);
+    if (!items)
+        script_error(script, arguments->positional[index].span, "a list is needed here, not %s",
+                     script_type_phrase(script, arguments->positional[index]));
+    return items;
+}
+
+bool script_call_one(Script *script, Value callee, Value argument, Span span, Value *result)
+{
+    Arguments one = {.positional = &argument, .positional_count = 1, .span = span};
+    return script_call_value(script, callee, &one, result);
+}
+
+bool builtin_map(Script *script, const Arguments *arguments, Value *result)
+{
+    int lists = arguments->positional_count - 1, shortest = INT32_MAX;
+    const ValueList **items = ARENA_ARRAY(script->ctx->arena, const ValueList *, lists);
+    for (int i = 0; i < lists; i++) {
+        if (!(items[i] = items_argument(script, arguments, i + 1)))
+            return false;
+        shortest = items[i]->count < shortest ? items[i]->count : shortest;
+    }
+    *result = script_list(script, NULL, 0, false);
+    for (int row = 0; row < shortest; row++) {
+        Value *values = ARENA_ARRAY(script->ctx->arena, Value, lists), item;
+        for (int i = 0; i < lists; i++)
+            values[i] = items[i]->items[row];
+        Arguments call = {.positional = values, .positional_count = lists, .span = arguments->span};
+        if (!script_step(script, arguments->span) || !script_call_value(script, arguments->positional[0], &call, &item) ||
+            !script_append(script, result->as.list, &item, 1, arguments->span))
+            return false;
+    }
+    return true;
+}
+
+bool builtin_filter(Script *script, const Arguments *arguments, Value *result)
+{
+    const ValueList *items = items_argument(script, arguments, 1);
+    *result = script_list(script, NULL, 0, false);
+    for (int i = 0; items && i < items->count; i++) {
+        Value kept = items->items[i];
+        bool wanted, asked = arguments->positional[0].kind != VALUE_NONE;
+        if (asked && !script_call_one(script, arguments->positional[0], items->items[i], arguments->span, &kept))
+            return false;
+        if (!script_step(script, arguments->span) || !script_condition(script, kept, arguments->span, &wanted) ||
+            (wanted && !script_append(script, result->as.list, &items->items[i], 1, arguments->span)))
+            return false;
+    }
+    return items != NULL;
+}
+
+/* --- sorting --- */
+
+typedef struct {
+    Value key, item;
+} Ranked;
+
+/* Merges the sorted halves of ITEMS; ROOM is as large. */
+static bool merge_sort(Script *script, Ranked *items, Ranked *room, int count, bool reverse, Span span)
+{
+    if (count < 2)
+        return true;
+    int half = count / 2;
+    if (!merge_sort(script, items, room, half, reverse, span) || !merge_sort(script, items + half, room, count - half, reverse, span))
+        return false;
+    for (int i = 0, left = 0, right = half; i < count; i++) {
+        bool before = right < count;
+        if (before && left < half &&
+            !script_compare(script, reverse ? AST_OP_GT : AST_OP_LT, items[right].key, items[left].key, span, &before))
+            return false;
+        room[i] = before ? items[right++] : items[left++];
+    }
+    memcpy(items, room, sizeof *items * (size_t)count);
+    return script_step(script, span);
+}
+
+bool script_sort(Script *script, ValueList *list, const Arguments *arguments)
+{
+    const Value *key = script_keyword(arguments, "key"), *backwards = script_keyword(arguments, "reverse");
+    int count = list->count;
+    Ranked *items = ARENA_ARRAY(script->ctx->arena, Ranked, count), *room = ARENA_ARRAY(script->ctx->arena, Ranked, count);
+    script->made += 4L * count;
+    for (int i = 0; i < count; i++) {
+        items[i] = (Ranked){list->items[i], list->items[i]};
+        if (key && key->kind != VALUE_NONE && !script_call_one(script, *key, list->items[i], arguments->span, &items[i].key))
+            return false;
+    }
+    if (!merge_sort(script, items, room, count, backwards && script_truth(*backwards), arguments->span))
+        return false;
+    for (int i = 0; i < count && i < list->count; i++)
+        list->items[i] = items[i].item;
+    return true;
+}
+
+bool builtin_sorted(Script *script, const Arguments *arguments, Value *result)
+{
+    const ValueList *items = items_argument(script, arguments, 0);
+    if (!items)
+        return false;
+    *result = script_list(script, items->items, items->count, false);
+    return script_sort(script, result->as.list, arguments);
+}
+
+/* --- questions --- */
+
+/* Some item's truth is WANTED. */
+static bool look_for(Script *script, const Arguments *arguments, bool wanted, Value *result)
+{
+    const ValueList *items = items_argument(script, arguments, 0);
+    bool found = false;
+    for (int i = 0; items && !found && i < items->count; i++) {
+        bool truth;
+        if (!script_condition(script, items->items[i], arguments->span, &truth))
+            return false;
+        found = truth == wanted;
+    }
+    *result = (Value){.kind = VALUE_BOOL, .as.boolean = found == wanted};
+    return items != NULL;
+}
+
+bool builtin_any(Script *script, const Arguments *arguments, Value *result)
+{
+    return look_for(script, arguments, true, result);
+}
+
+bool builtin_all(Script *script, const Arguments *arguments, Value *result)
+{
+    return look_for(script, arguments, false, result);
+}
+
+bool builtin_callable(Script *script, const Arguments *arguments, Value *result)
+{
+    (void)script;
+    Value value = arguments->positional[0];
+    *result = (Value){.kind = VALUE_BOOL, .as.boolean = value.kind == VALUE_SCRIPT && script_is_callable(value.as.script)};
+    return true;
+}
+
+/* --- types --- */
+
+/* What Python calls the type of VALUE. */
+static const char *type_of(Value value)
+{
+    switch (value.kind) {
+    case VALUE_NONE: return "NoneType";
+    case VALUE_BOOL: return "bool";
+    case VALUE_INT: return "int";
+    case VALUE_FLOAT: return "float";
+    case VALUE_STRING: return "str";
+    case VALUE_LIST: return value.as.list->is_tuple ? "tuple" : "list";
+    case VALUE_DICT: return "dict";
+    case VALUE_LOOP: return "LoopRV";
+    case VALUE_BLOCK: return "BlockRV";
+    case VALUE_EXPR:
+        return value.as.expr->kind == EXPR_VAR ? "Var" : value.as.expr->kind == EXPR_INT ? "IntImm" : value.as.expr->kind == EXPR_FLOAT ? "FloatImm" : "PrimExpr";
+    default: break;
+    }
+    return script_class_name(value);
+}
+
+bool builtin_is_type(const char *name)
+{
+    static const char *const types[] = {"int", "float", "str", "bool", "list", "tuple", "dict"};
+    bool is = false;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        is |= !strcmp(types[i], name);
+    return is;
+}
+
+bool builtin_type(Script *script, const Arguments *arguments, Value *result)
+{
+    const char *name = type_of(arguments->positional[0]);
+    int builtin = builtin_find(name);
+    *result = builtin >= 0 && builtin_is_type(name)
+                  ? script_object(script, (Object){.kind = OBJECT_BUILTIN, .as.builtin = builtin})
+                  : script_object(script, (Object){.kind = OBJECT_TYPE, .as.path = context_intern(script->ctx, name)});
+    return true;
+}
+
+static bool is_instance(Value value, const char *type)
+{
+    const char *own = type_of(value);
+    bool expression = value.kind == VALUE_EXPR && (!strcmp(type, "PrimExpr") || !strcmp(type, "Expr"));
+    return !strcmp(own, type) || expression || (!strcmp(type, "int") && value.kind == VALUE_BOOL) || !strcmp(type, "object");
+}
+
+/* VALUE is of TYPE, a type or a tuple of types. */
+static bool instance_of(Script *script, Value value, Value type, Span span, bool *result)
+{
+    const Object *object = type.kind == VALUE_SCRIPT ? type.as.script : NULL;
+    *result = false;
+    if (type.kind == VALUE_LIST && type.as.list->is_tuple) {
+        for (int i = 0; i < type.as.list->count && !*result; i++)
+            if (!instance_of(script, value, type.as.list->items[i], span, result))
+                return false;
+        return true;
+    }
+    bool is_type = object && object->kind == OBJECT_BUILTIN && builtin_is_type(builtin_name(object->as.builtin));
+    if (!is_type && !(object && (object->kind == OBJECT_TYPE || object->kind == OBJECT_NAMESPACE)))
+        return script_error(script, span, "isinstance needs a type, or a tuple of types, not %s", script_type_phrase(script, type));
+    const char *name = is_type ? builtin_name(object->as.builtin) : object->as.path;
+    *result = is_instance(value, strrchr(name, '.') ? strrchr(name, '.') + 1 : name);
+    return true;
+}
+
+bool builtin_isinstance(Script *script, const Arguments *arguments, Value *result)
+{
+    *result = (Value){.kind = VALUE_BOOL};
+    return instance_of(script, arguments->positional[0], arguments->positional[1], arguments->span, &result->as.boolean);
+}
+
+/* --- conversions --- */
+
+bool builtin_float(Script *script, const Arguments *arguments, Value *result)
+{
+    Value value = arguments->positional_count ? arguments->positional[0] : (Value){.kind = VALUE_INT};
+    *result = (Value){.kind = VALUE_FLOAT};
+    if (value.kind == VALUE_STRING) {
+        char *end;
+        result->as.real = strtod(value.as.text, &end);
+        bool number = end != value.as.text && !end[strspn(end, " \t\n")] && !strpbrk(value.as.text, "xX");
+        return number || script_error(script, value.span, "'%s' is not a number", value.as.text);
+    }
+    int64_t integer;
+    if (value.kind == VALUE_FLOAT)
+        result->as.real = value.as.real;
+    else if (value.kind == VALUE_INT || value.kind == VALUE_BOOL)
+        result->as.real = value.kind == VALUE_INT ? (double)value.as.integer : value.as.boolean;
+    else if (value.kind == VALUE_EXPR && value.as.expr->kind == EXPR_FLOAT)
+        result->as.real = value.as.expr->value.literal;
+    else if (value.kind == VALUE_EXPR && expr_const_int(value.as.expr, &integer))
+        result->as.real = (double)integer;
+    else
+        return script_error(script, value.span, "a number is needed here, not %s", script_type_phrase(script, value));
+    return true;
+}
+
+bool builtin_bool(Script *script, const Arguments *arguments, Value *result)
+{
+    *result = (Value){.kind = VALUE_BOOL};
+    return !arguments->positional_count || script_condition(script, arguments->positional[0], arguments->span, &result->as.boolean);
+}
+
+bool builtin_dict(Script *script, const Arguments *arguments, Value *result)
+{
+    Value none;
+    *result = script_list(script, NULL, 0, false);
+    result->kind = VALUE_DICT;
+    return method_call(script, *result, "update", arguments, &none);
+}
+
+bool builtin_divmod(Script *script, const Arguments *arguments, Value *result)
+{
+    Value parts[2];
+    if (!script_binary(script, AST_OP_FLOORDIV, arguments->positional[0], arguments->positional[1], arguments->span, &parts[0]) ||
+        !script_binary(script, AST_OP_MOD, arguments->positional[0], arguments->positional[1], arguments->span, &parts[1]))
+        return false;
+    *result = script_list(script, parts, 2, true);
+    return true;
+}
+
+bool builtin_round(Script *script, const Arguments *arguments, Value *result)
+{
+    Value value = arguments->positional[0];
+    int64_t digits;
+    bool given = arguments->positional_count > 1 && arguments->positional[1].kind != VALUE_NONE;
+    if (!argument_int(script, arguments, 1, 0, &digits))
+        return false;
+    *result = value;
+    if (value.kind == VALUE_BOOL)
+        *result = (Value){.kind = VALUE_INT, .as.integer = value.as.boolean};
+    if (value.kind != VALUE_FLOAT)
+        return (script_is_number(value) && digits >= 0) || script_error(script, arguments->span, "round needs a float, and at least 0 digits");
+    if (!given && fabs(value.as.real) < 9e18) {
+        *result = (Value){.kind = VALUE_INT, .as.integer = (int64_t)nearbyint(value.as.real)};
+        return true;
+    }
+    if (!given || digits < 0 || digits > 300)
+        return script_error(script, arguments->span, "the number cannot be rounded so");
+    char text[700];
+    snprintf(text, sizeof text, "%.*f", (int)digits, value.as.real);
+    result->as.real = strtod(text, NULL);
+    return true;
+}
+
+bool builtin_repr(Script *script, const Arguments *arguments, Value *result)
+{
+    return script_convert(script, arguments->positional[0], 'r', result);
+}
+
+bool builtin_pow(Script *script, const Arguments *arguments, Value *result)
+{
+    return script_binary(script, AST_OP_POWER, arguments->positional[0], arguments->positional[1], arguments->span, result);
+}
+
+bool builtin_chr(Script *script, const Arguments *arguments, Value *result)
+{
+    int64_t code;
+    if (!argument_int(script, arguments, 0, 0, &code))
+        return false;
+    if (code < 1 || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000))
+        return script_error(script, arguments->span, "%lld is no character", (long long)code);
+    char text[5] = "";
+    if (code < 0x80)
+        text[0] = (char)code;
+    else if (code < 0x800)
+        text[0] = (char)(0xC0 | code >> 6), text[1] = (char)(0x80 | (code & 0x3F));
+    else if (code < 0x10000)
+        text[0] = (char)(0xE0 | code >> 12), text[1] = (char)(0x80 | (code >> 6 & 0x3F)), text[2] = (char)(0x80 | (code & 0x3F));
+    else
+        text[0] = (char)(0xF0 | code >> 18), text[1] = (char)(0x80 | (code >> 12 & 0x3F)), text[2] = (char)(0x80 | (code >> 6 & 0x3F)),
+        text[3] = (char)(0x80 | (code & 0x3F));
+    *result = script_string(script, text);
+    return true;
+}
+
+bool builtin_ord(Script *script, const Arguments *arguments, Value *result)
+{
+    Value value = arguments->positional[0];
+    const unsigned char *text = (const unsigned char *)(value.kind == VALUE_STRING ? value.as.text : "");
+    if (text_characters((const char *)text, strlen((const char *)text)) != 1)
+        return script_error(script, value.span, "ord needs a string of one character");
+    unsigned code = *text, more = code < 0xC0 ? 0 : code < 0xE0 ? 1 : code < 0xF0 ? 2 : 3;
+    code &= more ? 0x3Fu >> more : 0x7Fu;
+    for (text++; more; more--)
+        code = code << 6 | (*text++ & 0x3Fu);
+    *result = (Value){.kind = VALUE_INT, .as.integer = code};
+    return true;
+}
+
+bool builtin_format(Script *script, const Arguments *arguments, Value *result)
+{
+    StrBuf text = {.arena = script->ctx->arena};
+    const char *spec = "";
+    if (arguments->positional_count > 1) {
+        if (arguments->positional[1].kind != VALUE_STRING)
+            return script_error(script, arguments->span, "the format must be a string");
+        spec = arguments->positional[1].as.text;
+    }
+    if (!script_add_formatted(script, &text, arguments->positional[0], spec, arguments->span))
+        return false;
+    *result = script_string(script, strbuf_text(&text));
+    return true;
+}

@@ -1,0 +1,304 @@
+/* The methods of lists, tuples and dicts; and what all methods of values share. */
+#include "script/methods.h"
+#include "script/text.h"
+
+#include <string.h>
+
+bool argument_int(Script *script, const Arguments *arguments, int index, int64_t otherwise, int64_t *result)
+{
+    Value value = index < arguments->positional_count ? arguments->positional[index] : value_none();
+    *result = value.kind == VALUE_NONE ? otherwise : value.kind == VALUE_BOOL ? value.as.boolean : value.as.integer;
+    return value.kind == VALUE_NONE || value.kind == VALUE_INT || value.kind == VALUE_BOOL ||
+           script_error(script, value.span, "an int is needed here, not %s", script_type_phrase(script, value));
+}
+
+static bool list_append(Script *script, Value self, const Arguments *arguments, Value *result)
+{
+    *result = value_none();
+    return script_append(script, self.as.list, arguments->positional, 1, arguments->span);
+}
+
+static bool list_extend(Script *script, Value self, const Arguments *arguments, Value *result)
+{
+    const ValueList *others = script_items(script, arguments->positional[0]);
+    *result = value_none();
+    return others ? script_append(script, self.as.list, others->items, others->count, arguments->span)
+                  : script_error(script, arguments->span, "extend takes a list");
+}
+
+static bool list_insert(Script *script, Value self, const Arguments *arguments, Value *result)
+{
+    ValueList *list = self.as.list;
+    int64_t at;
+    *result = value_none();
+    if (!argument_int(script, arguments, 0, 0, &at) || !script_append(script, list, &arguments->positional[1], 1, arguments->span))
+        return false;
+    int64_t count = list->count - 1;
+    at = at < 0 ? (at + count < 0 ? 0 : at + count) : at > count ? count : at;
+    memmove(list->items + at + 1, list->items + at, sizeof *list->items * (size_t)(count - at));
+    list->items[at] = arguments->positional[1];
+    return true;
+}
+
+static void remove_items(ValueList *list, int64_t at, int count)
+{
+    memmove(list->items + at, list->items + at + count, sizeof *list->items * (size_t)(list->count - at - count));
+    list->count -= count;
+}
+
+static bool list_pop(Script *script, Value self, const Arguments *arguments, Value *result)
+{
+    ValueList *list = self.as.list;
+    int64_t at;
+    if (!argument_int(script, arguments, 0, -1, &at))
+        return false;
+    at += at < 0 ? list->count : 0;
+    if (at < 0 || at >= list->count)
+        return script_error(script, arguments->span, list->count ? "pop: there are only %d items" : "pop: the list is empty", list->count);
+    *result = list->items[at];
+    remove_items(list, at, 1);
+    return true;
+}
+
+/* The position of ITEM in the list; -1: nowhere. */
+static bool position_of(Script *script, Value self, Value item, Span span, int *position)
+{
+    *position = -1;
+    if (!script_can_walk(script, self, span) || !script_can_walk(script, item, span))
+        return false;
+    for (int i = 0; i < self.as.list->count && *position < 0; i++)
+        if (script_equal(self.as.list->items[i], item))
+            *position = i;
+    return true;
+}
+
+static bool list_index(Script *script, Value self, const Arguments *arguments, Value *result)
+{
+    int position;
+    if (!position_of(script, self, arguments->positional[0], arguments->span, &position))
+        return false;
+    *result = (Value){.kind = VALUE_INT, .as.integer = position};
+    return position >= 0 || script_error(script, arguments->span, "the value is not in the list");
+}
+
+static bool list_remove(Script *script, Value self, const Arguments *arguments, Value *result)
+{
+    if (!list_index(script, self, arguments, result))
+        return false;
+    remove_items(self.as.list, result->as.integer, 1);
+    *result = value_none();
+    return true;
+}
+
+static bool list_count(Script *script, Value self, const Arguments *arguments, Value *result)
+{
+    *result = (Value){.kind = VALUE_INT};
+    if (!script_can_walk(script, self, arguments->span) || !script_can_walk(script, arguments->positional[0], arguments->span))
+        return false;
+    for (int i = 0; i < self.as.list->count; i++)
+        result->as.integer += script_equal(self.as.list->items[i], arguments->positional[0]);
+    return true;
+}
+
+static bool list_sort(Script *script, Value self, const Arguments *arguments, Value *result)
+{
+    *result = value_none();
+    return script_sort(script, self.as.list, arguments);
+}
+
+static bool list_reverse(Script *script, Value self, const Arguments *arguments, Value *result)
+{
+    (void)script, (void)arguments;
+    ValueList *list = self.as.list;
+    for (int i = 0, j = list->count - 1; i < j; i++, j--) {
+        Value item = list->items[i];
+        list->items[i] = list->items[j];
+        list->items[j] = item;
+    }
+    *result = value_none();
+    return true;
+}
+
+static bool list_copy(Script *script, Value self, const Arguments *arguments, Value *result)
+{
+    (void)arguments;
+    *result = script_list(script, self.as.list->items, self.as.list->count, false);
+    result->kind = self.kind;
+    return true;
+}
+
+static bool list_clear(Script *script, Value self, const Arguments *arguments, Value *result)
+{
+    (void)script, (void)arguments;
+    self.as.list->count = 0;
+    *result = value_none();
+    return true;
+}
+
+/* --- dicts --- */
+
+static bool find_key(Script *script, Value self, const Arguments *arguments, const Value **found)
+{
+    Value key = arguments->positional[0];
+    if (!script_can_walk(script, key, arguments->span) || !script_can_walk(script, self, arguments->span))
+        return false;
+    *found = script_dict_find(self, key);
+    return true;
+}
+
+static bool dict_get(Script *script, Value self, const Arguments *arguments, Value *result)
+{
+    const Value *found;
+    if (!find_key(script, self, arguments, &found))
+        return false;
+    *result = found ? *found : arguments->positional_count > 1 ? arguments->positional[1] : value_none();
+    return true;
+}
+
+static bool dict_setdefault(Script *script, Value self, const Arguments *arguments, Value *result)
+{
+    const Value *found;
+    if (!find_key(script, self, arguments, &found))
+        return false;
+    *result = found ? *found : arguments->positional_count > 1 ? arguments->positional[1] : value_none();
+    return found || (script_can_hold(script, self.as.list, *result, arguments->span) &&
+                     script_dict_set(script, self, arguments->positional[0], *result));
+}
+
+static bool dict_pop(Script *script, Value self, const Arguments *arguments, Value *result)
+{
+    const Value *found;
+    const char *key;
+    if (!find_key(script, self, arguments, &found))
+        return false;
+    if (!found && arguments->positional_count > 1) {
+        *result = arguments->positional[1];
+        return true;
+    }
+    if (!found)
+        return script_repr(script, arguments->positional[0], &key) && script_error(script, arguments->span, "the dict has no key %s", key);
+    *result = *found;
+    remove_items(self.as.list, found - self.as.list->items - 1, 2);
+    return true;
+}
+
+static bool dict_popitem(Script *script, Value self, const Arguments *arguments, Value *result)
+{
+    ValueList *dict = self.as.list;
+    if (!dict->count)
+        return script_error(script, arguments->span, "popitem: the dict is empty");
+    *result = script_list(script, dict->items + dict->count - 2, 2, true);
+    dict->count -= 2;
+    return true;
+}
+
+/* Every second item of a dict from FROM on; pairs for FROM 2. */
+static bool dict_view(Script *script, Value self, int from, Value *result)
+{
+    const ValueList *dict = self.as.list;
+    *result = script_list(script, NULL, 0, false);
+    result->as.list->items = ARENA_ARRAY(script->ctx->arena, Value, dict->count / 2);
+    result->as.list->count = dict->count / 2;
+    for (int i = 0; i < dict->count; i += 2)
+        result->as.list->items[i / 2] = from == 2 ? script_list(script, dict->items + i, 2, true) : dict->items[i + from];
+    script->made += dict->count;
+    return true;
+}
+
+static bool dict_keys(Script *script, Value self, const Arguments *arguments, Value *result)
+{
+    (void)arguments;
+    return dict_view(script, self, 0, result);
+}
+
+static bool dict_values(Script *script, Value self, const Arguments *arguments, Value *result)
+{
+    (void)arguments;
+    return dict_view(script, self, 1, result);
+}
+
+static bool dict_items(Script *script, Value self, const Arguments *arguments, Value *result)
+{
+    (void)arguments;
+    return dict_view(script, self, 2, result);
+}
+
+bool script_dict_update(Script *script, Value dict, Value other, Span span)
+{
+    const ValueList *items = other.kind == VALUE_DICT ? other.as.list : script_items(script, other);
+    if (!items)
+        return script_error(script, span, "a dict or a list of pairs is needed here, not %s", script_type_phrase(script, other));
+    int count = items->count;
+    for (int i = 0; i < count; i += other.kind == VALUE_DICT ? 2 : 1) {
+        Value pair[2] = {items->items[i], other.kind == VALUE_DICT ? items->items[i + 1] : value_none()};
+        const ValueList *parts = other.kind == VALUE_DICT ? NULL : script_items(script, items->items[i]);
+        if (other.kind != VALUE_DICT && (!parts || parts->count != 2))
+            return script_error(script, span, "item %d is no pair of a key and a value", i);
+        if (parts)
+            memcpy(pair, parts->items, sizeof pair);
+        if (!script_can_hold(script, dict.as.list, pair[1], span) || !script_dict_set(script, dict, pair[0], pair[1]))
+            return false;
+    }
+    return true;
+}
+
+static bool dict_update(Script *script, Value self, const Arguments *arguments, Value *result)
+{
+    *result = value_none();
+    if (arguments->positional_count && !script_dict_update(script, self, arguments->positional[0], arguments->span))
+        return false;
+    for (int i = 0; i < arguments->keyword_count; i++)
+        if (!script_can_hold(script, self.as.list, arguments->keywords[i], arguments->span) ||
+            !script_dict_set(script, self, script_string(script, arguments->keyword_names[i]), arguments->keywords[i]))
+            return false;
+    return true;
+}
+
+#define LIST(name, fewest, most, of_tuples, ...) {VALUE_LIST, #name, list_##name, fewest, most, of_tuples, {__VA_ARGS__}},
+#define DICT(name, fewest, most, ...) {VALUE_DICT, #name, dict_##name, fewest, most, false, {__VA_ARGS__}},
+const ValueMethod container_methods[] = {
+    LIST(append, 1, 1, false, 0) LIST(extend, 1, 1, false, 0) LIST(insert, 2, 2, false, 0) LIST(pop, 0, 1, false, 0)
+    LIST(remove, 1, 1, false, 0) LIST(index, 1, 1, true, 0) LIST(count, 1, 1, true, 0) LIST(sort, 0, 0, false, "key", "reverse")
+    LIST(reverse, 0, 0, false, 0) LIST(copy, 0, 0, false, 0) LIST(clear, 0, 0, false, 0)
+    DICT(get, 1, 2, 0) DICT(items, 0, 0, 0) DICT(keys, 0, 0, 0) DICT(values, 0, 0, 0) DICT(update, 0, 1, "*") DICT(pop, 1, 2, 0)
+    DICT(popitem, 0, 0, 0) DICT(setdefault, 1, 2, 0) {VALUE_DICT, "copy", list_copy, 0, 0, false, {0}},
+    {VALUE_DICT, "clear", list_clear, 0, 0, false, {0}}, {0},
+};
+
+/* --- all methods of values --- */
+
+static bool has_method(Value value, const ValueMethod *method)
+{
+    return method->kind == value.kind && (value.kind != VALUE_LIST || !value.as.list->is_tuple || method->of_tuples);
+}
+
+const ValueMethod *method_find(Value value, const char *name)
+{
+    const ValueMethod *method = value.kind == VALUE_STRING ? string_methods : container_methods;
+    for (; method->name; method++)
+        if (has_method(value, method) && !strcmp(method->name, name))
+            return method;
+    return NULL;
+}
+
+const char *method_name(Value value, int index)
+{
+    const ValueMethod *method = value.kind == VALUE_STRING ? string_methods : container_methods;
+    for (; method->name; method++)
+        if (has_method(value, method) && index-- == 0)
+            return method->name;
+    return NULL;
+}
+
+bool method_call(Script *script, Value self, const char *name, const Arguments *arguments, Value *result)
+{
+    const ValueMethod *method = method_find(self, name);
+    int given = arguments->positional_count, keyword_count = method->keywords[0] ? method->keywords[1] ? 2 : 1 : 0;
+    bool any_keyword = keyword_count && !strcmp(method->keywords[0], "*");
+    if (given < method->fewest || given > method->most) {
+        const char *range = context_internf(script->ctx, method->fewest < method->most ? "%d to %d" : "%d", method->fewest, method->most);
+        return script_error(script, arguments->span, "%s takes %s argument%s, not %d", name, range, method->most == 1 ? "" : "s", given);
+    }
+    return (any_keyword || script_check_keywords(script, name, arguments, method->most, method->keywords, keyword_count)) &&
+           method->run(script, self, arguments, result);
+}
