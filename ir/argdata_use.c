@@ -130,11 +130,15 @@ static bool reads_buffer(Visitor *visitor, const Expr *expr)
     return true;
 }
 
-static bool is_update(const Stmt *stmt)
+/* STORE stores what its buffer was read for, in its value or in a let around it. */
+static bool is_update(const LengthFinder *finder, const Stmt *store)
 {
-    const Buffer *buffer = stmt->as.store.buffer;
+    const Buffer *buffer = store->as.store.buffer;
     Visitor visitor = {.expr = reads_buffer, .data = &buffer};
-    visit_expr(&visitor, stmt->as.store.value);
+    visit_expr(&visitor, store->as.store.value);
+    for (int i = 0; i < finder->path.count && buffer; i++)
+        if (finder->path.data[i]->kind == STMT_LET)
+            visit_expr(&visitor, finder->path.data[i]->as.let.value);
     return !buffer;
 }
 
@@ -143,7 +147,7 @@ static bool length_in_stmt(Visitor *visitor, const Stmt *stmt)
     LengthFinder *finder = visitor->data;
     LoopUse use = {finder, {0}};
     Visitor loops = {.expr = find_loops, .data = &use};
-    if (stmt->kind == STMT_STORE && is_update(stmt)) {
+    if (stmt->kind == STMT_STORE && is_update(finder, stmt)) {
         for (int i = 0; i < stmt->as.store.index_count; i++)
             visit_expr(&loops, stmt->as.store.indices[i]);
         add_length(finder, &use);

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "ir/walk.h"
+#include "passes/analysis/update.h"
 
 /* The match_buffer views of a block and of those below it in its nest, innermost first. */
 typedef struct Views {
@@ -43,41 +44,6 @@ static bool reads_buffer(const Views *views, const Expr *expr, const Buffer *buf
     return search.found;
 }
 
-static bool is_target(const Expr *expr, const Stmt *store)
-{
-    if (expr->kind != EXPR_LOAD || expr->value.buffer != store->as.store.buffer || expr->predicated || store->as.store.mask)
-        return false;
-    for (int i = 0; i < expr->arg_count; i++)
-        if (!expr_equal(expr->args[i], store->as.store.indices[i]))
-            return false;
-    return true;
-}
-
-static bool kind_of_call(const Expr *call, ReduceKind *kind)
-{
-    switch (call->value.op) {
-    case OP_BITWISE_AND: *kind = REDUCE_BITWISE_AND; return true;
-    case OP_BITWISE_OR: *kind = REDUCE_BITWISE_OR; return true;
-    case OP_BITWISE_XOR: *kind = REDUCE_BITWISE_XOR; return true;
-    default: return false;
-    }
-}
-
-static bool kind_of_operator(const Expr *value, ReduceKind *kind)
-{
-    switch ((ExprKind)value->kind) {
-    case EXPR_ADD: *kind = REDUCE_SUM; return true;
-    case EXPR_SUB: *kind = REDUCE_DIFFERENCE; return true;
-    case EXPR_MUL: *kind = REDUCE_PRODUCT; return true;
-    case EXPR_MIN: *kind = REDUCE_MIN; return true;
-    case EXPR_MAX: *kind = REDUCE_MAX; return true;
-    case EXPR_AND: *kind = REDUCE_AND; return true;
-    case EXPR_OR: *kind = REDUCE_OR; return true;
-    case EXPR_CALL: return kind_of_call(value, kind);
-    default: return false;
-    }
-}
-
 static bool index_reads_buffer(const Views *views, const Stmt *store, const Buffer *buffer)
 {
     for (int i = 0; i < store->as.store.index_count; i++)
@@ -86,33 +52,33 @@ static bool index_reads_buffer(const Views *views, const Stmt *store, const Buff
     return false;
 }
 
-/* VALUE, which STORE stores, is target op OPERAND, or OPERAND op target where that is the same. */
-static bool match_operator(const Expr *value, const Stmt *store, ReduceKind *kind, const Expr **operand)
+/* VALUE, which STORE stores, is target op OPERAND, as its form says; OPERAND reads nothing of the target. */
+static bool match_update(Context *ctx, const Views *views, const Expr *value, const Stmt *store, UpdateForm *form)
 {
-    if (!kind_of_operator(value, kind))
-        return false;
-    int side = is_target(value->args[0], store) ? 0 : is_target(value->args[1], store) ? 1 : -1;
-    if (side < 0 || (side == 1 && *kind == REDUCE_DIFFERENCE))
-        return false;
-    *operand = value->args[1 - side];
-    return true;
+    return update_match(ctx, value, store, form) && !reads_buffer(views, form->operand, store->as.store.buffer);
 }
 
-/* Only the plain form target = target op operand (or operand op target, where that is the same) counts. */
-static bool recognize_single(const Views *views, const Stmt *store, Reduction *reduction)
+static void set_target(Reduction *reduction, int index, const Stmt *store, const UpdateForm *form)
 {
-    const Buffer *target = store->as.store.buffer;
-    if (!match_operator(store->as.store.value, store, &reduction->kind, &reduction->operands[0]) ||
-        reads_buffer(views, reduction->operands[0], target) || index_reads_buffer(views, store, target))
+    reduction->targets[index] = store->as.store.buffer;
+    reduction->indices[index] = store->as.store.indices;
+    reduction->index_counts[index] = store->as.store.index_count;
+    reduction->operands[index] = form->operand;
+    reduction->combines[index] = form->combine;
+}
+
+static bool recognize_single(Context *ctx, const Views *views, const Stmt *store, Reduction *reduction)
+{
+    UpdateForm form;
+    if (!match_update(ctx, views, store->as.store.value, store, &form) || index_reads_buffer(views, store, store->as.store.buffer))
         return false;
+    reduction->kind = form.kind;
     reduction->target_count = 1;
-    reduction->targets[0] = store->as.store.buffer;
-    reduction->indices[0] = store->as.store.indices;
-    reduction->index_counts[0] = store->as.store.index_count;
+    set_target(reduction, 0, store, &form);
     return true;
 }
 
-/* --- Two targets: two lets, stored one after the other. argmin and argmax are lets of Select over one comparison --- */
+/* --- Two targets, stored one after the other. argmin and argmax are Selects over one comparison --- */
 
 /* CONDITION chooses the target: value target < operand, or that or else value target == operand and index target < index operand, so that
    of equal values the one with the least index is kept (or, with >, the greatest). Gives the comparison of the values. */
@@ -124,8 +90,8 @@ static const Expr *match_choice(const Expr *condition, const Stmt *index, const 
     if ((compare->kind != EXPR_LT && compare->kind != EXPR_GT) || tie->kind != EXPR_AND)
         return NULL;
     const Expr *equal = tie->args[0], *order = tie->args[1];
-    bool same = equal->kind == EXPR_EQ && is_target(equal->args[0], value) && expr_equal(equal->args[1], compare->args[1]);
-    bool ordered = (order->kind == EXPR_LT || order->kind == EXPR_GT) && is_target(order->args[0], index) &&
+    bool same = equal->kind == EXPR_EQ && update_is_target(equal->args[0], value) && expr_equal(equal->args[1], compare->args[1]);
+    bool ordered = (order->kind == EXPR_LT || order->kind == EXPR_GT) && update_is_target(order->args[0], index) &&
                    expr_equal(order->args[1], operand);
     return same && ordered ? compare : NULL;
 }
@@ -135,7 +101,7 @@ static bool match_selection(const Expr *select, const Stmt *store, const Stmt *v
                             ExprKind *compare)
 {
     const Expr *choice = select->kind == EXPR_SELECT ? match_choice(select->args[0], store, value_store, select->args[2]) : NULL;
-    if (!choice || !is_target(select->args[1], store) || !is_target(choice->args[0], value_store))
+    if (!choice || !update_is_target(select->args[1], store) || !update_is_target(choice->args[0], value_store))
         return false;
     *operand = select->args[2];
     *compared = choice->args[1];
@@ -143,86 +109,84 @@ static bool match_selection(const Expr *select, const Stmt *store, const Stmt *v
     return true;
 }
 
-/* VALUE with a let variable replaced by what it stands for. */
-static const Expr *let_value(const Expr *value, const Var *const *vars, const Expr *const *values, int count)
-{
-    for (int i = 0; value->kind == EXPR_VAR && i < count; i++)
-        if (value->value.var == vars[i])
-            return values[i];
-    return value;
-}
-
-/* The body of a reduction into two targets: the two stores, and their values with the lets around them put in. */
+/* The body of a reduction into two targets: the two stores with the lets around them put in. */
 typedef struct {
     const Stmt *stores[MOST_REDUCED];
-    const Expr *values[MOST_REDUCED];
-    bool at_once; /* lets take both values before the first store; else the second value is taken after it */
+    bool at_once; /* the second value is that from before the first store */
 } PairUpdate;
 
-static bool match_pair_update(const Views *views, const Stmt *body, PairUpdate *update)
+static bool match_pair_update(Context *ctx, const Views *views, const Stmt *body, Subst *lets, PairUpdate *update)
 {
-    const Var *vars[MOST_REDUCED];
-    const Expr *values[MOST_REDUCED];
-    int lets = 0;
-    for (; body->kind == STMT_LET && lets < MOST_REDUCED; body = body->as.let.body) {
-        vars[lets] = body->as.let.var;
-        values[lets++] = body->as.let.value;
-    }
-    update->at_once = lets == MOST_REDUCED;
-    if ((lets && !update->at_once) || body->kind != STMT_SEQ || body->as.seq.count != MOST_REDUCED)
+    if (body->kind != STMT_SEQ || body->as.seq.count != MOST_REDUCED)
         return false;
     for (int i = 0; i < MOST_REDUCED; i++) {
-        update->stores[i] = body->as.seq.items[i];
-        if (update->stores[i]->kind != STMT_STORE)
+        if (body->as.seq.items[i]->kind != STMT_STORE)
             return false;
-        update->values[i] = let_value(update->stores[i]->as.store.value, vars, values, lets);
+        update->stores[i] = subst_stmt(ctx, lets, body->as.seq.items[i]);
     }
-    return memory_of(views, update->stores[0]->as.store.buffer) != memory_of(views, update->stores[1]->as.store.buffer);
+    const Buffer *first = update->stores[0]->as.store.buffer;
+    update->at_once = !reads_buffer(views, body->as.seq.items[1]->as.store.value, first);
+    return memory_of(views, first) != memory_of(views, update->stores[1]->as.store.buffer);
 }
 
+/* UPDATE keeps in its first target the index of what the second one keeps. */
 static bool match_arg_extreme(const PairUpdate *update, Reduction *reduction)
 {
     const Stmt *index = update->stores[0], *value = update->stores[1];
-    const Expr *compared[2];
+    const Expr *compared[2], *values[2] = {index->as.store.value, value->as.store.value};
+    UpdateForm forms[2] = {{0}};
     ExprKind compare[2];
-    if (!update->at_once || !match_selection(update->values[0], index, value, &reduction->operands[0], &compared[0], &compare[0]) ||
-        !match_selection(update->values[1], value, value, &reduction->operands[1], &compared[1], &compare[1]))
+    if (!update->at_once || !match_selection(values[0], index, value, &forms[0].operand, &compared[0], &compare[0]) ||
+        !match_selection(values[1], value, value, &forms[1].operand, &compared[1], &compare[1]))
         return false;
-    if (compare[0] != compare[1] || !expr_equal(compared[0], compared[1]) || !expr_equal(compared[0], reduction->operands[1]) ||
+    if (compare[0] != compare[1] || !expr_equal(compared[0], compared[1]) || !expr_equal(compared[0], forms[1].operand) ||
         compare[0] < EXPR_LT)
         return false;
-    reduction->breaks_ties = update->values[0]->args[0]->kind == EXPR_OR;
+    reduction->breaks_ties = values[0]->args[0]->kind == EXPR_OR;
     reduction->kind = compare[0] == EXPR_GT || compare[0] == EXPR_GE ? REDUCE_ARG_MAX : REDUCE_ARG_MIN;
+    for (int i = 0; i < MOST_REDUCED; i++)
+        set_target(reduction, i, update->stores[i], &forms[i]);
     return true;
 }
 
 /* Two sums that run side by side, as of values and of their squares. */
-static bool match_two_sums(const PairUpdate *update, Reduction *reduction)
+static bool match_two_sums(Context *ctx, const Views *views, const PairUpdate *update, Reduction *reduction)
 {
-    for (int i = 0; i < MOST_REDUCED; i++)
-        if (!match_operator(update->values[i], update->stores[i], &reduction->kind, &reduction->operands[i]) ||
-            reduction->kind != REDUCE_SUM)
+    for (int i = 0; i < MOST_REDUCED; i++) {
+        UpdateForm form;
+        if (!match_update(ctx, views, update->stores[i]->as.store.value, update->stores[i], &form) || form.kind != REDUCE_SUM)
             return false;
+        set_target(reduction, i, update->stores[i], &form);
+    }
+    reduction->kind = REDUCE_SUM;
     return true;
 }
 
-static bool recognize_pair(const Views *views, const Stmt *body, Reduction *reduction)
+static bool recognize_pair(Context *ctx, const Views *views, const Stmt *body, Subst *lets, Reduction *reduction)
 {
     PairUpdate update;
-    if (!match_pair_update(views, body, &update) || (!match_arg_extreme(&update, reduction) && !match_two_sums(&update, reduction)))
+    if (!match_pair_update(ctx, views, body, lets, &update))
+        return false;
+    PairUpdate swapped = {{update.stores[1], update.stores[0]}, update.at_once};
+    if (!match_arg_extreme(&update, reduction) && !match_arg_extreme(&swapped, reduction) &&
+        !match_two_sums(ctx, views, &update, reduction))
         return false;
     reduction->target_count = MOST_REDUCED;
-    for (int i = 0; i < MOST_REDUCED; i++) {
-        const Stmt *store = update.stores[i];
-        reduction->targets[i] = store->as.store.buffer;
-        reduction->indices[i] = store->as.store.indices;
-        reduction->index_counts[i] = store->as.store.index_count;
+    for (int i = 0; i < MOST_REDUCED; i++)
         for (int j = 0; j < MOST_REDUCED; j++)
-            if (reads_buffer(views, reduction->operands[i], update.stores[j]->as.store.buffer) ||
-                index_reads_buffer(views, store, update.stores[j]->as.store.buffer))
+            if (reads_buffer(views, reduction->operands[i], reduction->targets[j]) ||
+                index_reads_buffer(views, update.stores[i], reduction->targets[j]))
                 return false;
-    }
     return true;
+}
+
+/* What lies below the lets of BODY, whose values in terms of what is around BODY are added to LETS. Nothing is stored between them and
+   there, so a let has the value that its expression has there. */
+static const Stmt *below_lets(Context *ctx, const Stmt *body, Subst *lets)
+{
+    for (; body->kind == STMT_LET; body = body->as.let.body)
+        subst_var(ctx, lets, body->as.let.var, subst_expr(ctx, lets, body->as.let.value));
+    return body;
 }
 
 const Reduction *reduction_recognize(Context *ctx, const BlockStmt *block)
@@ -233,7 +197,10 @@ const Reduction *reduction_recognize(Context *ctx, const BlockStmt *block)
         if (body->kind == STMT_BLOCK)
             views = arena_copy(ctx->arena, &(Views){views, &body->as.block}, sizeof *views);
     Reduction reduction = {0};
-    bool found = body->kind == STMT_STORE ? recognize_single(views, body, &reduction) : recognize_pair(views, body, &reduction);
+    Subst lets = {0};
+    body = below_lets(ctx, body, &lets);
+    bool found = body->kind == STMT_STORE ? recognize_single(ctx, views, lets.vars.count ? subst_stmt(ctx, &lets, body) : body, &reduction)
+                                          : recognize_pair(ctx, views, body, &lets, &reduction);
     return found ? arena_copy(ctx->arena, &reduction, sizeof reduction) : NULL;
 }
 

@@ -15,7 +15,7 @@
                                                                    C[vi] = C[vi] + C_rf[vk1, vi]
    The loop is parallel in the first block. Both blocks keep the annotations. Loops further out may hold other
    statements, which must not write what the block reads: the partial results are computed in front of the outermost one.
-   Legal for recognized reductions (sum, product, min, max, and, or,
+   Legal for recognized reductions, however the update is written (sum, product, min, max, and, or,
    bitwise operations, argmin, argmax, two sums side by side), whose updates may be regrouped; for sums, products and bitwise_xor the init
    must be neutral, since it now takes part several times. Every partial result that is combined must have been started: where a T.where
    leaves out all updates of some, as in k0 * 8 + k1 < n with n < 8, those are not combined (T.where(k1 < n) on the second block). */
@@ -309,7 +309,7 @@ static const Stmt *name_lets(Context *ctx, const Stmt *body)
     const Stmt *stores = body;
     while (stores->kind == STMT_LET)
         stores = stores->as.let.body;
-    for (const Stmt *let = body; let->kind == STMT_LET; let = let->as.let.body)
+    for (const Stmt *let = body; let->kind == STMT_LET && stores->kind == STMT_SEQ; let = let->as.let.body)
         for (int i = 0; i < stores->as.seq.count; i++) {
             const Stmt *store = stores->as.seq.items[i];
             if (expr_is_var(store->as.store.value, let->as.let.var))
@@ -411,7 +411,7 @@ static const Stmt *combine_two_sums(Factoring *f, const Combine *combine, Span s
     const Stmt *body = stmt_seq(ctx, stores, reduction->target_count);
     for (int t = reduction->target_count - 1; t >= 0; t--) {
         const Expr *target = expr_load(ctx, reduction->targets[t], reduction->indices[t], reduction->index_counts[t], NULL, span);
-        body = stmt_let(ctx, sums[t], expr_binary(ctx, EXPR_ADD, target, combine->loads[t]), body, span);
+        body = stmt_let(ctx, sums[t], reduction_combine(ctx, reduction, t, target, combine->loads[t]), body, span);
     }
     return body;
 }
@@ -428,9 +428,8 @@ static const Stmt *combining_body(Factoring *f, const Expr *lane)
     const Stmt *body = node_block(f->block)->body;
     if (reduction->target_count == 1) {
         const Expr *target = expr_load(ctx, reduction->targets[0], reduction->indices[0], reduction->index_counts[0], NULL, body->span);
-        const Expr *operands[] = {target, combine.loads[0]};
         return stmt_store(ctx, reduction->targets[0], reduction->indices[0], reduction->index_counts[0],
-                          expr_with_args(ctx, body->as.store.value, operands), NULL, body->span);
+                          reduction_combine(ctx, reduction, 0, target, combine.loads[0]), NULL, body->span);
     }
     if (reduction->kind == REDUCE_SUM)
         return combine_two_sums(f, &combine, body->span);
