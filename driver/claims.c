@@ -70,8 +70,8 @@ static bool has_fault(const FaultList *faults, const Fault *fault)
     return false;
 }
 
-/* What the schedule brought in, besides what was wrong at the same place of SOURCE: the implementation of a tensor intrinsic may. Steps may
-   leave declared regions of blocks around them behind. */
+/* What the schedule brought in, besides what was wrong at the same place of SOURCE: the implementation of a tensor intrinsic may, or a split
+   without its condition. */
 static void check_scheduled_faults(Driver *driver, const Func *source, const Func *scheduled, bool will_run)
 {
     if (source == scheduled || func_is_scalable(scheduled, NULL))
@@ -80,7 +80,7 @@ static void check_scheduled_faults(Driver *driver, const Func *source, const Fun
     if (after.count && source)
         before = faults_collect(driver->ctx, source);
     for (int i = 0; i < after.count; i++)
-        if (!after.data[i].undeclared && !has_fault(&before, &after.data[i]) && !is_reported(driver->ctx, after.data[i].span))
+        if (!has_fault(&before, &after.data[i]) && !is_reported(driver->ctx, after.data[i].span))
             diag_error_or_warning(driver->ctx, will_run, WARNING_FAULTS, after.data[i].span, "in the scheduled program, %s", after.data[i].text);
 }
 

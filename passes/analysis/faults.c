@@ -242,7 +242,6 @@ static void find_undeclared(FaultSearch *search, const Access *access, const Sit
                                numbers_text(ctx, element, access->buffer->ndim), access->write ? "written" : "read", where,
                                left_out ? "" : "declared ", list, block->block->name,
                                left_out ? ", which writes the same buffer: T.reads has to state it" : ""));
-        search->faults.data[search->faults.count - 1].undeclared = true;
         return;
     }
 }

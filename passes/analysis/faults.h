@@ -7,7 +7,6 @@
 typedef struct {
     Span span;
     const char *text; /* "A[16] is read at i = 15, out of the bounds of 'A'"; in ctx->arena */
-    bool undeclared; /* it is outside of declared regions, which change nothing of what runs */
 } Fault;
 typedef VEC(Fault) FaultList;
 

@@ -32,6 +32,7 @@ typedef struct {
     int returned[MOST_SETS];
     int64_t length;      /* how many float values go into a result */
     bool reduces_floats, reordered; /* reordered: an accepted step may have changed the order of a float reduction */
+    bool had_faults;     /* before any step */
     bool copies;         /* an accepted step may have made blocks that copy into scratch */
     bool truncates_floats; /* to integers, which has no bound: a sum that rounds to another float may become another integer */
     int opt_level;       /* that the result is compiled at: by the seed, low ones more often since they take less time */

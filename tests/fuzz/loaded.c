@@ -60,6 +60,7 @@ static void write_placed(Loaded *loaded, int place)
     } else if (place == IN_VIEW) {
         write_line(w, indent, "W = T.match_buffer(%s[%s:%s + 1], (1,), \"%s\", offset_factor=1)", from, number, number, loaded->type);
     } else {
+        loaded->from->compact = true; /* the number counts from where its memory begins */
         write_line(w, indent, "T.reads(%s[0:%s], %s)", from, loaded->extent, number);
         write_line(w, indent, "T.writes(%s[vr])", loaded->target->name);
         write_line(w, indent, "W = T.decl_buffer((1,), \"%s\", data=%s.data, elem_offset=%s)", loaded->type, from, number);

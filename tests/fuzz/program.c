@@ -73,7 +73,7 @@ static void write_declarations(Writer *w, StrBuf *text)
             strbuf_printf(text, "    %s = T.%s()\n", w->extents[i].text, w->index_type);
     for (int i = 0; i < w->tensor_count; i++) {
         const Tensor *tensor = &w->tensors[i];
-        const char *vars = NULL, *layout = tensor->param ? layout_text(w, tensor, &vars) : "";
+        const char *vars = NULL, *layout = tensor->param && !tensor->compact ? layout_text(w, tensor, &vars) : "";
         if (vars)
             strbuf_printf(text, "    %s = T.%s()\n", vars, w->index_type);
         if (tensor->param)

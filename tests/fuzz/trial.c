@@ -143,6 +143,7 @@ bool trial_begin(Trial *trial, const char *program, uint64_t seed)
         return fail(trial, "the program has several functions and no main");
     Visitor visitor = {.expr = note_operations, .stmt = note_float_reduction, .data = trial};
     visit_stmt(&visitor, scheduled_func(trial, trial->source)->body);
+    trial->had_faults = faults_collect(trial->ctx, scheduled_func(trial, trial->source)).count > 0;
     for (int set = 0; set < MOST_SETS; set++)
         if (!begin_set(trial, set, seed))
             return false;
@@ -227,6 +228,13 @@ static bool check_refusal(Trial *trial, DiagMark mark, const Module *before, con
     return ok && (!strcmp(printed, print_module(trial->ctx, before)) || fail(trial, "a refused step changed the program"));
 }
 
+/* A step brings no access in that certainly leaves its buffer or what the blocks around it declare, and no axis that leaves its domain. */
+static bool check_faults(Trial *trial)
+{
+    FaultList faults = faults_collect(trial->ctx, scheduled_func(trial, trial->current));
+    return !faults.count || trial->had_faults || fail(trial, "a step brought a fault: %s", faults.data[0].text);
+}
+
 bool trial_step(Trial *trial, const char *step, bool *accepted)
 {
     Context *ctx = trial->ctx;
@@ -244,7 +252,7 @@ bool trial_step(Trial *trial, const char *step, bool *accepted)
     trial->current = after;
     trial->reordered |= may_reorder(step);
     trial->copies |= makes_copies(step);
-    bool ok = check_text(trial);
+    bool ok = check_text(trial) && check_faults(trial);
     for (int set = 0; ok && set < trial->set_count; set++)
         ok = check_interpreted(trial, set, scheduled_func(trial, trial->current));
     return ok;
