@@ -279,7 +279,7 @@ static bool stray_is_served(Schedule *sch, const CachePlan *plan, const TreeNode
 
 void cache_redirect_strays(Schedule *sch, CachePlan *plan)
 {
-    for (int i = 0; i < plan->stray_count; i++)
+    for (int i = 0; i < plan->stray_count && !plan->for_users; i++)
         /* nodes lie in program order */
         plan->stray_redirected[i] = !plan->writer || (plan->strays[i] >= plan->anchor && stray_is_served(sch, plan, plan->strays[i]));
 }

@@ -27,6 +27,7 @@ typedef struct {
     /* what it copies */
     Region region;     /* of the buffer, in terms of what is around the anchor */
     bool *whole;       /* for each dimension: the cache has the buffer's extent; else just that of the region, and indices are shifted */
+    bool for_users;    /* it is what the users read, so that nobody else may turn to the cache */
     bool part;         /* some dimension is not whole */
     bool *guarded;     /* for each dimension: the region may leave the buffer, so that a guard keeps the copy inside */
     bool any_guarded;
@@ -47,6 +48,9 @@ bool cache_place_behind_writer(Schedule *sch, CachePlan *plan, const TreeNode *c
 void cache_place_at_start(Schedule *sch, CachePlan *plan);
 /* Copies what the writer writes in one iteration of the loops around the anchor. */
 void cache_copy_written(Schedule *sch, CachePlan *plan);
+/* Copies what the users read, where calls in the writer write the buffer and every user comes behind the copy before the writer runs again;
+   else false. */
+bool cache_copy_read(Schedule *sch, CachePlan *plan);
 /* Copies what the scope declares to read of the buffer, or all of it. */
 bool cache_copy_declared(Schedule *sch, CachePlan *plan);
 

@@ -146,30 +146,48 @@ static const Expr *copy_guard(Schedule *sch, const CachePlan *plan, Var *const *
     return guard;
 }
 
-/* What the blocks around the scope declare of the buffer holds all that is needed of it. Where the region is not shown to lie inside of
-   that, a guard keeps the copy there. */
-static const Expr *guard_by_declared(Schedule *sch, const CachePlan *plan, bool copies_in, Var *const *loops, const Expr *guard)
+/* That the copy stays in what DECLARED, a region of a block around the scope, holds, as far as that is not shown and can be said there. */
+static const Expr *inside_declared(Schedule *sch, const CachePlan *plan, Analyzer *an, const Region *declared, Var *const *loops)
 {
     Context *ctx = sch->ctx;
-    Analyzer *an = loops_context(sch, plan->anchor);
-    for (const TreeNode *node = schedule_parent(sch, plan->scope); node; node = schedule_parent(sch, node)) {
-        const BlockStmt *block = node->stmt->kind == STMT_BLOCK ? node_block(node) : NULL;
-        if (!block)
-            continue;
-        const Region *declared = copies_in ? regions_find_only(block->reads, block->read_count, plan->buffer)
-                                           : regions_find_only(block->writes, block->write_count, plan->buffer);
-        for (int d = 0; declared && d < plan->buffer->ndim; d++) {
-            Range range = plan->region.ranges[d], around = declared->ranges[d];
-            const Expr *index = op_add(ctx, range.min, expr_var(ctx, loops[d])), *end = op_add(ctx, around.min, around.extent);
-            if (cache_uses_loop_around_scope(sch, plan, around.min) || cache_uses_loop_around_scope(sch, plan, around.extent))
-                continue; /* it cannot be said here */
-            /* the ends of the buffer are guarded already */
-            if (!expr_is_int(around.min, 0) && !analyzer_prove_less_equal(an, around.min, range.min))
-                guard = op_and(ctx, guard, op_compare(ctx, EXPR_LE, around.min, index));
-            if (!expr_equal(end, plan->buffer->shape[d]) && !analyzer_prove_less_equal(an, op_add(ctx, range.min, range.extent), end))
-                guard = op_and(ctx, guard, op_compare(ctx, EXPR_LT, index, end));
-        }
+    const Expr *guard = expr_bool(ctx, true);
+    for (int d = 0; d < plan->buffer->ndim; d++) {
+        Range range = plan->region.ranges[d], around = declared->ranges[d];
+        const Expr *index = op_add(ctx, range.min, expr_var(ctx, loops[d])), *end = op_add(ctx, around.min, around.extent);
+        if (cache_uses_loop_around_scope(sch, plan, around.min) || cache_uses_loop_around_scope(sch, plan, around.extent))
+            continue; /* it cannot be said here */
+        /* the ends of the buffer are guarded already */
+        if (!expr_is_int(around.min, 0) && !analyzer_prove_less_equal(an, around.min, range.min))
+            guard = op_and(ctx, guard, op_compare(ctx, EXPR_LE, around.min, index));
+        if (!expr_equal(end, plan->buffer->shape[d]) && !analyzer_prove_less_equal(an, op_add(ctx, range.min, range.extent), end))
+            guard = op_and(ctx, guard, op_compare(ctx, EXPR_LT, index, end));
     }
+    return guard;
+}
+
+/* What BLOCK, around the scope, declares of the buffer holds all that is needed of it: what it writes it may read back. What the writer in
+   the scope has written lies in the writes. Where the region is not shown to lie inside of that, a guard keeps the copy there. */
+static const Expr *declared_guard(Schedule *sch, const CachePlan *plan, Analyzer *an, const BlockStmt *block, bool copies_in,
+                                  Var *const *loops)
+{
+    Context *ctx = sch->ctx;
+    const Expr *always = expr_bool(ctx, true);
+    const Region *reads = regions_find_only(block->reads, block->read_count, plan->buffer),
+                 *writes = regions_find_only(block->writes, block->write_count, plan->buffer);
+    if (!copies_in)
+        return writes ? inside_declared(sch, plan, an, writes, loops) : always;
+    if (plan->writer || !reads || (!writes && regions_find(block->writes, block->write_count, plan->buffer)))
+        return always;
+    const Expr *guard = inside_declared(sch, plan, an, reads, loops);
+    return writes ? op_or(ctx, guard, inside_declared(sch, plan, an, writes, loops)) : guard;
+}
+
+static const Expr *guard_by_declared(Schedule *sch, const CachePlan *plan, bool copies_in, Var *const *loops, const Expr *guard)
+{
+    Analyzer *an = loops_context(sch, plan->anchor);
+    for (const TreeNode *node = schedule_parent(sch, plan->scope); node; node = schedule_parent(sch, node))
+        if (node->stmt->kind == STMT_BLOCK)
+            guard = op_and(sch->ctx, guard, declared_guard(sch, plan, an, node_block(node), copies_in, loops));
     return guard;
 }
 

@@ -152,34 +152,37 @@ static void make_cache(Schedule *sch, CachePlan *plan)
     find_guards(sch, plan);
 }
 
-/* The loops around the writer that are below NODE, outermost first. */
-static const TreeNode **writer_loops_below(Schedule *sch, const CachePlan *plan, const TreeNode *node, int *count)
+/* The loops around MEMBER that are below NODE, outermost first. */
+static const TreeNode **loops_below(Schedule *sch, const TreeNode *member, const TreeNode *node, int *count)
 {
     int total, first = 0;
-    const TreeNode **loops = schedule_loops_around(sch, plan->writer, &total);
+    const TreeNode **loops = schedule_loops_around(sch, member, &total);
     while (first < total && schedule_is_under(sch, node, loops[first]))
         first++;
     *count = total - first;
     return loops + first;
 }
 
-/* What the writer declares to write, with its bindings put in, over the loops below the anchor's surroundings. */
+/* REGION of the buffer, which the block at NODE declares, with its bindings put in, over the loops below the anchor's surroundings. */
+static RegionQuery member_query(Schedule *sch, const CachePlan *plan, const TreeNode *node, Region region)
+{
+    int loop_count;
+    const TreeNode **loops = loops_below(sch, node, around_anchor(sch, plan), &loop_count);
+    return (RegionQuery){loops_bound_region(sch, node, region).ranges, plan->buffer->ndim, loops_ranges(sch, loops, loop_count), loop_count,
+                         node_block(node)->predicate};
+}
+
+/* What the writer declares to write. */
 static RegionQuery writer_query(Schedule *sch, const CachePlan *plan)
 {
     const BlockStmt *block = node_block(plan->writer);
-    Region written = loops_bound_region(sch, plan->writer, *regions_find(block->writes, block->write_count, plan->buffer));
-    int loop_count;
-    const TreeNode **loops = writer_loops_below(sch, plan, around_anchor(sch, plan), &loop_count);
-    return (RegionQuery){written.ranges, plan->buffer->ndim, loops_ranges(sch, loops, loop_count), loop_count, block->predicate};
+    return member_query(sch, plan, plan->writer, *regions_find(block->writes, block->write_count, plan->buffer));
 }
 
-void cache_copy_written(Schedule *sch, CachePlan *plan)
+/* Settles the region by SETS, one for each dimension, and makes the cache. */
+static void copy_sets(Schedule *sch, CachePlan *plan, Analyzer *an, const IntSet *sets)
 {
     int ndim = plan->buffer->ndim;
-    RegionQuery query = writer_query(sch, plan);
-    Analyzer *an = analyzer_new(sch->ctx);
-    IntSet *sets = ARENA_ARRAY(sch->ctx->arena, IntSet, ndim);
-    region_upper_bound(an, &query, sets);
     plan->region = region_whole(sch->ctx, plan->buffer);
     Analyzer *running = NULL;
     for (int d = 0; d < ndim; d++) {
@@ -189,6 +192,67 @@ void cache_copy_written(Schedule *sch, CachePlan *plan)
         range->extent = loops_guard_divisors(sch, plan->anchor, &running, range->extent);
     }
     make_cache(sch, plan);
+}
+
+void cache_copy_written(Schedule *sch, CachePlan *plan)
+{
+    RegionQuery query = writer_query(sch, plan);
+    Analyzer *an = analyzer_new(sch->ctx);
+    IntSet *sets = ARENA_ARRAY(sch->ctx->arena, IntSet, plan->buffer->ndim);
+    region_upper_bound(an, &query, sets);
+    copy_sets(sch, plan, an, sets);
+}
+
+/* Adds what the block at USER reads of the buffer to SETS: all of a dimension where that depends on data, or where the block reads the buffer
+   to find out whether it runs, and on what. */
+static void add_user_reads(Schedule *sch, const CachePlan *plan, Analyzer *an, const TreeNode *user, IntSet *sets)
+{
+    const BlockStmt *block = node_block(user);
+    int ndim = plan->buffer->ndim;
+    bool all = stmt_itself_uses_buffer(user->stmt, plan->buffer);
+    IntSet *one = ARENA_ARRAY(sch->ctx->arena, IntSet, ndim);
+    for (int r = 0; r < block->read_count; r++) {
+        if (block->reads[r].buffer != plan->buffer)
+            continue;
+        RegionQuery query = member_query(sch, plan, user, block->reads[r]);
+        region_upper_bound(an, &query, one);
+        for (int d = 0; d < ndim; d++) {
+            bool pure = expr_is_pure(query.ranges[d].min) && expr_is_pure(query.ranges[d].extent);
+            sets[d] = int_set_union(an, sets[d], pure ? one[d] : int_set_everything());
+        }
+    }
+    for (int d = 0; d < ndim && all; d++)
+        sets[d] = int_set_everything();
+}
+
+/* Calls in the writer may write the buffer: what they write is not known. */
+static bool find_opaque_call(Visitor *visitor, const Expr *expr)
+{
+    *(bool *)visitor->data |= expr_is_opaque_call(expr) && expr->value.op != OP_ASSUME;
+    return expr->opaque;
+}
+
+/* The elements that the users read are in the buffer where the copy is made, and stay there until they are read, when the writer has run for
+   the last time before: each user stands behind the copy in the sequence that holds both. So the copy may take them whoever wrote them. */
+bool cache_copy_read(Schedule *sch, CachePlan *plan)
+{
+    bool calls = false;
+    Visitor visitor = {.expr = find_opaque_call, .data = &calls};
+    visit_stmt(&visitor, plan->writer->stmt);
+    const TreeNode *sequence = schedule_parent(sch, plan->anchor);
+    for (int i = 0; i < plan->user_count; i++)
+        calls = calls && plan->users[i] >= plan->anchor && schedule_is_under(sch, plan->users[i], sequence); /* nodes lie in program order */
+    if (!calls)
+        return false;
+    Analyzer *an = analyzer_new(sch->ctx);
+    IntSet *sets = ARENA_ARRAY(sch->ctx->arena, IntSet, plan->buffer->ndim);
+    for (int d = 0; d < plan->buffer->ndim; d++)
+        sets[d] = int_set_nothing();
+    for (int i = 0; i < plan->user_count; i++)
+        add_user_reads(sch, plan, an, plan->users[i], sets);
+    copy_sets(sch, plan, an, sets);
+    plan->for_users = true;
+    return true;
 }
 
 bool cache_copy_declared(Schedule *sch, CachePlan *plan)

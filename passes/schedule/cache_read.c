@@ -11,8 +11,9 @@
    before the first reader behind that block, as deep as both share loops; else it stands at the start of the scope. So it does where the
    readers meant have done all that they read before the writer first runs: without a list, readers on the other side of the writer than the
    block asked for keep to the buffer. What must hold: at most one block writes the buffer; the copied elements are written when the copy
-   runs; every reader that turns to the copy finds there what it reads. A buffer may be declared in the scope, by T.decl_buffer over
-   T.allocate_const too: the copy stands behind the declaration. The copy is guarded where its region may leave the buffer. */
+   runs, or are those that the readers read, where the writer writes by calls; every reader that turns to the copy finds there what it reads.
+   A buffer may be declared in the scope, by T.decl_buffer over T.allocate_const too: the copy stands behind the declaration. The copy is
+   guarded where its region may leave the buffer. */
 #include "passes/schedule/cache.h"
 #include "passes/schedule/concurrency.h"
 #include "passes/schedule/query.h"
@@ -107,6 +108,8 @@ static bool plan_intermediate(Schedule *sch, CachePlan *plan, const TreeNode *bl
     }
     if (!place_copy(sch, plan, listed))
         return false;
+    if (cache_copy_read(sch, plan))
+        return true;
     cache_copy_written(sch, plan);
     bool ok = check_copy_is_written(sch, plan);
     for (int i = 0; i < plan->user_count && ok; i++)
