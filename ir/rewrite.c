@@ -258,9 +258,26 @@ const Stmt *rewrite_stmt_children(Rewriter *rewriter, const Stmt *stmt)
     return copy.kind == STMT_SEQ ? stmt_seq(rewriter->ctx, copy.as.seq.items, copy.as.seq.count) : stmt_new(rewriter->ctx, &copy);
 }
 
+static Buffer *latest_layout(Rewriter *rewriter, Buffer *buffer)
+{
+    return with_new_layout(rewriter->data, buffer);
+}
+
+/* Hooks may have kept parts of STMT as the text has them, with buffers as they were defined: all turn to the new layouts. */
+static const Stmt *with_new_layouts(Rewriter *rewriter, const Stmt *stmt)
+{
+    Rewriter turning = {.ctx = rewriter->ctx, .buffer = latest_layout, .data = rewriter};
+    turning.depth = 1; /* it changes no layout itself */
+    return rewrite_stmt(&turning, stmt);
+}
+
 const Stmt *rewrite_stmt(Rewriter *rewriter, const Stmt *stmt)
 {
+    rewriter->depth++;
     const Stmt *result = rewriter->stmt ? rewriter->stmt(rewriter, stmt) : rewrite_stmt_children(rewriter, stmt);
+    rewriter->depth--;
+    if (rewriter->layouts.count && !rewriter->depth)
+        return with_new_layouts(rewriter, result);
     if (result->kind != STMT_STORE || with_new_layout(rewriter, result->as.store.buffer) == result->as.store.buffer)
         return result;
     Stmt copy = *result;

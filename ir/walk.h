@@ -49,6 +49,7 @@ struct Rewriter {
     Block *(*define_block)(Rewriter *rewriter, Block *block);
     void *data;
     Map layouts; /* of rewrite.c: buffers as they were defined -> with the new layout */
+    int depth;   /* of rewrite.c: statements that are being rewritten */
 };
 const Expr *rewrite_expr(Rewriter *rewriter, const Expr *expr);
 const Expr *rewrite_expr_children(Rewriter *rewriter, const Expr *expr);

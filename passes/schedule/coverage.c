@@ -4,6 +4,7 @@
 #include "passes/schedule/coverage.h"
 
 #include "passes/analysis/access_rows.h"
+#include "passes/analysis/pair.h"
 #include "passes/analysis/witness.h"
 
 typedef struct {
@@ -272,6 +273,22 @@ static bool read_is_written(Coverage *coverage, const TreeNode *writer, const Ac
     return is_all_written(coverage, writer, missing, point);
 }
 
+/* READ names its element by data, within limits (B[J[i] % 16]), and a store of WRITER runs over all between them in each iteration of the loops
+   that both share. */
+static bool read_lies_between(const Coverage *coverage, const TreeNode *writer, const Access *read)
+{
+    for (int i = 0; i < coverage->accesses.count; i++) {
+        const Access *write = &coverage->accesses.data[i];
+        int common = 0;
+        if (!is_write_of(coverage, write, writer) || write->never || !is_certain_store(coverage, write))
+            continue;
+        frame_loops(coverage->ctx, frame_common(write->frame, read->frame), &common);
+        if (access_covers_interval(coverage->ctx, write, read, common, &coverage->sizes))
+            return true;
+    }
+    return false;
+}
+
 static bool read_is_served(Coverage *coverage, const TreeNode *writer, const Access *read, const char **why)
 {
     const Access *write = first_access_below(coverage, writer);
@@ -303,7 +320,8 @@ Answer coverage_all_reads_written(Schedule *sch, const TreeNode *writer, const B
     for (int i = 0; i < coverage.accesses.count; i++) {
         const Access *read = &coverage.accesses.data[i];
         const char *point;
-        if (!is_read_below(read, writer, buffer, part) || read_is_written(&coverage, writer, read, &point))
+        if (!is_read_below(read, writer, buffer, part) || read_is_written(&coverage, writer, read, &point) ||
+            (!point && read_lies_between(&coverage, writer, read)))
             continue;
         if (point)
             return answer_refuted(point);
