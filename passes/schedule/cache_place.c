@@ -203,8 +203,8 @@ void cache_copy_written(Schedule *sch, CachePlan *plan)
     copy_sets(sch, plan, an, sets);
 }
 
-/* Adds what the block at USER reads of the buffer to SETS: all of a dimension where that depends on data, or where the block reads the buffer
-   to find out whether it runs, and on what. */
+/* Adds what the block at USER reads of the buffer to SETS: all of a dimension where that depends on data, or where the block reads the
+   buffer to find out whether it runs, and on what. */
 static void add_user_reads(Schedule *sch, const CachePlan *plan, Analyzer *an, const TreeNode *user, IntSet *sets)
 {
     const BlockStmt *block = node_block(user);
@@ -232,8 +232,9 @@ static bool find_opaque_call(Visitor *visitor, const Expr *expr)
     return expr->opaque;
 }
 
-/* The elements that the users read are in the buffer where the copy is made, and stay there until they are read, when the writer has run for
-   the last time before: each user stands behind the copy in the sequence that holds both. So the copy may take them whoever wrote them. */
+/* The elements that the users read are in the buffer where the copy is made, and stay there until they are read, when the writer has run
+   for the last time before: each user stands behind the copy in the sequence that holds both. So the copy may take them whoever wrote
+   them. */
 bool cache_copy_read(Schedule *sch, CachePlan *plan)
 {
     bool calls = false;
@@ -241,7 +242,7 @@ bool cache_copy_read(Schedule *sch, CachePlan *plan)
     visit_stmt(&visitor, plan->writer->stmt);
     const TreeNode *sequence = schedule_parent(sch, plan->anchor);
     for (int i = 0; i < plan->user_count; i++)
-        calls = calls && plan->users[i] >= plan->anchor && schedule_is_under(sch, plan->users[i], sequence); /* nodes lie in program order */
+        calls = calls && plan->users[i] >= plan->anchor && schedule_is_under(sch, plan->users[i], sequence); /* in program order */
     if (!calls)
         return false;
     Analyzer *an = analyzer_new(sch->ctx);

@@ -273,8 +273,8 @@ static bool read_is_written(Coverage *coverage, const TreeNode *writer, const Ac
     return is_all_written(coverage, writer, missing, point);
 }
 
-/* READ names its element by data, within limits (B[J[i] % 16]), and a store of WRITER runs over all between them in each iteration of the loops
-   that both share. */
+/* READ names its element by data, within limits (B[J[i] % 16]), and a store of WRITER runs over all between them in each iteration of the
+   loops that both share. */
 static bool read_lies_between(const Coverage *coverage, const TreeNode *writer, const Access *read)
 {
     for (int i = 0; i < coverage->accesses.count; i++) {
