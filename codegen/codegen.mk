@@ -10,7 +10,7 @@ LLVM_COMPONENTS := $(foreach target,$(TARGETS),$(target)codegen $(target)asmpars
 
 LLVM_CFLAGS := $(shell $(LLVM_CONFIG) --cppflags 2>/dev/null)
 ifneq ($(filter-out 0,$(LLVM_SHARED)),)
-LLVM_LIBS := $(shell $(LLVM_CONFIG) --link-shared --ldflags --libs 2>/dev/null)
+LLVM_LIBS := $(shell $(LLVM_CONFIG) --link-shared --ldflags --libs 2>/dev/null) -lz
 LLVM_LDFLAGS := -Wl,--gc-sections
 PROGRAM_LDFLAGS :=
 else

@@ -66,12 +66,15 @@ bool driver_check_claims(Driver *driver, const tirc_program *program, bool will_
 /* Errors for what the implementations of MODULE's tensor intrinsics certainly do wrong. */
 void driver_check_intrins(Driver *driver, const Module *module);
 
+/* Chooses the function of MODULE that --run runs, where --func does not: the only one, else main. False after a diagnostic. */
+bool driver_choose_function(Driver *driver, const Module *module);
 /* What --dim names are sizes of functions of MODULE that would run; false after a diagnostic. */
 bool driver_check_sizes(Driver *driver, const Module *module);
 
-/* --- what --interpret, --check and --time do; the exit code --- */
+/* --- what --interpret, --check, --run and --time do; the exit code --- */
 int driver_interpret(Driver *driver);
 int driver_check(Driver *driver);
+int driver_run_function(Driver *driver);
 int driver_time(Driver *driver);
 /* What --remarks does; the exit code. */
 int driver_remarks(Driver *driver);

@@ -325,7 +325,7 @@ static bool expand_words(OptionReader *reader, const char *word, int depth, Word
 
 bool options_view(const Options *options)
 {
-    return options->show || options->print_after.count || options->interpret || options->check || options->time || options->remarks;
+    return options->show || options->print_after.count || options->run || options->interpret || options->check || options->time || options->remarks;
 }
 
 unsigned options_emitted(const Options *options)
@@ -343,6 +343,22 @@ static int count_standard_outputs(const Options *options)
     return count;
 }
 
+/* Options about data say what they are for. */
+static bool data_is_used(Context *ctx, const Options *options)
+{
+    const struct {
+        const char *name;
+        int count;
+    } results[] = {{"--out", options->data_out.count}, {"--expect", options->data_expect.count}, {"--print", options->data_print.count}};
+    bool runs = options->run || options->interpret;
+    for (size_t i = 0; i < sizeof results / sizeof *results; i++)
+        if (results[i].count && !runs)
+            return usage(ctx, "%s is about what --run or --interpret gives", results[i].name);
+    if (options->data_in.count && !(runs || options->check || options->time))
+        return usage(ctx, "--in is for --run, --interpret, --check and --time");
+    return !options->random_inputs || options->run || usage(ctx, "--random-inputs is for --run");
+}
+
 bool options_consistent(Context *ctx, const Options *options)
 {
     if (options->help || options->version)
@@ -354,11 +370,17 @@ bool options_consistent(Context *ctx, const Options *options)
         inputs += !strcmp(options->schedules.data[i], "-");
     for (int i = 0; i < options->inputs.count; i++)
         inputs += !strcmp(options->inputs.data[i], "-");
+    for (int i = 0; i < options->data_in.count; i++) {
+        const char *equals = strchr(options->data_in.data[i], '=');
+        inputs += equals && !strcmp(equals, "=-");
+    }
     if (inputs > 1)
         return usage(ctx, "standard input can be read only once");
     bool several = options->emit & (options->emit - 1) && options->output && !strcmp(options->output, "-");
     if (several || outputs > 1 || (outputs && options_view(options)))
         return usage(ctx, "only one output can go to standard output");
+    if (!data_is_used(ctx, options))
+        return false;
     if (options->show > SHOW_RESULT && !options->schedules.count)
         return usage(ctx, "--show=%s shows the steps of a schedule script: name one with -s, or use --show",
                      options->show == SHOW_STEPS ? "steps" : "diff");

@@ -21,7 +21,7 @@ typedef struct {
     TextList unknown_warnings; /* what -W could not make sense of, as messages */
     TextList option_files; /* the files of @FILE words, each once */
     TextList prefix_maps; /* OLD=NEW */
-    TextList definitions, print_after, load, externs, dims;
+    TextList definitions, print_after, load, externs, dims, data_in, data_out, data_expect, data_print;
     int opt_level;
     unsigned emit; /* EMIT_BIT_* as asked for; 0: not said */
     ShowMode show;
@@ -30,7 +30,7 @@ typedef struct {
     long time; /* how often --time runs a function; 0: not at all; AUTOMATIC_RUNS: for a while */
     WarningSettings warnings;
     ColorMode color;
-    bool debug_info, depfile, depfile_phony, syntax_only, json, verbose, time_report, interpret, check, fp_contract,
+    bool debug_info, depfile, depfile_phony, syntax_only, json, verbose, time_report, run, random_inputs, interpret, check, fp_contract,
         fast_math, no_heap, bounds_check, pic, unwind_tables, version, help;
 } Options;
 

@@ -2,6 +2,7 @@
    emit. */
 #include <string.h>
 
+#include "driver/data.h"
 #include "driver/driver.h"
 #include "ir/scalable.h"
 #include "ir/print.h"
@@ -34,6 +35,8 @@ static int run_program(Driver *driver)
     int code = options->interpret ? driver_interpret(driver) : EXIT_OK;
     if (code == EXIT_OK && options->check)
         code = driver_check(driver);
+    if (code == EXIT_OK && options->run)
+        code = driver_run_function(driver);
     if (code == EXIT_OK && options->time)
         code = driver_time(driver);
     if (code == EXIT_OK && options->remarks)
@@ -45,10 +48,11 @@ static int driver_run(Driver *driver)
 {
     const Options *options = &driver->options;
     bool writes = options_emitted(options) || options->header;
-    bool compiles = options->syntax_only || options->check || options->time || options->remarks || options_emitted(options) & EMIT_BITS_COMPILED;
+    bool compiles = options->syntax_only || options->run || options->check || options->time || options->remarks || options_emitted(options) & EMIT_BITS_COMPILED;
     bool interprets = options->interpret && !compiles; /* which says more of what is wrong, and looks at this afterwards */
     driver->will_run = compiles || options->interpret;
-    if (!read_program(driver) || !driver_check_sizes(driver, driver->program->source) ||
+    if (!read_program(driver) || !driver_choose_function(driver, driver->program->module) ||
+        !driver_check_sizes(driver, driver->program->source) || !data_check_names(driver, driver->program->source) ||
         !(interprets || driver_check_claims(driver, driver->program, compiles)))
         return EXIT_DIAGNOSED;
     driver_note_time(driver, "check axis claims");

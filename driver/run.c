@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "driver/callees.h"
+#include "driver/data.h"
 #include "driver/externs.h"
 #include "driver/run.h"
 #include "ir/argdata.h"
@@ -41,7 +42,7 @@ static bool read_size(Driver *driver, const char *text, ArgSize *size)
     int64_t value = equals ? strtoll(equals + 1, &end, 10) : 0;
     if (!equals || end == equals + 1 || *end || value < 0)
         return driver_error(driver, "--dim takes NAME=SIZE, not '%s'", text);
-    *size = (ArgSize){arena_strndup(driver->ctx->arena, text, (size_t)(equals - text)), value};
+    *size = (ArgSize){arena_strndup(driver->ctx->arena, text, (size_t)(equals - text)), value, NULL};
     return true;
 }
 
@@ -51,6 +52,19 @@ static bool some_function_has(Driver *driver, const Module *module, const char *
         if (run_is_wanted(driver, module->funcs[i]) && argdata_has_size(driver->ctx, module->funcs[i], name))
             return true;
     return false;
+}
+
+bool driver_choose_function(Driver *driver, const Module *module)
+{
+    Options *options = &driver->options;
+    if (!options->run || options->func || !module->func_count)
+        return true;
+    const Func *chosen = module->func_count == 1 ? module->funcs[0] : module_find(module, "main");
+    if (!chosen)
+        return driver_error(driver, "the program has %d functions and none is called main: --func=NAME says which one --run runs",
+                            module->func_count);
+    options->func = chosen->name;
+    return true;
 }
 
 bool driver_check_sizes(Driver *driver, const Module *module)
@@ -75,8 +89,10 @@ ArgData *run_new_arguments(Driver *driver, const Func *func)
     for (int i = 0; i < dims->count; i++)
         if (read_size(driver, dims->data[i], &sizes[count]) && argdata_has_size(driver->ctx, func, sizes[count].name))
             count++;
-    ArgOptions options = {(uint64_t)driver->options.seed, sizes, count};
-    return argdata_new(driver->ctx, func, &options);
+    bool complete = driver->options.run && !driver->options.random_inputs;
+    ArgOptions options = {.seed = (uint64_t)driver->options.seed, .sizes = sizes, .size_count = count, .complete = complete,
+                          .zero_outputs = driver->options.run};
+    return data_add_inputs(driver, func, &options) ? argdata_new(driver->ctx, func, &options) : NULL;
 }
 
 /* --- progress, on a terminal --- */
@@ -138,6 +154,16 @@ static bool interpret(Driver *driver, const Module *module, const Func *func, co
     return ok;
 }
 
+/* The values of all parameters in short, where the command line does not say what it wants to know. */
+static void print_values(Driver *driver, const Func *func, const ArgData *data)
+{
+    const Options *options = &driver->options;
+    if (options->data_out.count || options->data_expect.count || options->data_print.count)
+        return;
+    fprintf(driver->out, "%s(seed %ld)\n", func->name, options->seed);
+    argdata_print(data, driver->out);
+}
+
 int driver_interpret(Driver *driver)
 {
     const Module *module = driver->program->module;
@@ -153,8 +179,8 @@ int driver_interpret(Driver *driver)
             return EXIT_DIAGNOSED;
         bool fine = interpret(driver, module, func, data, true);
         if (fine) {
-            fprintf(driver->out, "%s(seed %ld)\n", func->name, driver->options.seed);
-            argdata_print(data, driver->out);
+            print_values(driver, func, data);
+            fine = data_finish(driver, func, data);
         }
         ok &= fine;
         argdata_free(data);
@@ -263,6 +289,32 @@ static bool run_function(Driver *driver, const Module *module, const Func *func,
         return false;
     JitFunction function = jit_find(*jit, func_signature(driver->ctx, func)->symbol);
     return function && run_call(driver, function, func->name, data);
+}
+
+/* --- --run --- */
+
+static bool run_on_data(Driver *driver, const Module *module, const Func *func, Jit **jit)
+{
+    ArgData *data = run_new_arguments(driver, func);
+    if (!data)
+        return false;
+    bool ok = run_function(driver, module, func, data, jit);
+    const Param *damaged = argdata_damaged(data);
+    if (ok && damaged)
+        ok = driver_error(driver, "%s: the program writes outside of '%s'", func->name, damaged->buffer->name);
+    ok = ok && data_finish(driver, func, data);
+    argdata_free(data);
+    return ok;
+}
+
+int driver_run_function(Driver *driver)
+{
+    const Module *module = driver->program->module;
+    Jit *jit = NULL;
+    bool ok = run_check_wanted(driver, module) && run_on_data(driver, module, module_find(module, driver->options.func), &jit);
+    if (jit)
+        jit_close(jit);
+    return ok ? EXIT_OK : EXIT_DIAGNOSED;
 }
 
 /* --- --check --- */

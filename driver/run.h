@@ -9,7 +9,7 @@
 bool run_is_wanted(const Driver *driver, const Func *func);
 /* MODULE holds a function to run. False after a diagnostic. */
 bool run_check_wanted(Driver *driver, const Module *module);
-/* Random arguments by --seed and --dim NAME=SIZE; NULL after a diagnostic. Release with argdata_free. */
+/* The arguments that --in and --dim give, others by --seed; NULL after a diagnostic. Release with argdata_free. */
 ArgData *run_new_arguments(Driver *driver, const Func *func);
 /* A process image with MODULE compiled; NULL after diagnostics. Release with jit_close. */
 Jit *run_compile(Driver *driver, const Module *module);

@@ -68,15 +68,29 @@ Map argdata_values(const ArgData *data)
     return values;
 }
 
-static bool is_named(const Var *var, const char *name)
+bool argdata_is_named(const Var *var, const char *name)
 {
     return !strcmp(var->name, name) || (var->stated_name && !strcmp(var->stated_name, name));
 }
 
-static const ArgSize *find_size(const ArgOptions *options, const Var *var)
+int argdata_find_parameter(const Func *func, const char *name)
+{
+    int found = ARGDATA_UNKNOWN;
+    for (int i = 0; i < func->param_count; i++) {
+        const Param *param = &func->params[i];
+        if (!argdata_is_named(param->param, name) && !(param->buffer && !strcmp(param->buffer->name, name)))
+            continue;
+        if (found >= 0)
+            return ARGDATA_AMBIGUOUS;
+        found = i;
+    }
+    return found;
+}
+
+const ArgSize *argdata_find_size(const ArgOptions *options, const Var *var)
 {
     for (int i = 0; i < options->size_count; i++)
-        if (is_named(var, options->sizes[i].name))
+        if (options->sizes[i].var ? options->sizes[i].var == var : argdata_is_named(var, options->sizes[i].name))
             return &options->sizes[i];
     return NULL;
 }
@@ -84,7 +98,7 @@ static const ArgSize *find_size(const ArgOptions *options, const Var *var)
 static int64_t choose_size(const ArgOptions *options, const Var *var, uint64_t *random)
 {
     int64_t drawn = 1 + random_below(random, LARGEST_DEFAULT_SIZE);
-    const ArgSize *size = find_size(options, var);
+    const ArgSize *size = argdata_find_size(options, var);
     return size ? size->value : drawn;
 }
 
@@ -94,6 +108,17 @@ static bool buffer_mentions(const Buffer *buffer, const Var *var)
         if (expr_uses_var(buffer->shape[i], var) || (buffer->strides && expr_uses_var(buffer->strides[i], var)))
             return true;
     return expr_uses_var(buffer->elem_offset, var);
+}
+
+bool argdata_shapes_use(const Func *func, const Var *var)
+{
+    for (int p = 0; p < func->param_count; p++) {
+        const Buffer *buffer = func->params[p].buffer;
+        for (int i = 0; buffer && i < buffer->ndim; i++)
+            if (expr_uses_var(buffer->shape[i], var))
+                return true;
+    }
+    return false;
 }
 
 static bool is_size(const Func *func, const Var *var)
@@ -108,10 +133,10 @@ bool argdata_has_size(Context *ctx, const Func *func, const char *name)
 {
     const Signature *signature = func_signature(ctx, func);
     for (int i = 0; i < signature->dim_count; i++)
-        if (is_named(signature->dims[i], name))
+        if (argdata_is_named(signature->dims[i], name))
             return true;
     for (int i = 0; i < func->param_count; i++)
-        if (!func->params[i].buffer && dtype_is_integer(func->params[i].param->dtype) && is_named(func->params[i].param, name))
+        if (!func->params[i].buffer && dtype_is_integer(func->params[i].param->dtype) && argdata_is_named(func->params[i].param, name))
             return true;
     return false;
 }
@@ -227,7 +252,7 @@ static int64_t compact_stride(const ArgItem *item, int dim)
 static void choose_strides(ArgData *data, const ArgOptions *options)
 {
     for (int k = 0; k < data->signature->dim_count; k++)
-        for (int p = 0; p < data->func->param_count && !find_size(options, data->signature->dims[k]); p++) {
+        for (int p = 0; p < data->func->param_count && !argdata_find_size(options, data->signature->dims[k]); p++) {
             const Buffer *buffer = data->func->params[p].buffer;
             for (int i = 0; buffer && buffer->strides && i < buffer->ndim; i++) {
                 int64_t stride = expr_is_var(buffer->strides[i], data->signature->dims[k]) ? compact_stride(&data->items[p], i) : 0;
@@ -294,7 +319,7 @@ static void choose_sizes(ArgData *data, const ArgOptions *options, uint64_t *ran
         InterpValue *scalar = &data->items[i].arg.scalar;
         if (data->func->params[i].buffer || !dtype_is_integer(var->dtype))
             continue;
-        data->items[i].chosen = is_size(data->func, var) || find_size(options, var);
+        data->items[i].chosen = is_size(data->func, var) || argdata_find_size(options, var);
         if (data->items[i].chosen)
             scalar->as.integer = choose_size(options, var, random);
     }
@@ -303,16 +328,9 @@ static void choose_sizes(ArgData *data, const ArgOptions *options, uint64_t *ran
 /* Variables that are strides or offsets only are laid out, not drawn. */
 static void clear_layout_dims(ArgData *data, const ArgOptions *options)
 {
-    for (int k = 0; k < data->signature->dim_count; k++) {
-        bool in_shape = false;
-        for (int p = 0; p < data->func->param_count; p++) {
-            const Buffer *buffer = data->func->params[p].buffer;
-            for (int i = 0; buffer && i < buffer->ndim; i++)
-                in_shape |= expr_uses_var(buffer->shape[i], data->signature->dims[k]);
-        }
-        if (!in_shape && !find_size(options, data->signature->dims[k]))
+    for (int k = 0; k < data->signature->dim_count; k++)
+        if (!argdata_shapes_use(data->func, data->signature->dims[k]) && !argdata_find_size(options, data->signature->dims[k]))
             data->dims[k] = 0;
-    }
 }
 
 static bool lay_out(ArgData *data, const ArgOptions *options)
@@ -346,21 +364,26 @@ static void fill_scalar(ArgItem *item, const ArgUse *use, uint64_t random)
         item->arg.scalar.as.integer = random_integer(t, use, &random);
 }
 
-static void fill_items(ArgData *data)
+static void fill_items(ArgData *data, const ArgOptions *options)
 {
     ArgUse uses[data->func->param_count + 1];
     argdata_find_uses(data, uses);
     for (int i = 0; i < data->func->param_count; i++) {
         ArgItem *item = &data->items[i];
+        const ArgArray *given = argdata_given(data, options, i);
         uint64_t random = hash_mix(data->seed, (uint64_t)i + 1);
         if (!item->param->buffer) {
             fill_scalar(item, &uses[i], random);
-            continue;
+        } else {
+            item_allocate(item);
+            item->output = data->signature->written[i];
+            item->arg.unwritten = item->output && !data->signature->read[i] && !given;
+            fill_item(item, &uses[i], random);
+            if (item->arg.unwritten && options->zero_outputs)
+                memset(item->arg.data, 0, (size_t)item->arg.bytes);
         }
-        item_allocate(item);
-        item->output = data->signature->written[i];
-        item->arg.unwritten = item->output && !data->signature->read[i];
-        fill_item(item, &uses[i], random);
+        if (given)
+            argdata_take(data, given, i);
     }
 }
 
@@ -386,13 +409,14 @@ ArgData *argdata_new(Context *ctx, const Func *func, const ArgOptions *options)
     uint64_t random = options->seed;
     for (int i = 0; i < func->param_count; i++)
         data->items[i].param = &func->params[i];
-    if (has_bare_handle(data) || !check_names(data, options))
+    ArgOptions all;
+    if (has_bare_handle(data) || !check_names(data, options) || !argdata_find_sizes(data, options, &all))
         return NULL;
-    choose_sizes(data, options, &random);
-    clear_layout_dims(data, options);
-    if (!lay_out(data, options))
+    choose_sizes(data, &all, &random);
+    clear_layout_dims(data, &all);
+    if (!lay_out(data, &all) || !argdata_check_given(data, &all))
         return NULL;
-    fill_items(data);
+    fill_items(data, &all);
     return data;
 }
 

@@ -1,22 +1,34 @@
-/* Random arguments for a function: symbolic sizes chosen, buffers allocated between guard zones and filled, results compared and
-   printed. */
+/* Arguments for a function, given or random: symbolic sizes found or chosen, buffers allocated between guard zones and filled, results
+   compared and printed. */
 #ifndef TIRC_IR_ARGDATA_H
 #define TIRC_IR_ARGDATA_H
 
 #include <stdio.h>
 
 #include "ir/interp.h"
+#include "ir/npy.h"
 #include "ir/signature.h"
 
 /* A size that the user chose. */
 typedef struct {
     const char *name; /* of a variable in a buffer declaration, or of a scalar parameter */
     int64_t value;
+    const Var *var;   /* NULL: every variable of that name */
 } ArgSize;
+/* The value that the user gives to a parameter: elements for a buffer, an array without dimensions for a scalar. */
+typedef struct {
+    const char *name; /* see argdata_find_parameter */
+    const char *from; /* where the array comes from, for messages */
+    NpyArray array;
+} ArgArray;
 typedef struct {
     uint64_t seed;
     const ArgSize *sizes;
     int size_count;
+    const ArgArray *arrays;
+    int array_count;
+    bool complete;     /* an input or a size that nothing gives is an error; without: random */
+    bool zero_outputs; /* buffers that are only written hold zeros at first; without: a pattern */
 } ArgOptions;
 
 /* One argument. Scalars have no data. */
@@ -40,11 +52,16 @@ typedef struct {
 /* NAME is one of the sizes, strides, offsets or integer parameters of FUNC, as it is printed or as the text has it. */
 bool argdata_has_size(Context *ctx, const Func *func, const char *name);
 
-/* Chooses arguments for FUNC: variables of declarations and scalars that appear in them get the chosen size, else one from 1 to 20 by the
+/* The parameter of FUNC that NAME names: by its own name or by that of its buffer, as they are printed or as the text has them. */
+enum { ARGDATA_UNKNOWN = -1, ARGDATA_AMBIGUOUS = -2 };
+int argdata_find_parameter(const Func *func, const char *name);
+
+/* Chooses arguments for FUNC. Arrays become the values of their parameters, and variables of declarations get the sizes that arrays have.
+   Other variables of declarations and scalars that appear in them get the chosen size, else one from 1 to 20 by the
    seed; strides that the text leaves open are compact, offsets 0. Floats are uniform in [-1, 1], signed integers in [-8, 8], unsigned ones
    in [0, 8]; integers that index a buffer or are shift amounts stay inside, and those that divide are not 0. Buffers that are only written
-   are filled with a pattern and marked unwritten. NULL after a diagnostic: a size for an unknown name, or a declaration whose sizes cannot
-   be computed. Release with argdata_free. */
+   are filled with a pattern and marked unwritten. NULL after a diagnostic: a size for an unknown name, an array whose dtype or
+   shape is not its parameter's, or a declaration whose sizes cannot be computed. Release with argdata_free. */
 ArgData *argdata_new(Context *ctx, const Func *func, const ArgOptions *options);
 /* The same values in memory of their own. */
 ArgData *argdata_copy(const ArgData *data);
@@ -71,6 +88,9 @@ enum { ARGDATA_EXACT = -1 };
 /* Compares all written parameters of the same function, as exactly as the least exact float type that it stores allows; false with the first
    mismatch. NaN equals NaN, an infinity itself. */
 bool argdata_compare(const ArgData *expected, const ArgData *actual, int64_t length, ArgMismatch *mismatch);
+
+/* The elements of a buffer in C order, in ctx->arena; those of vectors have one dimension more. */
+NpyArray argdata_array(const ArgData *data, int parameter);
 
 /* Prints the sizes, then for each parameter its name, dtype and shape, its first elements and a hash of all of them. The same values give
    the same bytes. */

@@ -29,7 +29,7 @@ static ArgSize *given_sizes(const Run *run, const Func *func, const Signature *s
         for (int d = 0; buffer && d < buffer->ndim; d++)
             is_size |= expr_uses_var(buffer->shape[d], var);
         if (is_size)
-            sizes[(*count)++] = (ArgSize){var->name, args[i].as.integer};
+            sizes[(*count)++] = (ArgSize){var->name, args[i].as.integer, var};
     }
     return sizes;
 }

@@ -6,8 +6,22 @@ $(BUILD)/tests/%: tests/%.c $(PARTS) $(BUILD)/libtirc_rt.a $(BUILD)/link-flags
 	@mkdir -p $(@D)
 	$(call say,CC $<)$(CC) $(ALL_CFLAGS) $(LLVM_CFLAGS) -fopenmp $(ALL_LDFLAGS) -o $@ $< $(LINK_PARTS) -lcmocka $(LDLIBS)
 
-SCRIPT_TESTS := tests/fuzz-cases tests/docs-check tests/command-line tests/outputs tests/remarks tests/install tests/valgrind tests/shell-scripts tests/build-rules tests/interface tests/linking
-SCRIPT_TESTS += tests/vector-math tests/vector-widths tests/benchmark
+SCRIPT_TESTS := \
+  tests/fuzz-cases \
+  tests/docs-check \
+  tests/command-line \
+  tests/outputs \
+  tests/remarks \
+  tests/install \
+  tests/valgrind \
+  tests/shell-scripts \
+  tests/build-rules \
+  tests/interface \
+  tests/linking \
+  tests/vector-math \
+  tests/vector-widths \
+  tests/benchmark \
+  tests/running
 
 check: all $(UNIT_TESTS) $(TEST_TOOLS) $(RUNTIME_TESTS) $(BUILD)/tests/fuzz/fuzz
 	@CC='$(CC)' SANITIZE='$(SANITIZE)' tests/run $(BUILD) $(UNIT_TESTS) $(RUNTIME_TESTS) $(BUILD)/tests/roundtrip $(BUILD)/tests/readback $(BUILD)/tests/verdicts $(BUILD)/tests/fuzz/fuzz $(SCRIPT_TESTS)

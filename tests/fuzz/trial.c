@@ -99,7 +99,7 @@ static int choose_sizes(Trial *trial, int set, uint64_t seed, ArgSize sizes[MOST
     int count = 0;
     for (int i = 0; i < signature->dim_count && count < MOST_SIZES; i++)
         if (is_size(func, signature->dims[i]))
-            sizes[count++] = (ArgSize){signature->dims[i]->name, values[random_below(&random, set == 0 ? 12 : set == 1 ? 4 : 8)]};
+            sizes[count++] = (ArgSize){signature->dims[i]->name, values[random_below(&random, set == 0 ? 12 : set == 1 ? 4 : 8)], NULL};
     return count;
 }
 

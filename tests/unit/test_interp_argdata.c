@@ -85,7 +85,7 @@ static void test_sizes(void **state)
     assert_int_equal(ran.data->items[1].shape[0], 20);
     assert_int_equal(ran.data->items[1].shape[1], 5);
     assert_int_equal(ran.data->items[2].arg.scalar.as.integer, 5);
-    ArgOptions unknown = {1, (ArgSize[]){{"q", 3}}, 1};
+    ArgOptions unknown = {.seed = 1, .sizes = (ArgSize[]){{"q", 3, NULL}}, .size_count = 1};
     assert_null(argdata_new(ran.ctx, ran.func, &unknown));
     assert_non_null(strstr(ran_messages(&ran), "function 'main' has no size or scalar parameter 'q'"));
     ran_free(&ran);
