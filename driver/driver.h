@@ -66,8 +66,6 @@ bool driver_check_claims(Driver *driver, const tirc_program *program, bool will_
 /* Errors for what the implementations of MODULE's tensor intrinsics certainly do wrong. */
 void driver_check_intrins(Driver *driver, const Module *module);
 
-/* Chooses the function of MODULE that --run runs, where --func does not: the only one, else main. False after a diagnostic. */
-bool driver_choose_function(Driver *driver, const Module *module);
 /* What --dim names are sizes of functions of MODULE that would run; false after a diagnostic. */
 bool driver_check_sizes(Driver *driver, const Module *module);
 
@@ -78,6 +76,12 @@ int driver_run_function(Driver *driver);
 int driver_time(Driver *driver);
 /* What --remarks does; the exit code. */
 int driver_remarks(Driver *driver);
+
+/* PROGRAM, an argument of the library's FUNCTION, is one that the context made and still holds. False after a diagnostic. What PROGRAM points
+   to is not looked at, for it may be gone. */
+bool driver_check_program(Driver *driver, const char *function, const tirc_program *program);
+/* The function of MODULE called NAME; as NULL: the only one, else main. NULL after a diagnostic. */
+const Func *driver_find_function(Driver *driver, const Module *module, const char *name);
 
 /* A process image with the files of --load; NULL after a diagnostic. */
 struct Jit *driver_open_jit(Driver *driver);

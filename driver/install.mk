@@ -12,9 +12,9 @@ SONAME := libtirc.so.0
 open := (
 API := $(sort $(shell sed -n 's/.*\(tirc_[a-z_]*\)$(open).*/\1/p' driver/tirc.h))
 API_ROOTS := -Wl,--gc-sections $(API:%=-Wl,-u,%)
-# AddressSanitizer keeps all global data, and with it what runs code in the process.
-KEPT_RUNTIME := $(if $(SANITIZE),$(BUILD)/libtirc_rt.a)
-KEPT_LIBS := $(if $(SANITIZE),-fopenmp)
+# What tirc_jit_compile runs code with.
+KEPT_RUNTIME := $(BUILD)/libtirc_rt.a
+KEPT_LIBS := -fopenmp
 
 # libtirc.a has one member: what the functions of tirc.h need of the compiler, with all other names made local, so that they meet no names of the
 # programs and shared libraries that it becomes part of. Names that only dropped code refers to are dropped too. Of the linkers, GNU ld can drop code

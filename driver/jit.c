@@ -17,6 +17,7 @@
 
 struct Jit {
     Context *ctx;
+    Arena *arena; /* of what is needed to close it */
     LLVMOrcLLJITRef lljit;
     VEC(void *) libraries; /* from dlopen */
     const char *first_error; /* what the linker reported since it was last asked */
@@ -120,10 +121,11 @@ Jit *jit_open(Context *ctx)
     if (!llvm_target_initialize_host(ctx))
         return NULL;
     Jit *jit = xmalloc(sizeof *jit);
-    *jit = (Jit){.ctx = ctx};
+    *jit = (Jit){.ctx = ctx, .arena = arena_new()};
     LLVMErrorRef error = LLVMOrcCreateLLJIT(&jit->lljit, NULL);
     if (error) {
         fail(jit, error, "start the JIT");
+        arena_free(jit->arena);
         free(jit);
         return NULL;
     }
@@ -140,6 +142,7 @@ void jit_close(Jit *jit)
         LLVMConsumeError(error);
     for (int i = 0; i < jit->libraries.count; i++)
         dlclose(jit->libraries.data[i]);
+    arena_free(jit->arena);
     free(jit);
 }
 
@@ -153,7 +156,7 @@ static bool load_shared(Jit *jit, const char *path)
         diag_error(jit->ctx, span_none(), "cannot load '%s': %s", path, dlerror());
         return false;
     }
-    vec_push(jit->ctx->base_arena, &jit->libraries, library);
+    vec_push(jit->arena, &jit->libraries, library);
     return true;
 }
 
@@ -218,15 +221,24 @@ bool jit_add_module(Jit *jit, const Module *module, CodegenOptions options, Code
     return load_object(jit, LLVMCreateMemoryBufferWithMemoryRangeCopy(object->data, object->length, "program"), "program");
 }
 
-JitFunction jit_find(Jit *jit, Str symbol)
+/* The address of NAME, which is part of the function SYMBOL. */
+static LLVMOrcExecutorAddress look_up(Jit *jit, const char *name, Str symbol)
 {
     LLVMOrcExecutorAddress address = 0;
-    LLVMErrorRef error = LLVMOrcLLJITLookup(jit->lljit, &address, codegen_entry_symbol(jit->ctx, symbol));
-    if (error) {
+    LLVMErrorRef error = LLVMOrcLLJITLookup(jit->lljit, &address, name);
+    if (error)
         fail(jit, error, context_internf(jit->ctx, "run '%s'", symbol));
-        return NULL;
-    }
-    return (JitFunction)(uintptr_t)address;
+    return error ? 0 : address;
+}
+
+JitFunction jit_find(Jit *jit, Str symbol)
+{
+    return (JitFunction)(uintptr_t)look_up(jit, codegen_entry_symbol(jit->ctx, symbol), symbol);
+}
+
+void *jit_find_exported(Jit *jit, Str symbol)
+{
+    return (void *)(uintptr_t)look_up(jit, symbol, symbol);
 }
 
 /* --- Arguments --- */

@@ -20,7 +20,8 @@ typedef union {
 /* Returns 0 or the function's error code, then with a message in tirc_last_error(). */
 typedef int (*JitFunction)(const JitArg *args);
 
-/* An empty process image that knows the runtime. NULL after a diagnostic. The caller closes it; functions found in it die with it. */
+/* An empty process image that knows the runtime. NULL after a diagnostic. The caller closes it; functions found in it die with it. CTX is
+   used up to the last call but closing. */
 Jit *jit_open(Context *ctx);
 void jit_close(Jit *jit);
 /* Adds the definitions of a .so, .o, .ll or .bc file. They win over those of the runtime. False after a diagnostic. */
@@ -31,6 +32,9 @@ bool jit_add_module(Jit *jit, const Module *module, CodegenOptions options, Code
 /* The function that the module exports as SYMBOL, linked and ready to be called with a JitArg for each parameter and dimension of its
    Signature; NULL after a diagnostic, as when it calls what nobody defines. */
 JitFunction jit_find(Jit *jit, Str symbol);
+
+/* The C function that the module exports as SYMBOL; NULL after a diagnostic. */
+void *jit_find_exported(Jit *jit, Str symbol);
 
 /* VALUE as an argument of scalar type DTYPE. */
 JitArg jit_arg_integer(DType dtype, int64_t value);

@@ -131,9 +131,7 @@ static bool check_texts(Driver *driver, const char *function, const tirc_text *t
     return true;
 }
 
-/* PROGRAM, an argument of FUNCTION, is one that the context made and still holds. False after a diagnostic. What PROGRAM points to is not
-   looked at, for it may be gone. */
-static bool check_program(Driver *driver, const char *function, const tirc_program *program)
+bool driver_check_program(Driver *driver, const char *function, const tirc_program *program)
 {
     if (!program)
         return driver_error(driver, "%s: no program is given", function);
@@ -183,7 +181,7 @@ const tirc_program *tirc_read(tirc_context *context, const tirc_text *texts, int
 
 const tirc_program *tirc_schedule(tirc_context *context, const tirc_program *program, const tirc_text *scripts, int count)
 {
-    if (!context || !check_program(context, "tirc_schedule", program) || !check_texts(context, "tirc_schedule", scripts, count))
+    if (!context || !driver_check_program(context, "tirc_schedule", program) || !check_texts(context, "tirc_schedule", scripts, count))
         return NULL;
     Context *ctx = context->ctx;
     const Options *options = &context->options;
@@ -241,7 +239,7 @@ const char *tirc_emit(tirc_context *context, const tirc_program *program, const 
     size_t unused;
     length = length ? length : &unused;
     *length = 0;
-    if (!context || !check_program(context, "tirc_emit", program))
+    if (!context || !driver_check_program(context, "tirc_emit", program))
         return NULL;
     if (!kind) {
         driver_error(context, "tirc_emit: no kind is given");

@@ -44,6 +44,15 @@ static int run_program(Driver *driver)
     return code;
 }
 
+/* --run runs one function, --func's or the one that is meant without it. False after a diagnostic. */
+static bool choose_function(Driver *driver, const Module *module)
+{
+    const Func *chosen = driver->options.run ? driver_find_function(driver, module, driver->options.func) : NULL;
+    if (chosen)
+        driver->options.func = chosen->name;
+    return chosen || !driver->options.run;
+}
+
 static int driver_run(Driver *driver)
 {
     const Options *options = &driver->options;
@@ -51,7 +60,7 @@ static int driver_run(Driver *driver)
     bool compiles = options->syntax_only || options->run || options->check || options->time || options->remarks || options_emitted(options) & EMIT_BITS_COMPILED;
     bool interprets = options->interpret && !compiles; /* which says more of what is wrong, and looks at this afterwards */
     driver->will_run = compiles || options->interpret;
-    if (!read_program(driver) || !driver_choose_function(driver, driver->program->module) ||
+    if (!read_program(driver) || !choose_function(driver, driver->program->module) ||
         !driver_check_sizes(driver, driver->program->source) || !data_check_names(driver, driver->program->source) ||
         !(interprets || driver_check_claims(driver, driver->program, compiles)))
         return EXIT_DIAGNOSED;

@@ -23,15 +23,29 @@ bool run_is_wanted(const Driver *driver, const Func *func)
 
 bool run_check_wanted(Driver *driver, const Module *module)
 {
-    const char *wanted = driver->options.func;
-    if (!wanted || module_find(module, wanted))
+    if (!driver->options.func)
         return module->func_count > 0 || driver_error(driver, "the program holds no function to run");
+    return driver_find_function(driver, module, driver->options.func) != NULL;
+}
+
+const Func *driver_find_function(Driver *driver, const Module *module, const char *name)
+{
+    const Func *found = name ? module_find(module, name) : module->func_count == 1 ? module->funcs[0] : module_find(module, "main");
+    if (found)
+        return found;
+    if (!module->func_count) {
+        driver_error(driver, "the program holds no function to run");
+        return NULL;
+    }
     const char **names = ARENA_ARRAY(driver->ctx->arena, const char *, module->func_count);
     for (int i = 0; i < module->func_count; i++)
         names[i] = module->funcs[i]->name;
-    const char *near = diag_closest(wanted, names, module->func_count);
-    return driver_error(driver, "there is no function '%s'%s%s%s", wanted, near ? "; did you mean '" : "", near ? near : "",
-                        near ? "'?" : "");
+    const char *near = name ? diag_closest(name, names, module->func_count) : NULL;
+    if (name)
+        driver_error(driver, "there is no function '%s'%s%s%s", name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    else
+        driver_error(driver, "the program has %d functions and none is called main: say which one to run (--func=NAME)", module->func_count);
+    return NULL;
 }
 
 /* Reads NAME=SIZE of --dim; false after a diagnostic. */
@@ -52,19 +66,6 @@ static bool some_function_has(Driver *driver, const Module *module, const char *
         if (run_is_wanted(driver, module->funcs[i]) && argdata_has_size(driver->ctx, module->funcs[i], name))
             return true;
     return false;
-}
-
-bool driver_choose_function(Driver *driver, const Module *module)
-{
-    Options *options = &driver->options;
-    if (!options->run || options->func || !module->func_count)
-        return true;
-    const Func *chosen = module->func_count == 1 ? module->funcs[0] : module_find(module, "main");
-    if (!chosen)
-        return driver_error(driver, "the program has %d functions and none is called main: --func=NAME says which one --run runs",
-                            module->func_count);
-    options->func = chosen->name;
-    return true;
 }
 
 bool driver_check_sizes(Driver *driver, const Module *module)
@@ -263,14 +264,14 @@ static bool runs_threads(Driver *driver, const Module *module, const Func *func)
     return found;
 }
 
-/* Only functions that can be compiled are given to the JIT, and of these the wanted ones with all that they call; those with threads run in
-   the interpreter. */
-static const Module *compiled_part(Driver *driver, const Module *module)
+/* Only functions that can be compiled are given to the JIT, and of these those with all that they call that FUNC is, or that are wanted where
+   it is NULL; functions with threads run in the interpreter. */
+const Module *run_compiled_part(Driver *driver, const Module *module, const Func *func)
 {
     Module *copy = arena_copy(driver->ctx->arena, module, sizeof *module);
     Map reached = {0};
     for (int i = 0; i < module->func_count; i++)
-        if (run_is_wanted(driver, module->funcs[i]))
+        if (func ? module->funcs[i] == func : run_is_wanted(driver, module->funcs[i]))
             callees_reach(driver->ctx, module, module->funcs[i], &reached);
     copy->funcs = ARENA_ARRAY(driver->ctx->arena, const Func *, module->func_count);
     copy->func_count = 0;
@@ -285,7 +286,7 @@ static bool run_function(Driver *driver, const Module *module, const Func *func,
 {
     if (runs_threads(driver, module, func))
         return interpret(driver, module, func, data, false);
-    if (!*jit && !(*jit = run_compile(driver, compiled_part(driver, module))))
+    if (!*jit && !(*jit = run_compile(driver, run_compiled_part(driver, module, NULL))))
         return false;
     JitFunction function = jit_find(*jit, func_signature(driver->ctx, func)->symbol);
     return function && run_call(driver, function, func->name, data);
@@ -311,7 +312,7 @@ int driver_run_function(Driver *driver)
 {
     const Module *module = driver->program->module;
     Jit *jit = NULL;
-    bool ok = run_check_wanted(driver, module) && run_on_data(driver, module, module_find(module, driver->options.func), &jit);
+    bool ok = run_check_wanted(driver, module) && run_on_data(driver, module, driver_find_function(driver, module, driver->options.func), &jit);
     if (jit)
         jit_close(jit);
     return ok ? EXIT_OK : EXIT_DIAGNOSED;

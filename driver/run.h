@@ -11,6 +11,8 @@ bool run_is_wanted(const Driver *driver, const Func *func);
 bool run_check_wanted(Driver *driver, const Module *module);
 /* The arguments that --in and --dim give, others by --seed; NULL after a diagnostic. Release with argdata_free. */
 ArgData *run_new_arguments(Driver *driver, const Func *func);
+/* MODULE with those functions alone that can be compiled, and that FUNC calls or is; NULL: those of all that are wanted. */
+const Module *run_compiled_part(Driver *driver, const Module *module, const Func *func);
 /* A process image with MODULE compiled; NULL after diagnostics. Release with jit_close. */
 Jit *run_compile(Driver *driver, const Module *module);
 /* Calls the compiled function NAME; false after a diagnostic with its message. */

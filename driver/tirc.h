@@ -70,6 +70,20 @@ const tirc_program *tirc_schedule(tirc_context *context, const tirc_program *pro
    and 0 on failure. */
 const char *tirc_emit(tirc_context *context, const tirc_program *program, const char *kind, size_t *length);
 
+/* A function of a program, compiled into this process. */
+typedef struct tirc_jit tirc_jit;
+
+/* Compiles the function FUNC of PROGRAM, and what it calls, for this machine; NULL as FUNC: the only function, else main. Options of the
+   context hold: "--load=FILE" brings external functions. NULL on failure. The result is the caller's, to be freed with tirc_jit_free; it
+   outlives CONTEXT. */
+tirc_jit *tirc_jit_compile(tirc_context *context, const tirc_program *program, const char *func);
+/* The compiled function: a pointer to be cast to the type that the C header of PROGRAM declares, valid until tirc_jit_free. It may be called
+   by several threads at once. */
+void *tirc_jit_function(tirc_jit *jit);
+/* What the last function of a tirc_jit that returned another code than 0 on this thread complained of; "" where none did. */
+const char *tirc_jit_error(void);
+void tirc_jit_free(tirc_jit *jit);
+
 /* The diagnostics since the last call, as the command prints them, with notes and lines of source; "" where there are none. Forgets
    them. */
 const char *tirc_diagnostics(tirc_context *context);

@@ -1,5 +1,6 @@
 /* A client of the installed library: client FOLDER, where FOLDER holds relu.tir and relu.sched. Ends with 0 if all of tirc.h does what it
    says. */
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -178,9 +179,49 @@ static void test_release(void)
     tirc_context_free(tirc);
 }
 
+static const char two_functions[] = "@T.prim_func\n"
+                                    "def scale(A: T.Buffer((4,), \"float32\"), b: T.handle, alpha: T.float32):\n"
+                                    "    n = T.int32()\n"
+                                    "    B = T.match_buffer(b, (n,), \"float32\")\n"
+                                    "    for i in T.parallel(n):\n"
+                                    "        with T.block(\"b\"):\n"
+                                    "            v = T.axis.spatial(n, i)\n"
+                                    "            B[v] = A[v] * alpha\n"
+                                    "@T.prim_func\n"
+                                    "def threads(A: T.Buffer((4,), \"float32\")):\n"
+                                    "    for i in T.thread_binding(4, thread=\"threadIdx.x\"):\n"
+                                    "        A[i] = 1.0\n";
+
+/* Functions are compiled into the process, say what is wrong with their arguments, and outlive the context. */
+static void test_jit(void)
+{
+    tirc_context *tirc = tirc_context_new();
+    tirc_text text = text_of("two.tir", two_functions), script = text_of("s.sched", "sch.work_on(\"scale\")\nsch.split(sch.get_loops(\"b\")[0], [None, 2])\n");
+    const tirc_program *program = tirc_read(tirc, &text, 1), *scheduled = program ? tirc_schedule(tirc, program, &script, 1) : NULL;
+    REQUIRE(scheduled);
+    REQUIRE(!tirc_jit_compile(tirc, scheduled, NULL) && strstr(tirc_diagnostics(tirc), "2 functions"));
+    REQUIRE(!tirc_jit_compile(tirc, scheduled, "scal") && strstr(tirc_diagnostics(tirc), "'scale'"));
+    REQUIRE(!tirc_jit_compile(tirc, scheduled, "threads") && strstr(tirc_diagnostics(tirc), "threads"));
+    REQUIRE(!tirc_jit_compile(tirc, NULL, "scale") && strstr(tirc_diagnostics(tirc), "no program is given"));
+    REQUIRE(!tirc_jit_compile(NULL, scheduled, "scale"));
+    tirc_jit *jit = tirc_jit_compile(tirc, scheduled, "scale"), *plain = tirc_jit_compile(tirc, program, "scale");
+    REQUIRE(jit && plain && !strcmp(tirc_diagnostics(tirc), ""));
+    tirc_context_free(tirc);
+    int (*scale)(const float *, float *, float, int64_t) = (int (*)(const float *, float *, float, int64_t))(uintptr_t)tirc_jit_function(jit);
+    float a[4] = {1, 2, 3, 4}, b[4] = {0};
+    REQUIRE(scale(a, b, 0.5f, 4) == 0 && b[0] == 0.5f && b[3] == 2);
+    REQUIRE(scale(a, b, 0.5f, -1) != 0 && strstr(tirc_jit_error(), "n"));
+    REQUIRE(tirc_jit_function(plain) != tirc_jit_function(jit));
+    tirc_jit_free(jit);
+    tirc_jit_free(plain);
+    tirc_jit_free(NULL);
+    REQUIRE(!tirc_jit_function(NULL));
+}
+
 int main(int argc, char **argv)
 {
     REQUIRE(argc == 2);
+    test_jit();
     test_files(argv[1]);
     test_texts_and_options();
     test_errors();
