@@ -2,6 +2,7 @@
 #include "compare.h"
 #include "product.h"
 
+/* TILE, the name of the schedule's tile, is defined by the Makefile. */
 enum { EVEN = 1024, ODD = 1000 };
 static float A[EVEN * EVEN], B[EVEN * EVEN], C[EVEN * EVEN], expected[EVEN * EVEN];
 
@@ -40,6 +41,6 @@ int main(int argc, char **argv)
 {
     fill(A, EVEN * EVEN);
     fill(B, EVEN * EVEN);
-    return compare(work_of("product, 1024x1024, float32", EVEN, run_even, run_plain_even), argc, argv) ||
-           compare(work_of("product, 1000x1000, float32", ODD, run_odd, run_plain_odd), argc, argv);
+    return compare(work_of("product, 1024x1024, tiles " TILE, EVEN, run_even, run_plain_even), argc, argv) ||
+           compare(work_of("product, 1000x1000, tiles " TILE, ODD, run_odd, run_plain_odd), argc, argv);
 }
