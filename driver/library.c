@@ -193,6 +193,7 @@ const tirc_program *tirc_schedule(tirc_context *context, const tirc_program *pro
     ScriptOptions script_options = {.out = context->out,
                                     .definitions = options->definitions.data,
                                     .definition_count = options->definitions.count,
+                                    .seed = options->seed,
                                     .will_run = context->will_run,
                                     .after_step = step_view_after,
                                     .data = &view};

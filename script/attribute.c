@@ -7,13 +7,13 @@
 
 typedef VEC(const char *) NameList;
 
-/* Steps of TVM's schedules that are not there yet. */
+/* Steps of TVM's schedules that are not there yet, and parts that only its own inside has. */
 static const char *const missing_steps[] = {
-    "sample_categorical", "sample_perfect_tile",   "sample_partitioned_tile", "sample_compute_location", "transform_layout",
-    "reindex",            "transform_block_layout", "set_axis_separator",     "rolling_buffer",          "pad_einsum",
-    "decompose_padding",  "reindex_cache_read",    "reindex_cache_write",     "cache_inplace",           "cache_index",
-    "unsafe_set_dtype",   "enter_postproc",        "unsafe_hide_buffer_access", "annotate_buffer_access",
+    "transform_layout",   "reindex",             "transform_block_layout", "set_axis_separator", "pad_einsum",
+    "decompose_padding",  "reindex_cache_read",  "reindex_cache_write",    "cache_inplace",      "cache_index",
+    "unsafe_set_dtype",   "unsafe_hide_buffer_access", "annotate_buffer_access", "can_decompose_padding",
 };
+static const char *const inside_names[] = {"state", "get_sref", "id_", "is_", "same_as", "apply_to_schedule_with", "with_decision"};
 
 static bool holds(const char *const *names, size_t count, const char *name)
 {
@@ -23,18 +23,28 @@ static bool holds(const char *const *names, size_t count, const char *name)
     return false;
 }
 
+/* MORE: ended by NULL. */
+static void add_names(Arena *arena, NameList *names, const char *const *more)
+{
+    for (; *more; more++)
+        vec_push(arena, names, *more);
+}
+
 /* The attributes of SELF. */
 static NameList attribute_names(Script *script, Value self)
 {
     Arena *arena = script->ctx->arena;
     const Object *object = self.kind == VALUE_SCRIPT ? self.as.script : NULL;
-    static const char *const schedule[] = {"mod", "show", "work_on"}, *const module[] = {"show", "script"};
+    static const char *const module[] = {"show", "script"};
     NameList names = {0};
     if (object && object->kind == OBJECT_SCHEDULE) {
-        for (size_t i = 0; i < sizeof schedule / sizeof *schedule; i++)
-            vec_push(arena, &names, schedule[i]);
+        add_names(arena, &names, script_schedule_names);
         for (int i = 0; i < schedule_primitive_count; i++)
             vec_push(arena, &names, schedule_primitives[i].name);
+    } else if (object && object->kind == OBJECT_TRACE) {
+        add_names(arena, &names, script_trace_names);
+    } else if (object && object->kind == OBJECT_NODE) {
+        add_names(arena, &names, script_node_names);
     } else if (object && (object->kind == OBJECT_MODULE || object->kind == OBJECT_FUNC)) {
         for (size_t i = 0; i < sizeof module / sizeof *module; i++)
             vec_push(arena, &names, module[i]);
@@ -49,6 +59,8 @@ static bool refuse_attribute(Script *script, Value self, Str name, const NameLis
     const char *near = diag_closest(name, names->data, names->count), *phrase = script_type_phrase(script, self);
     if (value_object(self, OBJECT_SCHEDULE) && holds(missing_steps, sizeof missing_steps / sizeof *missing_steps, name))
         return script_error(script, span, "%s has no attribute '%s': of TVM's steps, this one is not there", phrase, name);
+    if (holds(inside_names, sizeof inside_names / sizeof *inside_names, name))
+        return script_error(script, span, "%s has no attribute '%s': it is part of TVM's inside, not of schedules", phrase, name);
     return script_unknown(script, span, near, "%s has no attribute '%s'", phrase, name);
 }
 
@@ -66,18 +78,18 @@ bool script_attribute(Script *script, Value self, const AstNode *node, Value *re
         *result = (Value){.kind = VALUE_STRING, .as.text = context_intern(script->ctx, script_callable_name(object))};
         return true;
     }
+    if (object && object->kind == OBJECT_SCHEDULE && !strcmp(name, "get_sblock")) /* what TVM 0.25 and later call it */
+        name = context_intern(script->ctx, "get_block");
     NameList names = attribute_names(script, self);
     if (!holds(names.data, (size_t)names.count, name))
         return refuse_attribute(script, self, name, &names, span);
-    if (object && object->kind == OBJECT_SCHEDULE && !strcmp(name, "mod")) {
-        const Module *module = object->as.schedule->module;
-        map_set(script->ctx->arena, &script->sources, module, map_get(&script->sources, object->as.schedule));
-        *result = script_object(script, (Object){.kind = OBJECT_MODULE, .as.module = module});
+    if (object && object->kind == OBJECT_SCHEDULE && script_schedule_attribute(script, object, name, result))
         return true;
-    }
+    if (object && object->kind == OBJECT_NODE)
+        return script_node_attribute(script, object, name, result) || refuse_attribute(script, self, name, &names, span);
     if (!object)
         object = script_object(script, (Object){.kind = OBJECT_VALUE, .as.value = self}).as.script;
-    *result = script_object(script, (Object){.kind = OBJECT_METHOD, .as.method = {object, name}});
+    *result = script_method(script, object, name);
     return true;
 }
 

@@ -162,8 +162,9 @@ static bool bind_primitive(Script *script, const Primitive *primitive, const Par
         const char *names[MOST_PARAMETERS];
         int found = -1;
         for (int i = 0; i < count; i++) {
+            const char *in_trace = script_trace_spelling(primitive, &parameters[i]);
             names[i] = parameters[i].name;
-            if (!strcmp(parameters[i].name, arguments->keyword_names[k]))
+            if (!strcmp(parameters[i].name, arguments->keyword_names[k]) || (in_trace && !strcmp(in_trace, arguments->keyword_names[k])))
                 found = i;
         }
         if (found < 0) {
@@ -199,16 +200,27 @@ static bool script_can_step(Script *script, const Schedule *sch, const char *nam
     return true;
 }
 
+/* FUNC_INDEX: the function that the step acted on. */
+static void record(Schedule *sch, const Primitive *primitive, const Value *given, const Value *values, const Module *before, int func_index,
+                   Value *result)
+{
+    int acted_on = sch->func_index;
+    sch->func_index = func_index;
+    trace_record(sch, primitive, given, values, before, result);
+    sch->func_index = acted_on;
+}
+
 static bool run_primitive(Script *script, Schedule *sch, const Primitive *primitive, const Arguments *arguments, Value *result)
 {
     Parameter parameters[MOST_PARAMETERS];
-    Value values[MOST_PARAMETERS] = {{0}};
+    Value given[MOST_PARAMETERS] = {{0}}, values[MOST_PARAMETERS];
     int count = primitive_parameters(script->ctx, primitive, parameters);
-    if (!bind_primitive(script, primitive, parameters, count, arguments, values))
+    if (!bind_primitive(script, primitive, parameters, count, arguments, given))
         return false;
     for (int i = 0; i < count; i++)
-        if (!script_can_walk(script, values[i], values[i].span))
+        if (!script_can_walk(script, given[i], given[i].span))
             return false;
+    memcpy(values, given, sizeof values);
     bool only_asks = !strncmp(primitive->name, "get_", 4);
     if (!only_asks && !script_can_step(script, sch, primitive->name, arguments->span))
         return false;
@@ -216,9 +228,15 @@ static bool run_primitive(Script *script, Schedule *sch, const Primitive *primit
     schedule_set_arguments(sch, values, count);
     bool ok = true;
     for (int i = 0; i < count && ok; i++)
-        ok = primitive_convert(sch, primitive, &parameters[i], &values[i]);
+        ok = trace_decide(sch, &values[i]) && primitive_convert(sch, primitive, &parameters[i], &values[i]);
     *result = value_none();
-    ok = schedule_end(sch, step, ok && primitive->run(sch, values, result));
+    int func_index = sch->func_index;
+    ok = ok && primitive->run(sch, values, result);
+    if (sch->func_index >= 0)
+        func_index = sch->func_index;
+    ok = schedule_end(sch, step, ok);
+    if (ok)
+        record(sch, primitive, given, values, step.module, func_index, result);
     if (!ok)
         script_note_calls(script);
     script->steps_made += ok && !only_asks;
@@ -253,28 +271,8 @@ const Value *script_keyword(const Arguments *arguments, const char *name)
     return NULL;
 }
 
-static bool work_on(Script *script, Schedule *sch, const Arguments *arguments)
-{
-    static const char *const keywords[] = {"func_name"};
-    if (!script_check_keywords(script, "work_on", arguments, 1, keywords, 1))
-        return false;
-    const Value *name = arguments->positional_count ? &arguments->positional[0] : script_keyword(arguments, "func_name");
-    if (!name || name->kind != VALUE_STRING)
-        return script_error(script, name ? name->span : arguments->span, "work_on takes the name of a function");
-    int index = module_index_for_schedule(sch->module, name->as.text);
-    if (index >= 0) {
-        sch->func_index = index;
-        return true;
-    }
-    VEC(const char *) names = {0};
-    for (int i = 0; i < sch->module->func_count; i++)
-        vec_push(script->ctx->arena, &names, sch->module->funcs[i]->name);
-    const char *near = diag_closest(name->as.text, names.data, names.count);
-    return script_unknown(script, name->span, near, "the module has no function '%s'", name->as.text);
-}
-
 /* show() prints, script() gives the text. The arguments of TVM that choose colours and the like make no difference here. */
-static bool module_method(Script *script, const Object *self, Str name, const Arguments *arguments, Value *result)
+bool script_module_method(Script *script, const Object *self, Str name, const Arguments *arguments, Value *result)
 {
     static const char *const ignored[] = {"style", "black_format", "show_meta"};
     if (!script_check_keywords(script, name, arguments, 0, ignored, sizeof ignored / sizeof *ignored))
@@ -333,15 +331,15 @@ bool script_call_method(Script *script, const Object *method, const Arguments *a
     Str name = method->as.method.name;
     if (self->kind == OBJECT_VALUE)
         return method_call(script, self->as.value, name, arguments, result);
+    if (self->kind == OBJECT_TRACE)
+        return script_trace_method(script, self, name, arguments, result);
     if (self->kind != OBJECT_SCHEDULE)
-        return module_method(script, self, name, arguments, result);
+        return script_module_method(script, self, name, arguments, result);
     Schedule *sch = self->as.schedule;
     const Primitive *primitive = primitive_find(name);
     *result = value_none();
-    if (!strcmp(name, "work_on"))
-        return work_on(script, sch, arguments);
-    if (!strcmp(name, "show"))
-        return module_method(script, &(Object){.kind = OBJECT_MODULE, .as.module = sch->module}, name, arguments, result);
+    if (!primitive)
+        return script_schedule_method(script, self, name, arguments, result);
     sch->module = script_add_intrins(script, sch->module);
     return run_primitive(script, sch, primitive, arguments, result);
 }

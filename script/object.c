@@ -17,7 +17,7 @@ enum { LONGEST_TEXT = 1 << 28 };
 const char *script_type_name(Value value)
 {
     static const char *const objects[] = {"schedule",         "module", "function of a module", "module of Python", "function",
-                                          "builtin function", "method", "value", "type"};
+                                          "builtin function", "method", "value",  "type",   "trace", "statement"};
     return value.kind == VALUE_SCRIPT ? objects[((const Object *)value.as.script)->kind] : value_type_name(value.kind);
 }
 
@@ -100,6 +100,10 @@ static void add_text(Script *script, StrBuf *text, Value value, bool quoted)
             strbuf_add(text, print_func(script->ctx, object->as.func));
         else if (object && (object->kind == OBJECT_TYPE || object->kind == OBJECT_BUILTIN))
             strbuf_printf(text, "<class '%s'>", script_callable_name(object));
+        else if (object && object->kind == OBJECT_TRACE)
+            strbuf_add(text, script_trace_text(script, object->as.schedule));
+        else if (object && object->kind == OBJECT_NODE)
+            strbuf_add(text, print_stmt(script->ctx, object->as.stmt));
         else
             strbuf_printf(text, "<%s>", script_type_name(value));
     }

@@ -104,7 +104,7 @@ static bool make_schedule(Script *script, const Arguments *arguments, Value *res
     script->schedule = schedule_new(script->ctx, module, index);
     map_set(script->ctx->arena, &script->sources, script->schedule, map_get(&script->sources, module));
     *result = script_object(script, (Object){.kind = OBJECT_SCHEDULE, .as.schedule = script->schedule});
-    return true;
+    return script_seed(script, script->schedule, script_keyword(arguments, "seed"));
 }
 
 /* --- displays and numbers --- */

@@ -80,6 +80,15 @@ static bool apply_trace(Script *script)
     return script_call_def(script, def, &arguments, &result);
 }
 
+/* The result of a script is the schedule made last, or the copy of one that `sch` names at the end. */
+static void choose_schedule(Script *script)
+{
+    const Value *named = map_get(&script->globals->values, context_intern(script->ctx, "sch"));
+    const Object *object = named ? value_object(*named, OBJECT_SCHEDULE) : NULL;
+    if (object && map_has(&script->copies, object->as.schedule))
+        script->schedule = object->as.schedule;
+}
+
 /* A script that changes nothing is hardly what was meant. */
 static void warn_of_no_step(Script *script, const AstNode *file)
 {
@@ -101,6 +110,7 @@ const Module *script_run(Context *ctx, const AstNode *file, const Module *module
     Script script = {.ctx = ctx, .options = options, .input = script_with_builtin_intrinsics(ctx, module)};
     script.globals = script.scope = ARENA_NEW(ctx->arena, Environment);
     script.schedule = schedule_new(ctx, script.input, module_index_for_schedule(module, "main"));
+    script_seed(&script, script.schedule, NULL);
     map_set(ctx->arena, &script.sources, script.input, (void *)module);
     map_set(ctx->arena, &script.sources, script.schedule, (void *)module);
     for (int i = 0; i < module->intrin_count; i++)
@@ -109,9 +119,14 @@ const Module *script_run(Context *ctx, const AstNode *file, const Module *module
     for (int i = 0; i < options->definition_count; i++)
         if (!define(&script, options->definitions[i]))
             return NULL;
-    if (script_run_body(&script, file->as.list) != FLOW_NEXT || !apply_trace(&script) || !check_threads(script.schedule, options->will_run))
+    if (script_run_body(&script, file->as.list) != FLOW_NEXT || !apply_trace(&script))
+        return NULL;
+    choose_schedule(&script);
+    if (!check_threads(script.schedule, options->will_run))
         return NULL;
     warn_of_no_step(&script, file);
+    if (options->trace)
+        *options->trace = script_trace_text(&script, script.schedule);
     *source = map_get(&script.sources, script.schedule);
     return script.schedule->module;
 }

@@ -16,13 +16,16 @@ typedef enum {
     OBJECT_METHOD,    /* an object's function, not called yet */
     OBJECT_VALUE,     /* a string, list or dict whose method is meant */
     OBJECT_TYPE,      /* a type that is no builtin function */
+    OBJECT_TRACE,     /* sch.trace */
+    OBJECT_NODE,      /* sch.get(loop or block): a statement of the program */
 } ObjectKind;
 
 typedef struct Environment Environment;
 typedef struct Object {
     ObjectKind kind;
     union {
-        Schedule *schedule;
+        Schedule *schedule; /* of OBJECT_TRACE, too */
+        const Stmt *stmt; /* OBJECT_NODE */
         const Module *module; /* OBJECT_MODULE */
         const Func *func;
         Str path; /* OBJECT_NAMESPACE; OBJECT_TYPE: its name */
@@ -55,6 +58,7 @@ typedef struct {
     const ScriptOptions *options;
     const Module *input;
     Schedule *schedule; /* the one made last */
+    Map copies; /* schedules that copy() gave */
     Map sources; /* Schedule or Module -> the unscheduled Module that it comes of */
     Environment *globals, *scope;
     Value returned;
@@ -175,6 +179,24 @@ bool script_is_callable(const Object *object);
 const char *script_callable_name(const Object *object);
 /* Refuses CALLABLE at SPAN, where it stands without being called; WHY as in "has no text". Always false. */
 bool script_refuse_uncalled(Script *script, const Object *callable, Span span, const char *why);
+/* SCH samples from SEED on; NULL, None and -1 are the command line's. */
+bool script_seed(Script *script, Schedule *sch, const Value *seed);
+/* The trace of SCH as TVM prints it: a function that makes the steps again; without a newline at its end. */
+const char *script_trace_text(Script *script, const Schedule *sch);
+/* The name under which a trace gives PARAMETER to PRIMITIVE; NULL: it gives it without one. */
+const char *script_trace_spelling(const Primitive *primitive, const Parameter *parameter);
+/* The methods of schedules that are no primitives, and those of traces. */
+bool script_schedule_method(Script *script, const Object *self, Str name, const Arguments *arguments, Value *result);
+bool script_trace_method(Script *script, const Object *self, Str name, const Arguments *arguments, Value *result);
+/* NAMES, ended by NULL, of these methods and attributes. */
+extern const char *const script_schedule_names[], *const script_trace_names[], *const script_node_names[];
+/* Attribute NAME, one of those names, where it is no method: *RESULT set. False where it is one. */
+bool script_schedule_attribute(Script *script, const Object *self, Str name, Value *result);
+bool script_node_attribute(Script *script, const Object *self, Str name, Value *result);
+/* A method of the object SELF under NAME, not called yet. */
+Value script_method(Script *script, const Object *self, Str name);
+/* What module.show() and module.script() do. */
+bool script_module_method(Script *script, const Object *self, Str name, const Arguments *arguments, Value *result);
 /* "list", "loop", "module", ...: for messages. */
 const char *script_type_name(Value value);
 /* The same as part of a sentence: "a list", "an int", "None". */

@@ -24,7 +24,7 @@ SCRIPT_TESTS := \
   tests/running
 
 check: all $(UNIT_TESTS) $(TEST_TOOLS) $(RUNTIME_TESTS) $(BUILD)/tests/fuzz/fuzz
-	@CC='$(CC)' SANITIZE='$(SANITIZE)' tests/run $(BUILD) $(UNIT_TESTS) $(RUNTIME_TESTS) $(BUILD)/tests/roundtrip $(BUILD)/tests/readback $(BUILD)/tests/verdicts $(BUILD)/tests/fuzz/fuzz $(SCRIPT_TESTS)
+	@CC='$(CC)' SANITIZE='$(SANITIZE)' tests/run $(BUILD) $(UNIT_TESTS) $(RUNTIME_TESTS) $(BUILD)/tests/roundtrip $(BUILD)/tests/readback $(BUILD)/tests/traces $(BUILD)/tests/verdicts $(BUILD)/tests/fuzz/fuzz $(SCRIPT_TESTS)
 
 # Random differential testing: make fuzz N=1000 SEED=1; failures are written to BUILD/fuzz. PROGRAMS="a.tir b.tir": random schedules of these.
 N ?= 1000

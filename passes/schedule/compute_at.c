@@ -357,12 +357,14 @@ static bool move_block(Schedule *sch, const Value *args, bool reverse)
 
 bool primitive_compute_at(Schedule *sch, const Value *args, Value *result)
 {
-    (void)result;
-    return move_block(sch, args, false);
+    if (args[1].as.loop == sch->inline_mark)
+        return primitive_compute_inline(sch, args, result);
+    return args[1].as.loop == sch->root_mark || move_block(sch, args, false);
 }
 
 bool primitive_reverse_compute_at(Schedule *sch, const Value *args, Value *result)
 {
-    (void)result;
-    return move_block(sch, args, true);
+    if (args[1].as.loop == sch->inline_mark)
+        return primitive_reverse_compute_inline(sch, args, result);
+    return args[1].as.loop == sch->root_mark || move_block(sch, args, true);
 }

@@ -14,7 +14,24 @@ Schedule *schedule_new(Context *ctx, const Module *module, int func_index)
     sch->module = module;
     sch->func_index = func_index;
     sch->primitive = "schedule";
+    sch->random = 1;
     return sch;
+}
+
+Schedule *schedule_copy(Schedule *sch)
+{
+    Arena *arena = sch->ctx->arena;
+    Schedule *copy = schedule_new(sch->ctx, sch->module, sch->func_index);
+    for (int i = 0; i < sch->edits.count; i++)
+        vec_push(arena, &copy->edits, sch->edits.data[i]);
+    for (int i = 0; i < sch->renamed.count; i++)
+        vec_push(arena, &copy->renamed, sch->renamed.data[i]);
+    for (int i = 0; i < sch->bound.count; i++)
+        vec_push(arena, &copy->bound, sch->bound.data[i]);
+    copy->trace = trace_copy(arena, &sch->trace);
+    copy->root_mark = sch->root_mark;
+    copy->inline_mark = sch->inline_mark;
+    return copy;
 }
 
 const Func *schedule_func(const Schedule *sch)

@@ -3,6 +3,7 @@
 #define TIRC_PASSES_SCHEDULE_SCHEDULE_H
 
 #include "ir/stmt.h"
+#include "passes/schedule/trace.h"
 #include "passes/schedule/value.h"
 
 /* A node of the function's tree with its place in it. */
@@ -43,6 +44,10 @@ typedef struct Schedule {
     VEC(ProgramEdit) edits; /* the steps so far that changed the program, in order */
     VEC(Renamed) renamed;
     VEC(Bound) bound;
+    Trace trace;
+    int64_t random;  /* the state of the generator that samples; see random.h */
+    Value decision;  /* of the running step, which samples: what it chose */
+    Var *root_mark, *inline_mark; /* what sample_compute_location gives instead of a loop: stay where it is, be inlined */
     const Stmt *subject; /* of the running step: the loop or block that its first handle stands for, or NULL */
     bool refused_without_place; /* it was refused, and no note says yet where in the program */
     bool will_run; /* of what check_threads looks at: see there */
@@ -64,6 +69,8 @@ typedef struct {
     DiagMark mark;
 } Step;
 Step schedule_begin(Schedule *sch, const char *primitive, Span call_span);
+/* A schedule of its own that stands where SCH stands, with the same handles and the trace so far. */
+Schedule *schedule_copy(Schedule *sch);
 /* The ARGS of the running step: refusals that are about one of them point at it. They must live until the step ends. */
 void schedule_set_arguments(Schedule *sch, const Value *args, int count);
 /* Ends the step; false (and all undone) when OK is false or an error was diagnosed since. */
@@ -137,7 +144,7 @@ Str schedule_fresh_block_name(Schedule *sch, Str name);
 enum { MOST_PARAMETERS = 8 };
 /* Arguments in the order of the signature, defaults filled in; types are checked by the caller of the table. */
 typedef bool (*PrimitiveFunction)(Schedule *sch, const Value *args, Value *result);
-typedef struct {
+typedef struct Primitive {
     const char *name;
     PrimitiveFunction run;
     const char *signature; /* see primitives.def */

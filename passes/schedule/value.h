@@ -37,6 +37,7 @@ typedef struct {
 struct Value {
     ValueKind kind;
     Span span; /* where the script wrote it */
+    const void *handle; /* of a loop, block or sampled value that a step gave: which one it is in the trace; see trace.h */
     union {
         bool boolean;
         int64_t integer;
