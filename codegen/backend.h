@@ -29,6 +29,7 @@ typedef struct {
     bool wide_math;    /* elementary functions (exp, tanh, ...) are those of the C library in float64, rounded, as in the interpreter */
     bool no_heap;      /* an allocation that needs tirc_alloc is an error */
     bool entry_points; /* also make jit_symbol(...) for each exported function: int (const uint64_t *slots), see driver/jit.h */
+    const char *clang;    /* the command that compiles imported C; NULL: clang-19, else clang */
     const char *const *extern_names; /* definitions of these names in imported LLVM IR stay visible to the linker */
     int extern_count;
     const char *const *prefix_maps; /* OLD=NEW: a source file whose path begins with OLD is named with NEW instead */

@@ -1,24 +1,13 @@
-/* LLVM IR that a function brings along (attribute tirc.import_llvm, from sch.annotate(..., "pragma_import_llvm", ...)): a list of strings,
-   each the text of a module or the path of a .ll or .bc file. What it defines becomes internal to the object, so that it can be inlined. */
+/* Code that a function brings along: LLVM IR (attribute tirc.import_llvm, from sch.annotate(..., "pragma_import_llvm", ...)), a list of
+   strings, each the text of a module or the path of a .ll or .bc file; and C (tirc.import_c, from "pragma_import_c"), a list of texts and
+   paths, which clang compiles. What it defines becomes internal to the object, so that it can be inlined. */
 #include <llvm-c/Comdat.h>
 #include <llvm-c/IRReader.h>
 #include <llvm-c/Linker.h>
 #include <string.h>
 
 #include "codegen/llvm_module.h"
-
-static bool is_text(const char *source)
-{
-    return strchr(source, '\n') || strchr(source, '{');
-}
-
-/* A relative PATH starts at the folder of the script or program that names it, at SPAN. */
-static const char *import_path(const LlvmBuild *build, const char *path, Span span)
-{
-    const SourceFile *file = source_file(build->ctx->sources, span.file);
-    const char *slash = file ? strrchr(file->name, '/') : NULL;
-    return *path == '/' || !slash ? path : arena_printf(build->ctx->arena, "%.*s/%s", (int)(slash - file->name), file->name, path);
-}
+#include "support/clang.h"
 
 static void record_import(LlvmBuild *build, const char *path)
 {
@@ -36,9 +25,9 @@ static void record_import(LlvmBuild *build, const char *path)
 /* The memory of SOURCE; NULL after a diagnostic. LLVM's parser will own it. */
 static LLVMMemoryBufferRef open_source(LlvmBuild *build, const char *source, Span span)
 {
-    if (is_text(source))
+    if (clang_is_text(source))
         return LLVMCreateMemoryBufferWithMemoryRangeCopy(source, strlen(source), "pragma_import_llvm");
-    const char *path = import_path(build, source, span);
+    const char *path = source_path(build->ctx->sources, build->ctx->arena, span, source);
     LLVMMemoryBufferRef buffer;
     char *message;
     if (LLVMCreateMemoryBufferWithContentsOfFile(path, &buffer, &message)) {
@@ -48,6 +37,29 @@ static LLVMMemoryBufferRef open_source(LlvmBuild *build, const char *source, Spa
     }
     record_import(build, path);
     return buffer;
+}
+
+/* The module that clang makes of the C of SOURCE for our target; NULL after a diagnostic. */
+static LLVMMemoryBufferRef compile_source(LlvmBuild *build, const char *source, Span span)
+{
+    Context *ctx = build->ctx;
+    const LlvmTarget *target = &build->target;
+    bool x86 = !strcmp(target->arch, "x86_64"), is_text = clang_is_text(source);
+    const char *cpu = x86 && !strcmp(target->cpu, "generic") ? "x86-64" : target->cpu;
+    const char *options[] = {"-O2",
+                             arena_printf(ctx->arena, "--target=%s", target->triple),
+                             build->options->fp_contract ? "-ffp-contract=on" : "-ffp-contract=off",
+                             arena_printf(ctx->arena, x86 ? "-march=%s" : "-mcpu=%s", cpu)};
+    bool generic = !x86 && !strcmp(target->cpu, "generic");
+    const char *path = is_text ? source : source_path(ctx->sources, ctx->arena, span, source), *result;
+    ClangRun run = {build->options->clang, options, (int)(sizeof options / sizeof *options) - generic, path, is_text};
+    if (!clang_run(ctx->arena, &run, &result)) {
+        diag_error(ctx, span, "cannot compile the imported C%s%s: %s", is_text ? "" : " of ", is_text ? "" : path, result);
+        return NULL;
+    }
+    if (!is_text)
+        record_import(build, path);
+    return LLVMCreateMemoryBufferWithMemoryRangeCopy(result, strlen(result), "pragma_import_c");
 }
 
 /* --- Fitting the module to ours --- */
@@ -156,10 +168,10 @@ static bool link_module(LlvmUnit *unit, LLVMModuleRef imported, Span span)
     return true;
 }
 
-static bool import_source(LlvmUnit *unit, const char *source, Span span)
+static bool import_source(LlvmUnit *unit, bool is_c, const char *source, Span span)
 {
     LlvmBuild *build = unit->build;
-    LLVMMemoryBufferRef buffer = open_source(build, source, span);
+    LLVMMemoryBufferRef buffer = is_c ? compile_source(build, source, span) : open_source(build, source, span);
     LLVMModuleRef imported;
     char *message;
     if (!buffer)
@@ -172,27 +184,29 @@ static bool import_source(LlvmUnit *unit, const char *source, Span span)
     return link_module(unit, imported, span);
 }
 
-static bool import_value(LlvmUnit *unit, const AttrValue *value, Span span, Map *seen)
+static bool import_value(LlvmUnit *unit, bool is_c, const AttrValue *value, Span span, Map *seen)
 {
     Context *ctx = unit->build->ctx;
     bool ok = true;
     for (int i = 0; value->kind == ATTR_LIST && i < value->count; i++)
-        ok &= import_value(unit, value->items[i], span, seen);
+        ok &= import_value(unit, is_c, value->items[i], span, seen);
     if (value->kind != ATTR_EXPR)
         return ok;
     if (value->expr->kind != EXPR_STRING) {
-        diag_error(ctx, span, "imported LLVM IR must be a string: the text of a module, or the path of a .ll or .bc file");
+        diag_error(ctx, span, is_c ? "imported C must be a string: the text, or the path of a file"
+                                   : "imported LLVM IR must be a string: the text of a module, or the path of a .ll or .bc file");
         return false;
     }
     Str source = context_intern(ctx, value->expr->value.text);
     if (map_has(seen, source))
         return true;
     map_set(ctx->arena, seen, source, (void *)source);
-    return import_source(unit, source, value->expr->span.file ? value->expr->span : span);
+    return import_source(unit, is_c, source, value->expr->span.file ? value->expr->span : span);
 }
 
 bool llvm_unit_import(LlvmUnit *unit, const Func *func, Map *seen)
 {
-    const AttrValue *sources = attrs_get(func->attrs, "tirc.import_llvm");
-    return !sources || import_value(unit, sources, func->name_span, seen);
+    const AttrValue *modules = attrs_get(func->attrs, "tirc.import_llvm"), *texts = attrs_get(func->attrs, "tirc.import_c");
+    return (!modules || import_value(unit, false, modules, func->name_span, seen)) &&
+           (!texts || import_value(unit, true, texts, func->name_span, seen));
 }

@@ -86,6 +86,7 @@ CodegenOptions driver_codegen_options(Driver *driver)
     result.fp_contract = options->fp_contract;
     result.fast_math = options->fast_math;
     result.no_heap = options->no_heap;
+    result.clang = options->clang;
     result.extern_names = options->externs.data;
     result.extern_count = options->externs.count;
     result.source_name = options->inputs.count ? options->inputs.data[0] : driver->files.count ? driver->files.data[0] : NULL;

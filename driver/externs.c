@@ -24,7 +24,7 @@ typedef struct {
 struct Externs {
     Driver *driver;
     Jit *jit;
-    Attrs imports; /* of the compiled functions: the LLVM IR that the program imports */
+    Attrs imports; /* of the compiled functions: the LLVM IR and the C that the program imports */
     VEC(ExternCall) calls;
 };
 
@@ -36,9 +36,13 @@ static Attrs find_imports(Driver *driver, const Module *module, const Func *func
     DiagMark mark = diag_mark(ctx);
     const Module *lowered = driver_lower(driver, module, false);
     const Func *found = lowered ? module_find(lowered, func->name) : NULL;
-    const AttrValue *value = found ? attrs_get(found->attrs, "tirc.import_llvm") : NULL;
     diag_rollback(ctx, mark);
-    return value ? attrs_set(ctx, imports, context_intern(ctx, "tirc.import_llvm"), value) : imports;
+    static const char *const keys[] = {"tirc.import_llvm", "tirc.import_c"};
+    for (int i = 0; i < 2; i++) {
+        const AttrValue *value = found ? attrs_get(found->attrs, keys[i]) : NULL;
+        imports = value ? attrs_set(ctx, imports, context_intern(ctx, keys[i]), value) : imports;
+    }
+    return imports;
 }
 
 static bool is_extern(Visitor *visitor, const Expr *expr)

@@ -98,6 +98,12 @@ static void add_file(Driver *driver, const char *path)
     vec_push(driver->ctx->base_arena, &driver->files, copy);
 }
 
+/* For ScriptOptions.read_file; DATA is a StepView. */
+static void note_file(void *data, const char *path)
+{
+    add_file(((StepView *)data)->driver, path);
+}
+
 /* The number of TEXT among the sources of the context; 0 after a diagnostic. */
 static uint32_t load_text(Driver *driver, const tirc_text *text)
 {
@@ -195,6 +201,8 @@ const tirc_program *tirc_schedule(tirc_context *context, const tirc_program *pro
                                     .definition_count = options->definitions.count,
                                     .seed = options->seed,
                                     .will_run = context->will_run,
+                                    .clang = options->clang,
+                                    .read_file = note_file,
                                     .after_step = step_view_after,
                                     .data = &view};
     const Module *source, *module = script_run(ctx, parse_join(ctx, trees, count), program->module, &script_options, &source);

@@ -17,7 +17,7 @@ enum { EMIT_BIT_OBJECT = 1, EMIT_BIT_ASSEMBLY = 2, EMIT_BIT_LLVM_IR = 4, EMIT_BI
 
 typedef struct {
     TextList inputs, schedules;
-    const char *output, *header, *target, *cpu, *features, *depfile_name, *depfile_target, *start_after, *func;
+    const char *output, *header, *target, *clang, *cpu, *features, *depfile_name, *depfile_target, *start_after, *func;
     TextList unknown_warnings; /* what -W could not make sense of, as messages */
     TextList option_files; /* the files of @FILE words, each once */
     TextList prefix_maps; /* OLD=NEW */

@@ -17,6 +17,9 @@ static const char *const known_paths[] = {
     "tvm.script.tir.prim_func",
     "tvm.script.ir.ir_module",
     "tvm.script.ir_module",
+    "tvm.contrib.clang.create_llvm",
+    "tvm.contrib.utils.tempdir",
+    "tvm.contrib.utils.TempDirectory.relpath",
     "IPython.display.Code",
     "IPython.display.display",
 };
@@ -160,5 +163,7 @@ bool script_call_namespace(Script *script, Str path, const Arguments *arguments,
         return print_argument(script, arguments, result);
     if (!strcmp(last, "IntImm") || is_integer_type(last))
         return make_integer(script, last, !strcmp(last, "IntImm"), arguments, result);
+    if (!strncmp(path, "tvm.contrib.", 12))
+        return script_call_contrib(script, last, arguments, result);
     return script_error(script, arguments->span, "'%s' cannot be called", path);
 }

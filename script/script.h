@@ -14,6 +14,8 @@ typedef struct {
     const char **trace; /* NULL, or where the text of the trace of the last schedule goes */
     int64_t seed; /* of the generator that samples, as it is where a script sets none; 0: 1 */
     bool will_run; /* the program is interpreted or compiled after the schedule: what only is a fault then is an error */
+    const char *clang; /* the command that compiles C; NULL: the usual ones */
+    void (*read_file)(void *data, const char *path); /* called for each file that the script reads; may be NULL */
     /* Called after each primitive that changed the program, with the line of the script that did it; may be NULL. */
     void (*after_step)(void *data, const Schedule *sch, Span call);
     void *data;

@@ -129,6 +129,8 @@ bool script_call_builtin(Script *script, int builtin, const Arguments *arguments
 bool script_call_method(Script *script, const Object *method, const Arguments *arguments, Value *result);
 /* What an item of an import binds. */
 Str script_import_name(Script *script, const AstImportItem *item);
+/* A function of tvm.contrib called NAME. */
+bool script_call_contrib(Script *script, const char *name, const Arguments *arguments, Value *result);
 bool script_call_namespace(Script *script, Str path, const Arguments *arguments, Value *result);
 /* Counts a statement, or an item of a comprehension; false after a diagnostic when there were too many. */
 bool script_step(Script *script, Span span);

@@ -67,3 +67,10 @@ bool source_place(const SourceMap *map, Span span, Place *place)
     *place = (Place){file, line + 1, (int)(span.begin - start) + 1, file->text + start, (int)(end - start)};
     return true;
 }
+
+const char *source_path(const SourceMap *map, Arena *arena, Span span, const char *path)
+{
+    const SourceFile *file = source_file(map, span.file);
+    const char *slash = file ? strrchr(file->name, '/') : NULL;
+    return *path == '/' || !slash ? path : arena_printf(arena, "%.*s/%s", (int)(slash - file->name), file->name, path);
+}

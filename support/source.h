@@ -47,6 +47,8 @@ SourceMap *source_map_new(Arena *arena);
 /* Adds TEXT (copied) under NAME; the number of the file. */
 uint32_t source_add(SourceMap *map, const char *name, const char *text, size_t length);
 const SourceFile *source_file(const SourceMap *map, uint32_t file);
+/* PATH as the text at SPAN means it: a relative one starts at the folder of that text's file. */
+const char *source_path(const SourceMap *map, Arena *arena, Span span, const char *path);
 /* The place of SPAN's begin; false when it has none. */
 bool source_place(const SourceMap *map, Span span, Place *place);
 

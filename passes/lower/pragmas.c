@@ -1,4 +1,4 @@
-/* Pass "pragmas": collects the LLVM code that a function imports.
+/* Pass "pragmas": collects the code that a function imports: LLVM IR of pragma_import_llvm, C of pragma_import_c.
 
      for i in T.serial(16, annotations={"pragma_import_llvm": ir}): ...
    becomes
@@ -11,50 +11,58 @@
 
 #include "passes/lower/state.h"
 
-#define PRAGMA "pragma_import_llvm"
-#define IMPORTS "tirc.import_llvm"
+enum { LANGUAGES = 2 };
+static const struct {
+    const char *pragma, *attribute;
+} languages[LANGUAGES] = {{"pragma_import_llvm", "tirc.import_llvm"}, {"pragma_import_c", "tirc.import_c"}};
 
+typedef VEC(const AttrValue *) ImportList;
 typedef struct {
     Context *ctx;
-    VEC(const AttrValue *) imports;
+    ImportList imports[LANGUAGES];
 } Collector;
 
-static void collect(Collector *collector, const AttrValue *value)
+static void collect(Collector *collector, ImportList *imports, const AttrValue *value)
 {
     if (value->kind == ATTR_LIST) {
         for (int i = 0; i < value->count; i++)
-            collect(collector, value->items[i]);
+            collect(collector, imports, value->items[i]);
         return;
     }
     if (value->kind != ATTR_EXPR)
         return;
-    for (int i = 0; i < collector->imports.count; i++)
-        if (expr_equal(collector->imports.data[i]->expr, value->expr))
+    for (int i = 0; i < imports->count; i++)
+        if (expr_equal(imports->data[i]->expr, value->expr))
             return;
-    vec_push(collector->ctx->arena, &collector->imports, value);
+    vec_push(collector->ctx->arena, imports, value);
 }
 
-/* Takes the pragma out of ANNOTATIONS and collects it; false when it is not among them. */
-static bool take_pragma(Collector *collector, Attrs *annotations)
+/* Takes the pragmas out of ANNOTATIONS and collects them; false when none is among them. */
+static bool take_pragmas(Collector *collector, Attrs *annotations)
 {
-    const AttrValue *value = attrs_get(*annotations, PRAGMA);
-    if (!value)
-        return false;
-    collect(collector, value);
-    *annotations = attrs_remove(collector->ctx, *annotations, PRAGMA);
-    return true;
+    bool found = false;
+    for (int i = 0; i < LANGUAGES; i++) {
+        const AttrValue *value = attrs_get(*annotations, languages[i].pragma);
+        if (!value)
+            continue;
+        collect(collector, &collector->imports[i], value);
+        *annotations = attrs_remove(collector->ctx, *annotations, languages[i].pragma);
+        found = true;
+    }
+    return found;
 }
 
 static const Stmt *collect_in_stmt(Rewriter *rewriter, const Stmt *stmt)
 {
     Collector *collector = rewriter->data;
-    if (stmt->kind == STMT_ATTR && !strcmp(stmt->as.attr.key, PRAGMA)) {
-        collect(collector, attr_expr(rewriter->ctx, stmt->as.attr.value));
-        return rewrite_stmt(rewriter, stmt->as.attr.body);
-    }
+    for (int i = 0; stmt->kind == STMT_ATTR && i < LANGUAGES; i++)
+        if (!strcmp(stmt->as.attr.key, languages[i].pragma)) {
+            collect(collector, &collector->imports[i], attr_expr(rewriter->ctx, stmt->as.attr.value));
+            return rewrite_stmt(rewriter, stmt->as.attr.body);
+        }
     Stmt copy = *stmt;
-    bool changed = (stmt->kind == STMT_FOR && take_pragma(collector, &copy.as.loop.annotations)) ||
-                   (stmt->kind == STMT_BLOCK && take_pragma(collector, &copy.as.block.annotations));
+    bool changed = (stmt->kind == STMT_FOR && take_pragmas(collector, &copy.as.loop.annotations)) ||
+                   (stmt->kind == STMT_BLOCK && take_pragmas(collector, &copy.as.block.annotations));
     return rewrite_stmt_children(rewriter, changed ? stmt_new(rewriter->ctx, &copy) : stmt);
 }
 
@@ -62,17 +70,22 @@ const Func *lower_pragmas(LowerState *state, const Func *func)
 {
     Context *ctx = state->ctx;
     Collector collector = {.ctx = ctx};
-    const AttrValue *known = attrs_get(func->attrs, IMPORTS);
-    if (known)
-        collect(&collector, known);
-    int before = collector.imports.count;
+    int before[LANGUAGES];
+    for (int i = 0; i < LANGUAGES; i++) {
+        const AttrValue *known = attrs_get(func->attrs, languages[i].attribute);
+        if (known)
+            collect(&collector, &collector.imports[i], known);
+        before[i] = collector.imports[i].count;
+    }
     Rewriter rewriter = {.ctx = ctx, .stmt = collect_in_stmt, .data = &collector};
     Func result = *func_with_body(ctx, func, rewrite_stmt(&rewriter, func->body));
     if (result.body == func->body)
         return func;
-    if (collector.imports.count > before) {
-        AttrValue list = {.kind = ATTR_LIST, .items = collector.imports.data, .count = collector.imports.count};
-        result.attrs = attrs_set(ctx, func->attrs, context_intern(ctx, IMPORTS), arena_copy(ctx->arena, &list, sizeof list));
+    for (int i = 0; i < LANGUAGES; i++) {
+        const ImportList *imports = &collector.imports[i];
+        AttrValue list = {.kind = ATTR_LIST, .items = imports->data, .count = imports->count};
+        if (imports->count > before[i])
+            result.attrs = attrs_set(ctx, result.attrs, context_intern(ctx, languages[i].attribute), arena_copy(ctx->arena, &list, sizeof list));
     }
     return arena_copy(ctx->arena, &result, sizeof result);
 }
