@@ -3,7 +3,7 @@
 #include "codegen/llvm_gen.h"
 #include "codegen/llvm_runtime.h"
 
-enum { STACK_LIMIT = 64 * 1024, SCRATCH_ALIGNMENT = 64 };
+enum { STACK_LIMIT = 128 * 1024, SCRATCH_ALIGNMENT = 64 };
 
 /* --- The stack --- */
 

@@ -235,21 +235,6 @@ static Buffer *shift_buffer(Rewriter *rewriter, Buffer *buffer)
 }
 
 /* --- The pass --- */
-/* The buffer that STMT, an allocation, is for: dense, declared directly below with the allocation's own shape; NULL for other
-   allocations. */
-static Buffer *allocated_buffer(const Stmt *stmt)
-{
-    const Stmt *declare = stmt->kind == STMT_ALLOCATE ? stmt->as.allocate.body : NULL;
-    if (!declare || declare->kind != STMT_DECL_BUFFER || declare->as.declare.buffer->data != stmt->as.allocate.var)
-        return NULL;
-    Buffer *buffer = declare->as.declare.buffer;
-    bool same = !buffer->strides && expr_is_int(buffer->elem_offset, 0) && buffer->ndim == stmt->as.allocate.extent_count &&
-                dtype_equal(buffer->dtype, stmt->as.allocate.dtype);
-    for (int d = 0; same && d < buffer->ndim; d++)
-        same = expr_equal(buffer->shape[d], stmt->as.allocate.extents[d]);
-    return same ? buffer : NULL;
-}
-
 /* What holds where the allocation stands. */
 static Analyzer *facts_around(const Compactor *compactor)
 {
@@ -297,7 +282,7 @@ static const Stmt *compact_in_stmt(Rewriter *rewriter, const Stmt *stmt)
     vec_push(rewriter->ctx->arena, &compactor->around, stmt);
     const Stmt *result = rewrite_stmt_children(rewriter, stmt);
     compactor->around.count--;
-    Buffer *buffer = allocated_buffer(result);
+    Buffer *buffer = stmt_allocated_buffer(result);
     return buffer && buffer->ndim ? compact_allocation(compactor, result, buffer) : result;
 }
 

@@ -221,3 +221,16 @@ const Stmt *stmt_allocate_buffer(Context *ctx, Buffer *buffer, Attrs annotations
     allocate.as.allocate.body = stmt_new(ctx, &declare);
     return stmt_new(ctx, &allocate);
 }
+
+Buffer *stmt_allocated_buffer(const Stmt *stmt)
+{
+    const Stmt *declare = stmt->kind == STMT_ALLOCATE ? stmt->as.allocate.body : NULL;
+    if (!declare || declare->kind != STMT_DECL_BUFFER || declare->as.declare.buffer->data != stmt->as.allocate.var)
+        return NULL;
+    Buffer *buffer = declare->as.declare.buffer;
+    bool same = !buffer->strides && expr_is_int(buffer->elem_offset, 0) && buffer->ndim == stmt->as.allocate.extent_count &&
+                dtype_equal(buffer->dtype, stmt->as.allocate.dtype);
+    for (int d = 0; same && d < buffer->ndim; d++)
+        same = expr_equal(buffer->shape[d], stmt->as.allocate.extents[d]);
+    return same ? buffer : NULL;
+}

@@ -59,5 +59,8 @@ bool stmt_has_jump(const Stmt *stmt);
 bool stmt_names_buffer(const Stmt *stmt, const Buffer *buffer);
 /* ALLOCATE of the memory of BUFFER and its declaration, around BODY. */
 const Stmt *stmt_allocate_buffer(Context *ctx, Buffer *buffer, Attrs annotations, const Stmt *body, Span span);
+/* The buffer that STMT, an allocation, is for: dense, declared directly below with the allocation's own shape; NULL for other
+   allocations. */
+Buffer *stmt_allocated_buffer(const Stmt *stmt);
 
 #endif
