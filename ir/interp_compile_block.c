@@ -78,7 +78,7 @@ static void add_identity(IdentityFinder *finder, int slot)
     vec_push(finder->compiler->arena, &finder->slots, slot);
 }
 
-/* Loop variables and integer lets from outside that the block mentions tell its instances apart like axes. */
+/* Loop variables and integer lets from outside that the block mentions, also in the place of a view, tell its instances apart like axes. */
 static bool find_identity(Visitor *visitor, const Expr *expr)
 {
     IdentityFinder *finder = visitor->data;
@@ -132,6 +132,10 @@ static void compile_identity(Compiler *compiler, BlockInfo *block, const BlockSt
     visit_stmt(&visitor, source->body);
     if (source->init)
         visit_stmt(&visitor, source->init);
+    for (int i = 0; i < source->match_count; i++) {
+        visit_region(&visitor, &source->matches[i].source);
+        visit_buffer_layout(&visitor, source->matches[i].target);
+    }
     for (int i = 0; i < compiler->path.count; i++)
         if (compiler->path.data[i].kind == PATH_WHILE)
             add_identity(&finder, compiler->path.data[i].node->as.repeat.iteration_slot);

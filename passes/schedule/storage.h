@@ -10,5 +10,7 @@ bool check_storage_scope(Schedule *sch, const Value *scope);
 Buffer *storage_copy(Context *ctx, const Buffer *buffer, Str scope);
 /* The block that allocates BUFFER, from BLOCK outwards; NULL after a refusal when there is none (a parameter, a view). */
 const TreeNode *check_allocation_site(Schedule *sch, const TreeNode *block, const Buffer *buffer);
+/* The views of BUFFER state no strides but those that its memory has as storage_align pads it. */
+bool check_views_fit(Schedule *sch, const Buffer *buffer);
 
 #endif

@@ -16,6 +16,7 @@
 #include "passes/schedule/match.h"
 #include "passes/schedule/query.h"
 #include "passes/schedule/scope.h"
+#include "passes/schedule/storage.h"
 
 /* --- a fresh copy of the implementation --- */
 
@@ -218,6 +219,9 @@ static bool tensorize_block(Schedule *sch, const TreeNode *node, const TensorInt
     for (int i = 0; i < root->annotations.count; i++)
         block.annotations = attrs_set(sch->ctx, block.annotations, root->annotations.entries[i].key, root->annotations.entries[i].value);
     sched_replace(sch, node->stmt, stmt_block(sch->ctx, block, node->stmt->span));
+    for (int i = 0; i < block.match_count; i++)
+        if (!check_views_fit(sch, block.matches[i].source.buffer))
+            return false;
     return check_result(sch, intrin);
 }
 

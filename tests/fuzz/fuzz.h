@@ -3,6 +3,7 @@
 #define TIRC_TESTS_FUZZ_H
 
 #include "ir/argdata.h"
+#include "ir/interp.h"
 #include "passes/schedule/schedule.h"
 #include "support/strbuf.h"
 
@@ -19,6 +20,9 @@ const char *random_program(Random *random, Arena *arena);
 /* One step of a script for MODULE, of one or more lines, in ctx->arena, and the name of the primitive that it is about. It schedules
    function number FUNC. */
 const char *random_step(Random *random, Context *ctx, const Module *module, int func, const char **primitive);
+
+/* The function of C called NAME, where programs may call it; see InterpExtern. */
+bool call_of_c(void *data, const char *name, const InterpValue *args, int count, InterpValue *result);
 
 enum { MOST_STEPS = 24, MOST_SETS = 3 };
 

@@ -19,6 +19,7 @@ static void choose_types(Writer *w)
     w->mixed_types = random_chance(w->random, 20);
     w->scalar = random_chance(w->random, 15) && strcmp(w->type, "bool");
     w->intrinsics = random_chance(w->random, 40) && strcmp(w->type, "bool");
+    w->calls = random_chance(w->random, 40) && strcmp(w->type, "bool");
 }
 
 /* Three dimensions get smaller sizes, so that programs stay quick to interpret. */
@@ -33,7 +34,7 @@ static void choose_extents(Writer *w)
     int largest = w->own_dims == 3 ? 6 : w->own_dims == 2 ? 11 : 12;
     for (int i = 0; i < w->own_dims; i++) {
         bool symbol = w->symbolic && (i == 0 || random_chance(w->random, 50)),
-             tiled = w->intrinsics && i == w->own_dims - 1 && random_chance(w->random, 80);
+             tiled = (w->intrinsics || w->calls) && i == w->own_dims - 1 && random_chance(w->random, 80);
         const char *size = random_chance(w->random, 2) ? "0"
                            : tiled                     ? tiles[random_below(w->random, 3)]
                                                        : sizes[random_below(w->random, largest)];
@@ -125,9 +126,36 @@ const char *random_program(Random *random, Arena *arena)
     choose_outputs(&w);
     StrBuf text = {.arena = arena};
     write_function(&w, &text);
+    if (w.calls)
+        writer_functions(&w, &text);
     if (w.intrinsics)
         writer_intrinsics(&w, &text);
     return strbuf_text(&text);
+}
+
+/* A copy of a tile whose rows lie anywhere, and a product of two rows. */
+static void writer_tile_intrinsics(Writer *w, StrBuf *text)
+{
+    for (int part = 0; part < 2; part++)
+        strbuf_printf(text,
+                      "\n@T.prim_func\ndef tile2x4_%s(a: T.handle, b: T.handle):\n    sa = T.int32()\n    sb = T.int32()\n"
+                      "    A = T.match_buffer(a, (2, 4), \"%s\", offset_factor=1, strides=[sa, 1])\n"
+                      "    B = T.match_buffer(b, (2, 4), \"%s\", offset_factor=1, strides=[sb, 1])\n    with T.block(\"root\"):\n"
+                      "        T.reads(A[0:2, 0:4])\n        T.writes(B[0:2, 0:4])\n%s",
+                      part ? "implementation" : "description", w->type, w->type,
+                      part ? "        for i in range(2):\n            for j in T.vectorized(4):\n                B[i, j] = A[i, j]\n"
+                           : "        for i, j in T.grid(2, 4):\n            with T.block(\"\"):\n                vi, vj = "
+                             "T.axis.remap(\"SS\", [i, j])\n                B[vi, vj] = A[vi, vj]\n");
+    for (int part = 0; part < 2; part++)
+        strbuf_printf(text,
+                      "\n@T.prim_func\ndef dot2_%s(a: T.handle, b: T.handle, c: T.handle):\n    A = T.match_buffer(a, (2,), \"%s\", "
+                      "offset_factor=1)\n    B = T.match_buffer(b, (2,), \"%s\", offset_factor=1)\n    C = T.match_buffer(c, (1,), "
+                      "\"%s\", offset_factor=1)\n    with T.block(\"root\"):\n        T.reads(C[0], A[0:2], B[0:2])\n        "
+                      "T.writes(C[0])\n%s",
+                      part ? "implementation" : "description", w->type, w->type, w->type,
+                      part ? "        C[0] = C[0] + A[0] * B[0] + A[1] * B[1]\n"
+                           : "        for k in range(2):\n            with T.block(\"\"):\n                vk = T.axis.reduce(2, k)\n      "
+                             "          C[0] = C[0] + A[vk] * B[vk]\n");
 }
 
 void writer_intrinsics(Writer *w, StrBuf *text)
@@ -150,6 +178,9 @@ void writer_intrinsics(Writer *w, StrBuf *text)
                       part ? "        C[0] = C[0] + A[0] + A[1]\n"
                            : "        for k in range(2):\n            with T.block(\"\"):\n                vk = T.axis.reduce(2, k)\n      "
                              "          C[0] = C[0] + A[vk]\n");
+    writer_tile_intrinsics(w, text);
     strbuf_add(text, "\ntvm.tir.TensorIntrin.register(\"copy4\", copy4_description, copy4_implementation)\n"
-                     "tvm.tir.TensorIntrin.register(\"sum2\", sum2_description, sum2_implementation)\n");
+                     "tvm.tir.TensorIntrin.register(\"sum2\", sum2_description, sum2_implementation)\n"
+                     "tvm.tir.TensorIntrin.register(\"tile2x4\", tile2x4_description, tile2x4_implementation)\n"
+                     "tvm.tir.TensorIntrin.register(\"dot2\", dot2_description, dot2_implementation)\n");
 }

@@ -351,8 +351,21 @@ static const char *tensorize_sum(Chooser *c)
         return NULL;
     const char *name = block_text(c, block);
     return step_text(
-        c, "outer, inner = sch.split(sch.get_loops(%s)[-1], [None, 2])\nsch.decompose_reduction(%s, outer)\nsch.tensorize(inner, \"sum2\")",
-        name, name);
+        c, "outer, inner = sch.split(sch.get_loops(%s)[-1], [None, 2])\nsch.decompose_reduction(%s, outer)\nsch.tensorize(inner, \"%s\")",
+        name, name, node_block(block)->read_count > 1 && random_chance(c->random, 80) ? "dot2" : "sum2");
+}
+
+/* A copy by tiles of two rows, of a block that copies or of a new copy. */
+static const char *tensorize_tiles(Chooser *c)
+{
+    bool made = random_chance(c->random, 40);
+    const TreeNode *block = block_where(c, made ? block_reads_rows_of_four : block_is_tileable_copy);
+    if (!block)
+        return NULL;
+    return step_text(c,
+                     "copy = %s\nx, y = sch.get_loops(copy)[-2:]\nx0, x1 = sch.split(x, [None, 2])\ny0, y1 = sch.split(y, [None, 4])\n"
+                     "sch.reorder(x0, y0, x1, y1)\nsch.tensorize(x1, \"tile2x4\")",
+                     made ? step_text(c, "sch.cache_read(%s, 0, \"global\")", block_text(c, block)) : block_text(c, block));
 }
 
 /* A copy that is there, or a new one of what a block reads. */
@@ -372,7 +385,8 @@ static const char *tensorize(Chooser *c)
 {
     if (!module_intrin(c->sch->module, "copy4") || random_chance(c->random, 15))
         return step_text(c, "sch.tensorize(%s, \"%s\")", random_loop_text(c), random_chance(c->random, 50) ? "copy4" : "sum2");
-    return random_chance(c->random, 30) ? tensorize_sum(c) : tensorize_copy(c);
+    int kind = random_below(c->random, 10);
+    return kind < 3 ? tensorize_sum(c) : kind < 6 ? tensorize_tiles(c) : tensorize_copy(c);
 }
 
 static const struct {

@@ -41,7 +41,7 @@ static const Func *scheduled_func(const Trial *trial, const Module *module)
 static bool interpret(Trial *trial, const Func *func, const ArgData *data, int *returned)
 {
     DiagMark mark = diag_mark(trial->ctx);
-    InterpOptions options = {.checks = true};
+    InterpOptions options = {.checks = true, .module = trial->current, .externs = {.call = call_of_c}};
     InterpSymbol *symbols = ARENA_ARRAY(trial->ctx->arena, InterpSymbol, data->signature->dim_count);
     for (int i = 0; i < data->signature->dim_count; i++)
         symbols[i] = (InterpSymbol){data->signature->dims[i], data->dims[i]};
@@ -70,11 +70,11 @@ static bool note_float_reduction(Visitor *visitor, const Stmt *stmt)
     return true;
 }
 
-/* A function that is called sums up as it likes. */
+/* A function that is called may sum up as it likes; those of fuzz programs take no sums. */
 static bool note_operations(Visitor *visitor, const Expr *expr)
 {
     Trial *trial = visitor->data;
-    if (expr->kind == EXPR_CALL && expr->value.op == OP_CALL_EXTERN)
+    if (expr->kind == EXPR_CALL && expr->value.op == OP_CALL_EXTERN && strstr(print_expr(trial->ctx, expr), "tmm16"))
         trial->reduces_floats = trial->reordered = true;
     trial->truncates_floats |= expr->kind == EXPR_CAST && dtype_is_float(expr->args[0]->dtype) && !dtype_is_float(expr->dtype);
     return true;
@@ -275,7 +275,7 @@ static bool check_called(Trial *trial, JitFunction function, int set)
     return ok;
 }
 
-/* LOWERED, exported, without the module's other functions. NULL after a diagnostic. */
+/* LOWERED, exported, with the module's other functions, which it may call. NULL after a diagnostic. */
 static JitFunction compile(Trial *trial, Jit *jit, const Func *lowered)
 {
     CodegenOptions codegen = codegen_default_options();
@@ -283,12 +283,16 @@ static JitFunction compile(Trial *trial, Jit *jit, const Func *lowered)
     codegen.fp_contract = false;
     codegen.wide_math = true;
     Func exported = *lowered;
-    const Func *func = &exported;
     exported.is_private = false;
-    Module alone = *trial->current;
-    alone.funcs = &func;
-    alone.func_count = 1;
-    return jit_add_module(jit, &alone, codegen, NULL) ? jit_find(jit, func_signature(trial->ctx, func)->symbol) : NULL;
+    const Module *module = module_with_func(trial->ctx, trial->current, trial->func, &exported);
+    for (int i = 0; i < module->func_count; i++) {
+        LowerOptions options = {0};
+        const Func *callee = i == trial->func ? &exported : lower_func(trial->ctx, trial->current, module->funcs[i], &options);
+        if (!callee)
+            return NULL;
+        module = module_with_func(trial->ctx, module, i, callee);
+    }
+    return jit_add_module(jit, module, codegen, NULL) ? jit_find(jit, func_signature(trial->ctx, &exported)->symbol) : NULL;
 }
 
 static bool has_threads(const Func *func)

@@ -79,7 +79,7 @@ static const char *axis_value(Writer *w, const char *type, const Axes *axes)
 static const char *float_value(Writer *w, const char *type, const char *x)
 {
     const char *one = write_literal(w, type, 1), *two = write_literal(w, type, 2), *zero = write_literal(w, type, 0);
-    switch (random_below(w->random, 10)) {
+    switch (random_below(w->random, 11)) {
     case 0: return write_text(w, "%s * %s + %s", x, two, one);
     case 1: return write_text(w, "%s - %s", x, two);
     case 2: return write_text(w, "T.max(%s, %s)", x, zero);
@@ -89,6 +89,7 @@ static const char *float_value(Writer *w, const char *type, const char *x)
     case 6: return write_text(w, "%s / (T.fabs(%s) + %s)", x, x, one);
     case 7: return write_text(w, "T.if_then_else(%s < %s, %s, %s)", x, one, x, two);
     case 8: return write_text(w, "T.tanh(%s)", x);
+    case 9: return w->calls && (!strcmp(type, "float32") || !strcmp(type, "float64")) ? write_extern(w, type, x) : x;
     default: return x;
     }
 }

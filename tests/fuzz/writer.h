@@ -41,7 +41,7 @@ typedef struct {
     int tensor_count, block_count;
     const char *type;       /* of most tensors */
     const char *index_type; /* of symbolic sizes */
-    bool symbolic, scalar, mixed_types, intrinsics;
+    bool symbolic, scalar, mixed_types, intrinsics, calls;
 } Writer;
 
 void write_line(Writer *w, int indent, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -76,6 +76,14 @@ const char *writer_operand(Writer *w, const char *type, const Axes *axes, const 
 
 /* Writes blocks that read memory to find out how often they run, or where; false, with nothing written, where the sizes do not let it. */
 bool write_loaded(Writer *w);
+/* Writes blocks that reach tensors through views and declared buffers; false, with nothing written, where no tensor has rows. */
+bool write_views(Writer *w);
+/* Writes blocks that call functions of the program; false, with nothing written, where it has none or no tensor has rows of fours. */
+bool write_calls(Writer *w);
+/* The functions that blocks call, for elements of w->type. */
+void writer_functions(Writer *w, StrBuf *text);
+/* X, of TYPE, a float type of 32 or 64 bits, through a function of C. */
+const char *write_extern(Writer *w, const char *type, const char *x);
 /* Writes one or two random blocks. */
 void random_blocks(Writer *w);
 /* The tensor intrinsics that programs may register, for elements of w->type. */
