@@ -31,13 +31,13 @@ static bool check_block(Visitor *visitor, const Stmt *stmt)
 {
     ClaimWalk *walk = visitor->data;
     Context *ctx = walk->driver->ctx;
-    Conflict conflict;
-    if (stmt->kind == STMT_BLOCK && stmt->as.block.iter_count && dependence_check_claims(&walk->claims, stmt, &conflict) == ANSWER_REFUTED &&
-        !is_reported(ctx, stmt->span))
+    bool claims = stmt->kind == STMT_BLOCK && stmt->as.block.iter_count;
+    Answer answer = claims ? dependence_claims_hold(&walk->claims, stmt) : answer_shown();
+    if (answer.verdict == ANSWER_REFUTED && !is_reported(ctx, stmt->span))
         diag_error_or_warning(ctx, walk->will_run, WARNING_AXIS_CLAIMS, stmt->span,
                               "the axes of block '%s' claim more than holds: instances that differ in them depend "
                               "on each other, since %s; T.axis.scan and T.axis.opaque claim nothing",
-                              stmt->as.block.block->name, conflict.text);
+                              stmt->as.block.block->name, answer.text);
     return true;
 }
 

@@ -94,6 +94,15 @@ typedef struct {
 /* For ScriptOptions.after_step: keeps the step, and shows it where that is asked for; DATA is a StepView. */
 void step_view_after(void *data, const Schedule *sch, Span call);
 
+/* "# FILE:LINE: " and the lines of the script from the one on which CALL begins to the one on which it ends. */
+void step_print_heading(Driver *driver, Span call, bool color);
+
+/* --- --explain --- */
+/* For ScriptOptions.after_call: prints what the step at CALL asked; DATA is a StepView. */
+void explain_view_after(void *data, Span call, bool ok);
+/* Prints what was asked since the last step, or since the last call, under the heading WHAT. */
+void explain_print_rest(Driver *driver, const char *what);
+
 /* STREAM is a terminal, of which neither NO_COLOR nor TERM=dumb in the environment says that it wants none. */
 bool driver_uses_color(FILE *stream);
 

@@ -7,6 +7,7 @@
 #include "driver/files.h"
 #include "ir/print.h"
 #include "parser/parser.h"
+#include "passes/analysis/explain.h"
 #include "script/script.h"
 #include "support/bug.h"
 #include "support/warning.h"
@@ -76,6 +77,9 @@ void driver_use_options(Driver *driver)
 {
     Options *options = &driver->options;
     driver->ctx->diag_options = (DiagOptions){options->warnings, (int)options->error_limit, options->json};
+    driver->ctx->arguments_off = options->arguments_off;
+    if (options->explain)
+        explain_start(driver->ctx);
     for (int i = 0; i < options->unknown_warnings.count; i++)
         diag_warning(driver->ctx, WARNING_UNKNOWN_WARNING_OPTION, span_none(), "%s", options->unknown_warnings.data[i]);
     options->unknown_warnings.count = 0;
@@ -204,6 +208,7 @@ const tirc_program *tirc_schedule(tirc_context *context, const tirc_program *pro
                                     .clang = options->clang,
                                     .read_file = note_file,
                                     .after_step = step_view_after,
+                                    .after_call = options->explain ? explain_view_after : NULL,
                                     .data = &view};
     const Module *source, *module = script_run(ctx, parse_join(ctx, trees, count), program->module, &script_options, &source);
     driver_note_time(context, "schedule");

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "driver/files.h"
+#include "passes/analysis/portfolio.h"
 #include "support/warning.h"
 
 typedef struct {
@@ -161,6 +162,17 @@ static bool read_REMARKS(OptionReader *reader, RemarksMode *field, const char *t
     *field = !text || !strcmp(text, "text") ? REMARKS_TEXT : !strcmp(text, "json") ? REMARKS_JSON : REMARKS_NONE;
     return *field != REMARKS_NONE || usage(reader->ctx, "--remarks takes 'text' or 'json', not '%s'", text);
 }
+static bool read_EXPLAIN(OptionReader *reader, ExplainMode *field, const char *text)
+{
+    *field = !text || !strcmp(text, "text") ? EXPLAIN_TEXT : !strcmp(text, "json") ? EXPLAIN_JSON : EXPLAIN_NONE;
+    return *field != EXPLAIN_NONE || usage(reader->ctx, "--explain takes 'text' or 'json', not '%s'", text);
+}
+static bool read_ARGUMENT(OptionReader *reader, uint64_t *field, const char *text)
+{
+    Argument argument = argument_find(text);
+    *field |= argument < ARGUMENT_COUNT ? UINT64_C(1) << argument : 0;
+    return argument < ARGUMENT_COUNT || usage(reader->ctx, "there is no argument '%s' in the portfolio", text);
+}
 static bool read_CONTRACT(OptionReader *reader, bool *field, const char *text)
 {
     *field = !strcmp(text, "on") || !strcmp(text, "fast");
@@ -225,7 +237,7 @@ static bool unknown_option(OptionReader *reader, const char *word)
 {
     const char *names[2 * OPTION_COUNT];
     for (int i = 0; i < OPTION_COUNT; i++) {
-        names[2 * i] = option_infos[i].long_name ? arena_printf(reader->arena, "--%s", option_infos[i].long_name) : NULL;
+        names[2 * i] = option_infos[i].long_name && option_infos[i].help ? arena_printf(reader->arena, "--%s", option_infos[i].long_name) : NULL;
         names[2 * i + 1] = option_infos[i].short_name;
     }
     const char *name = arena_strndup(reader->arena, word, strcspn(word, "="));
@@ -325,7 +337,8 @@ static bool expand_words(OptionReader *reader, const char *word, int depth, Word
 
 bool options_view(const Options *options)
 {
-    return options->show || options->print_after.count || options->run || options->interpret || options->check || options->time || options->remarks;
+    return options->show || options->print_after.count || options->run || options->interpret || options->check || options->time ||
+           options->remarks || options->explain;
 }
 
 unsigned options_emitted(const Options *options)
@@ -419,6 +432,8 @@ void options_help(FILE *out)
           out);
     for (int i = 0; i < OPTION_COUNT; i++) {
         const OptionInfo *info = &option_infos[i];
+        if (!info->help)
+            continue;
         char name[80];
         int length = 0;
         if (info->short_name)

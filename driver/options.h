@@ -11,6 +11,7 @@ enum { AUTOMATIC_RUNS = -1 };
 typedef VEC(const char *) TextList;
 typedef enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } ColorMode;
 typedef enum { REMARKS_NONE, REMARKS_TEXT, REMARKS_JSON } RemarksMode;
+typedef enum { EXPLAIN_NONE, EXPLAIN_TEXT, EXPLAIN_JSON } ExplainMode;
 typedef enum { SHOW_NONE, SHOW_RESULT, SHOW_STEPS, SHOW_DIFF } ShowMode;
 enum { EMIT_BIT_OBJECT = 1, EMIT_BIT_ASSEMBLY = 2, EMIT_BIT_LLVM_IR = 4, EMIT_BIT_BITCODE = 8, EMIT_BIT_TIR = 16, EMIT_BIT_HEADER = 32,
        EMIT_BITS_COMPILED = EMIT_BIT_OBJECT | EMIT_BIT_ASSEMBLY | EMIT_BIT_LLVM_IR | EMIT_BIT_BITCODE };
@@ -26,6 +27,8 @@ typedef struct {
     unsigned emit; /* EMIT_BIT_* as asked for; 0: not said */
     ShowMode show;
     RemarksMode remarks;
+    ExplainMode explain;
+    uint64_t arguments_off; /* rows of the portfolio that no question may use */
     long seed, max_steps, error_limit;
     long time; /* how often --time runs a function; 0: not at all; AUTOMATIC_RUNS: for a while */
     WarningSettings warnings;

@@ -65,6 +65,7 @@ static int driver_run(Driver *driver)
         !(interprets || driver_check_claims(driver, driver->program, compiles)))
         return EXIT_DIAGNOSED;
     driver_note_time(driver, "check axis claims");
+    explain_print_rest(driver, "the whole program");
     if (options->syntax_only)
         return !options->depfile || driver_emit(driver) ? EXIT_OK : EXIT_DIAGNOSED;
     if (options->show == SHOW_RESULT)

@@ -158,22 +158,11 @@ static void print_text(Driver *driver, const CodePart *part, const LoopList *loo
 
 /* --- JSON --- */
 
-static void add_quoted(StrBuf *text, const char *value)
-{
-    strbuf_add(text, "\"");
-    for (const char *at = value; *at; at++)
-        if ((unsigned char)*at < ' ')
-            strbuf_printf(text, "\\u%04x", *at);
-        else
-            strbuf_printf(text, "%s%c", *at == '"' || *at == '\\' ? "\\" : "", *at);
-    strbuf_add(text, "\"");
-}
-
 static void add_string(StrBuf *text, const char *key, const char *value)
 {
     strbuf_printf(text, "\"%s\":", key);
     if (value)
-        add_quoted(text, value);
+        strbuf_add_json(text, value);
     else
         strbuf_add(text, "null");
 }
@@ -208,7 +197,7 @@ static void add_json_callees(StrBuf *text, const CodeCallees *callees)
         if (known)
             continue;
         strbuf_add(text, before);
-        add_quoted(text, callees->data[i]);
+        strbuf_add_json(text, callees->data[i]);
         before = ",";
     }
     strbuf_add(text, "]");

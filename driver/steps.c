@@ -128,8 +128,7 @@ static void print_diff(Arena *arena, FILE *out, const char *before, const char *
     }
 }
 
-/* "# FILE:LINE: " and the lines of the script from the one on which CALL begins to the one on which it ends. */
-static void print_heading(Driver *driver, Span call, bool color)
+void step_print_heading(Driver *driver, Span call, bool color)
 {
     Place place;
     if (!source_place(driver->ctx->sources, call, &place))
@@ -157,7 +156,7 @@ void step_view_after(void *data, const Schedule *sch, Span call)
         return;
     const char *after = print_module(driver->ctx, sch->module);
     bool color = driver_uses_color(driver->out);
-    print_heading(driver, call, color);
+    step_print_heading(driver, call, color);
     Arena *outside = context_begin_scratch(driver->ctx);
     if (driver->options.show == SHOW_STEPS)
         fprintf(driver->out, "%s\n", after);

@@ -70,6 +70,7 @@ static uint64_t own_uses(const Expr *node)
 /* Completes a node: copies it into the arena, hashes it and notes what it uses. */
 static const Expr *expr_finish(Context *ctx, Expr node, const Expr *const *args, int arg_count)
 {
+    ctx->work++;
     node.arg_count = arg_count;
     node.args = arg_count ? arena_copy(ctx->arena, args, sizeof *args * (size_t)arg_count) : NULL;
     uint64_t payload = node.kind == EXPR_STRING ? hash_bytes(node.value.text, strlen(node.value.text)) : payload_bits(&node);

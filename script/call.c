@@ -242,6 +242,8 @@ static bool run_primitive(Script *script, Schedule *sch, const Primitive *primit
     script->steps_made += ok && !only_asks;
     if (ok && sch->module != step.module && script->options->after_step)
         script->options->after_step(script->options->data, sch, arguments->span);
+    if (!only_asks && script->options->after_call)
+        script->options->after_call(script->options->data, arguments->span, ok);
     return ok;
 }
 

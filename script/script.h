@@ -18,6 +18,8 @@ typedef struct {
     void (*read_file)(void *data, const char *path); /* called for each file that the script reads; may be NULL */
     /* Called after each primitive that changed the program, with the line of the script that did it; may be NULL. */
     void (*after_step)(void *data, const Schedule *sch, Span call);
+    /* Called after each primitive that may change the program, also one that was refused (OK false); may be NULL. */
+    void (*after_call)(void *data, Span call, bool ok);
     void *data;
 } ScriptOptions;
 

@@ -28,6 +28,9 @@ struct Context {
     DiagOptions diag_options;
     uint32_t next_symbol; /* the last number given to a Var, Buffer or Block */
     Resource isl, llvm, accesses, rules;
+    uint64_t work; /* operations of the analysis so far: a count that is the same everywhere, for --explain */
+    uint64_t arguments_off;          /* a bit for each row of the portfolio that a test has turned off */
+    struct Explanation *explanation; /* of what the analysis was asked; NULL: not wanted */
 };
 
 Context *context_new(void);

@@ -37,3 +37,14 @@ const char *strbuf_text(const StrBuf *buffer)
 {
     return buffer->text ? buffer->text : "";
 }
+
+void strbuf_add_json(StrBuf *buffer, const char *value)
+{
+    strbuf_add(buffer, "\"");
+    for (const char *at = value; *at; at++)
+        if ((unsigned char)*at < ' ')
+            strbuf_printf(buffer, "\\u%04x", *at);
+        else
+            strbuf_printf(buffer, "%s%c", *at == '"' || *at == '\\' ? "\\" : "", *at);
+    strbuf_add(buffer, "\"");
+}

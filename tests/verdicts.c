@@ -1,5 +1,5 @@
-/* The verdicts of all cases with a schedule: verdicts [PATTERN...] runs each script tests/cases/.../NAME.sched that one of the patterns (glob;
-   default: all) matches, compares what it finds with tests/verdicts.txt, and names each case that differs. A line of that file is
+/* The verdicts of all cases with a schedule: verdicts [--OPTION=VALUE...] [PATTERN...] runs each script tests/cases/.../NAME.sched that one of the patterns (glob;
+   default: all) matches, with these options of tirc, compares what it finds with tests/verdicts.txt, and names each case that differs. A line of that file is
      DIRECTORY/NAME: accepted
      DIRECTORY/NAME: line N: TEXT      the script's line at which the step was refused, and why
    UPDATE=1 writes the file anew. Nothing is compiled and nothing is run: all cases take some seconds. To be run in the root of the
@@ -19,6 +19,12 @@
 
 static const char cases_root[] = "tests/cases/", snapshot_path[] = "tests/verdicts.txt";
 enum { MOST_LINES = 20000, MOST_WORDS = 64 };
+
+/* What the command line names. */
+typedef struct {
+    const char *options[MOST_WORDS], *patterns[MOST_WORDS];
+    int option_count, pattern_count;
+} Chosen;
 
 /* The text of file PATH; NULL where it cannot be read. */
 static char *read_text(Arena *arena, const char *path)
@@ -48,8 +54,8 @@ static const char *input_of(Arena *arena, const char *name)
     return arena_strndup(arena, script, strcspn(script, "\n"));
 }
 
-/* The options in NAME.args and NAME.flags. */
-static void set_options(Arena *arena, tirc_context *tirc, const char *name)
+/* The options in NAME.args, and those for all cases. */
+static void set_options(Arena *arena, tirc_context *tirc, const char *name, const Chosen *chosen)
 {
     char *text = read_text(arena, arena_printf(arena, "%s.args", name)), *state = NULL;
     const char *words[MOST_WORDS];
@@ -57,7 +63,7 @@ static void set_options(Arena *arena, tirc_context *tirc, const char *name)
     for (char *word = text ? strtok_r(text, " \n", &state) : NULL; word && count < MOST_WORDS - 1; word = strtok_r(NULL, " \n", &state))
         words[count++] = word;
     words[count++] = "--diagnostics=text";
-    if (tirc_set_options(tirc, words, count))
+    if (tirc_set_options(tirc, words, count) || tirc_set_options(tirc, chosen->options, chosen->option_count))
         tirc_diagnostics(tirc);
 }
 
@@ -77,11 +83,11 @@ static const char *refusal(Arena *arena, const char *diagnostics)
 }
 
 /* What becomes of the script of case NAME, in the working directory. */
-static const char *verdict(Arena *arena, const char *name, FILE *nowhere)
+static const char *verdict(Arena *arena, const char *name, const Chosen *chosen, FILE *nowhere)
 {
     tirc_context *tirc = tirc_context_new();
     tirc_set_output(tirc, nowhere);
-    set_options(arena, tirc, name);
+    set_options(arena, tirc, name, chosen);
     tirc_text program_text = {.name = input_of(arena, name)}, script = {.name = arena_printf(arena, "%s.sched", name)};
     const tirc_program *program = tirc_read(tirc, &program_text, 1);
     program = program ? tirc_schedule(tirc, program, &script, 1) : NULL;
@@ -90,11 +96,11 @@ static const char *verdict(Arena *arena, const char *name, FILE *nowhere)
     return result;
 }
 
-static bool is_wanted(const char *stem, char *const *patterns, int count)
+static bool is_wanted(const char *stem, const Chosen *chosen)
 {
-    bool wanted = !count;
-    for (int i = 0; i < count; i++)
-        wanted |= !fnmatch(patterns[i], stem, 0);
+    bool wanted = !chosen->pattern_count;
+    for (int i = 0; i < chosen->pattern_count; i++)
+        wanted |= !fnmatch(chosen->patterns[i], stem, 0);
     return wanted;
 }
 
@@ -108,17 +114,17 @@ static glob_t find_scripts(void)
 }
 
 /* The line of the script at PATH; NULL where it is not wanted. */
-static const char *verdict_line(Arena *arena, const char *path, char *const *patterns, int pattern_count, FILE *nowhere)
+static const char *verdict_line(Arena *arena, const char *path, const Chosen *chosen, FILE *nowhere)
 {
     const char *stem = arena_strndup(arena, path + strlen(cases_root), strlen(path) - strlen(cases_root) - strlen(".sched"));
     const char *name = strrchr(stem, '/') + 1;
-    if (!is_wanted(stem, patterns, pattern_count) || chdir(arena_strndup(arena, path, (size_t)(strrchr(path, '/') - path))))
+    if (!is_wanted(stem, chosen) || chdir(arena_strndup(arena, path, (size_t)(strrchr(path, '/') - path))))
         return NULL;
-    return arena_printf(arena, "%s: %s", stem, verdict(arena, name, nowhere));
+    return arena_printf(arena, "%s: %s", stem, verdict(arena, name, chosen, nowhere));
 }
 
 /* The lines of all wanted scripts; returns how many. */
-static int find_verdicts(Arena *arena, char *const *patterns, int pattern_count, const char **lines)
+static int find_verdicts(Arena *arena, const Chosen *chosen, const char **lines)
 {
     FILE *nowhere = fopen("/dev/null", "w");
     char root[4096];
@@ -126,7 +132,7 @@ static int find_verdicts(Arena *arena, char *const *patterns, int pattern_count,
     glob_t scripts = find_scripts();
     int count = 0;
     for (size_t i = 0; good && i < scripts.gl_pathc && count < MOST_LINES; i++) {
-        lines[count] = verdict_line(arena, scripts.gl_pathv[i], patterns, pattern_count, nowhere);
+        lines[count] = verdict_line(arena, scripts.gl_pathv[i], chosen, nowhere);
         count += lines[count] != NULL;
         good = !chdir(root);
     }
@@ -190,7 +196,13 @@ int main(int argc, char **argv)
 {
     static const char *found[MOST_LINES], *expected[MOST_LINES];
     Arena *arena = arena_new();
-    int count = find_verdicts(arena, argv + 1, argc - 1, found);
+    Chosen chosen = {.option_count = 0};
+    for (int i = 1; i < argc && i < MOST_WORDS; i++)
+        if (!strncmp(argv[i], "--", 2))
+            chosen.options[chosen.option_count++] = argv[i];
+        else
+            chosen.patterns[chosen.pattern_count++] = argv[i];
+    int count = find_verdicts(arena, &chosen, found);
     qsort(found, (size_t)count, sizeof *found, compare_lines);
     char *snapshot = read_text(arena, snapshot_path);
     bool good = count > 0;
@@ -199,7 +211,7 @@ int main(int argc, char **argv)
     } else {
         int expected_count = split_lines(snapshot ? snapshot : (char[]){""}, expected);
         qsort(expected, (size_t)expected_count, sizeof *expected, compare_lines);
-        good = compare(expected, expected_count, found, count, argc == 1) && good;
+        good = compare(expected, expected_count, found, count, !chosen.pattern_count) && good;
     }
     if (!count)
         fprintf(stderr, "%s holds no such cases; run this in the root of the repository\n", cases_root);

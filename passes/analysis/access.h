@@ -30,7 +30,7 @@ typedef struct Frame {
     bool identity;
 } Frame;
 
-typedef struct {
+typedef struct Access {
     const Frame *frame; /* innermost */
     Var *data;          /* the memory: the data variable of the root buffer */
     Buffer *buffer;     /* the root buffer, in whose coordinates REGION is */

@@ -124,7 +124,9 @@ static void split_data(Context *ctx, const Map *symbols, const Map *sizes, Acces
 
 void accesses_split_rows(Context *ctx, const Func *func, AccessList *accesses)
 {
-    Map symbols = func_symbols(ctx, func), done = {0}, sizes = {0};
+    Map symbols = {0}, done = {0}, sizes = {0};
+    if (argument_is_on(ctx, ARGUMENT_DIGITS))
+        symbols = func_symbols(ctx, func);
     for (int i = 0; symbols.count && i < accesses->count; i++) {
         const Access *access = &accesses->data[i];
         if (access->whole || access->fence || map_has(&done, access->data) || !has_stride(&symbols, access))

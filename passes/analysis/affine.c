@@ -1,5 +1,6 @@
 /* See affine.h. */
 #include "passes/analysis/affine_rows.h"
+#include "passes/analysis/portfolio.h"
 
 #include <isl/aff.h>
 #include <isl/id.h>
@@ -495,18 +496,23 @@ static isl_set *with_sizes(const AffineSpace *space)
     return affine_bound_params(isl_set_copy(space->set), &space->sizes, space->terms);
 }
 
-SetVerdict affine_verdict(AffineSpace *space)
+Answer empty_by_isl(const Goal *goal)
 {
-    SetVerdict found = space->set ? affine_search(space) : SET_UNKNOWN;
-    if (found != SET_UNKNOWN)
-        return found;
+    AffineSpace *space = goal->space;
     affine_settle(space);
     if (!space->set)
-        return SET_UNKNOWN;
+        return answer_unknown("the set could not be made");
     isl_set *set = with_sizes(space);
+    goal->ctx->work += (uint64_t)isl_set_n_basic_set(set) * isl_set_dim(set, isl_dim_all);
     isl_bool empty = isl_set_is_empty(set);
     isl_set_free(set);
-    return empty == isl_bool_true ? SET_EMPTY : empty == isl_bool_false ? SET_HAS_POINT : SET_UNKNOWN;
+    return empty == isl_bool_true ? answer_shown() : empty == isl_bool_false ? answer_refuted("a point") : answer_unknown("too complex");
+}
+
+SetVerdict affine_verdict(AffineSpace *space)
+{
+    Answer empty = prove((Goal){.kind = GOAL_EMPTY, .ctx = space->ctx, .space = space});
+    return empty.verdict == ANSWER_SHOWN ? SET_EMPTY : empty.verdict == ANSWER_REFUTED ? SET_HAS_POINT : SET_UNKNOWN;
 }
 
 bool affine_runs_into(const AffineSpace *whole, AffineSpace *part)

@@ -35,7 +35,7 @@ typedef struct {
     VEC(AffineTerm) known;
 } AffineTerms;
 
-typedef struct {
+typedef struct AffineSpace {
     Context *ctx;
     isl_set *set;    /* owned; NULL after an error or when the quota is exhausted: nothing is known */
     const struct AffineRow *rows; /* linear restrictions that SET does not have yet */

@@ -1,6 +1,7 @@
 /* Values that a condition chooses, where that is not known: C[T.Select(M[i], i, i + 16)] is C[i] or C[i + 16], whichever M says. */
 #include "ir/walk.h"
 #include "passes/analysis/affine_rows.h"
+#include "passes/analysis/portfolio.h"
 
 typedef struct {
     const AffineEnv *env;
@@ -54,7 +55,7 @@ static const Expr *replaced(Context *ctx, const Expr *expr, const Expr *from, co
 
 bool affine_split_choice(Context *ctx, const AffineEnv *env, const Expr *expr, const Expr *cases[2])
 {
-    const Expr *found = find_choice(env, expr);
+    const Expr *found = argument_is_on(ctx, ARGUMENT_CHOICES) ? find_choice(env, expr) : NULL;
     for (; found && found->kind == EXPR_VAR; found = find_choice(env, expr)) /* each symbol is bound once: its value means the same here */
         expr = replaced(ctx, expr, found, binding_of(env, found)->value);
     for (int i = 0; i < 2 && found; i++)

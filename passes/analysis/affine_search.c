@@ -11,6 +11,7 @@
 
 #include "ir/fold.h"
 #include "passes/analysis/affine_rows.h"
+#include "passes/analysis/portfolio.h"
 
 enum { MOST_VARIABLES = 48, MOST_ROWS = 160, MOST_ROUNDS = 24, MOST_TRIES = 100, MOST_WORK = 40 * 1000 };
 
@@ -438,4 +439,10 @@ SetVerdict affine_search(AffineSpace *space)
         return SET_UNKNOWN;
     space->point = search.found ? found_point(&search) : NULL;
     return search.found ? SET_HAS_POINT : SET_EMPTY;
+}
+
+Answer empty_by_search(const Goal *goal)
+{
+    SetVerdict found = goal->space->set ? affine_search(goal->space) : SET_UNKNOWN;
+    return found == SET_EMPTY ? answer_shown() : found == SET_HAS_POINT ? answer_refuted("a point") : answer_unknown("not decided");
 }

@@ -1,6 +1,7 @@
 /* Stand-ins for what is not affine; see AffineTerms in affine.h. Terms are compared in simplest form, with all bindings put in. */
 #include "ir/walk.h"
 #include "passes/analysis/affine.h"
+#include "passes/analysis/portfolio.h"
 #include "passes/arith/analyzer.h"
 
 static bool note_impure(Visitor *visitor, const Expr *expr)
@@ -58,7 +59,7 @@ const Expr *affine_term(const AffineSpace *space, const AffineEnv *env, const Ex
 {
     Context *ctx = space->ctx;
     AffineTerms *terms = space->terms;
-    if (!terms || !dtype_is_integer(expr->dtype))
+    if (!terms || !dtype_is_integer(expr->dtype) || !argument_is_on(ctx, ARGUMENT_TERMS))
         return NULL;
     const Expr *expanded = expand(ctx, env, expr, terms->fixed);
     if (!expanded || !is_pure(expanded))

@@ -74,17 +74,19 @@ static bool is_below(Context *ctx, Side *low, Side *high, int dim, const Map *si
            quotient_at_most(facts(ctx, low, sizes), op_add_int(ctx, index, 1), bound);
 }
 
-bool pair_is_apart(const Pair *pair, int level)
+Answer apart_by_bound(const Goal *goal)
 {
+    const Pair *pair = goal->pair;
+    int level = goal->level;
     Side a, b;
     Context *ctx = pair->ctx;
-    if (pair->a->buffer != pair->b->buffer || access_same_point(pair->a, pair->b) ||
+    if (pair_is_linear(pair) || pair->a->buffer != pair->b->buffer || access_same_point(pair->a, pair->b) ||
         !side_new(ctx, pair->a, pair->loops_a + level, pair->count_a - level, &a) ||
         !side_new(ctx, pair->b, pair->loops_b + level, pair->count_b - level, &b))
-        return false;
+        return answer_unknown("not two sides of a bound");
     Map sizes = func_sizes(ctx, pair->a->func);
     for (int d = 0; d < a.indices.count; d++)
         if (is_below(ctx, &a, &b, d, &sizes) || is_below(ctx, &b, &a, d, &sizes))
-            return true;
-    return false;
+            return answer_shown();
+    return answer_unknown("not two sides of a bound");
 }

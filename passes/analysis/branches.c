@@ -126,8 +126,8 @@ static bool choice_covers(Choice *choice, const Frame *outer)
     return false;
 }
 
-bool access_branches_cover(Context *ctx, const Access *const *writes, int count, const Access *read, const Map *sizes)
+Answer covered_by_branches(const Goal *goal)
 {
-    Choice choice = {.ctx = ctx, .writes = writes, .count = count, .read = read, .sizes = sizes};
-    return choice_covers(&choice, NULL);
+    Choice choice = {.ctx = goal->ctx, .writes = goal->writes, .count = goal->write_count, .read = goal->read, .sizes = goal->sizes};
+    return answer_if(choice_covers(&choice, NULL));
 }

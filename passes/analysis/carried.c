@@ -1,4 +1,4 @@
-/* May the iterations of one loop run at once? See dependence_carried in dependence.h. */
+/* May the iterations of one loop run at once? See dependence_independent in dependence.h. */
 #include "ir/walk.h"
 #include "passes/analysis/access_rows.h"
 #include "passes/analysis/pair.h"
@@ -131,27 +131,42 @@ static bool runs_in_common_loops(Context *ctx, const Access *write, const Access
     return !write->never || read->never;
 }
 
+/* The elements that the read of GOAL touches lie in WRITTEN (taken; NULL when it is not known), which shares TERMS. */
+static Answer lie_in(const Goal *goal, AffineTerms *terms, isl_set *written)
+{
+    bool exact;
+    isl_set *needed = written ? touched_elements(goal->ctx, goal->read, terms, goal->sizes, &exact) : NULL;
+    needed = affine_bound_params(needed, goal->sizes, terms);
+    bool covers = needed && isl_set_is_subset(needed, written) == isl_bool_true;
+    isl_set_free(needed);
+    isl_set_free(written);
+    return answer_if(covers);
+}
+
+Answer covered_by_set(const Goal *goal)
+{
+    AffineTerms terms = {.fixed = goal->common};
+    bool exact;
+    isl_set *written = touched_elements(goal->ctx, goal->writes[0], &terms, goal->sizes, &exact);
+    if (exact)
+        return lie_in(goal, &terms, written);
+    isl_set_free(written);
+    return answer_unknown("what is written is not affine");
+}
+
+Answer covered_by_filled_box(const Goal *goal)
+{
+    AffineTerms terms = {.fixed = goal->common};
+    return lie_in(goal, &terms, access_filled_box(goal->ctx, goal->writes[0], &terms, goal->sizes));
+}
+
 static bool covers_as_named(Context *ctx, const Access *write, const Access *read, const Map *sizes)
 {
     int common;
     if (!runs_in_common_loops(ctx, write, read, &common))
         return false;
-    if (access_covers_box(ctx, write, read, common) || access_covers_point(ctx, write, read, common, sizes) ||
-        access_covers_interval(ctx, write, read, common, sizes))
-        return true;
-    AffineTerms terms = {.fixed = common};
-    bool box_first = access_divides(ctx, write), exact_read;
-    isl_set *needed = affine_bound_params(touched_elements(ctx, read, &terms, sizes, &exact_read), sizes, &terms);
-    bool covers = false;
-    for (int try = 0; try < 2 && !covers && needed; try++) {
-        bool exact = true;
-        isl_set *written = (try == 0) == box_first ? access_filled_box(ctx, write, &terms, sizes)
-                                                   : touched_elements(ctx, write, &terms, sizes, &exact);
-        covers = written && exact && isl_set_is_subset(needed, written) == isl_bool_true;
-        isl_set_free(written);
-    }
-    isl_set_free(needed);
-    return covers;
+    return answer_is_shown(prove((Goal){
+        .kind = GOAL_COVERED, .ctx = ctx, .sizes = sizes, .writes = &write, .write_count = 1, .read = read, .common = common}));
 }
 
 static bool is_covered(Context *ctx, const Access *write, const Access *read, const Map *sizes)
@@ -191,22 +206,29 @@ static isl_set *left_unwritten(Context *ctx, const Access *const *writes, int co
     return left;
 }
 
-bool access_together_cover(Context *ctx, const Access *const *writes, int count, const Access *read, const Map *sizes)
+Answer covered_by_union(const Goal *goal)
 {
+    Context *ctx = goal->ctx;
     Arena *outside = context_begin_scratch(ctx);
     bool covers = false;
-    for (int i = 0; i < count && count > 1 && !covers; i++) {
+    for (int i = 0; i < goal->write_count && goal->write_count > 1 && !covers; i++) {
         AffineTerms terms = {0};
         bool exact;
-        if (!runs_in_common_loops(ctx, writes[i], read, &terms.fixed))
+        if (!runs_in_common_loops(ctx, goal->writes[i], goal->read, &terms.fixed))
             continue;
-        isl_set *left = left_unwritten(ctx, writes, count, read, &terms, sizes, &exact);
-        left = affine_bound_params(left, sizes, &terms);
+        isl_set *left = left_unwritten(ctx, goal->writes, goal->write_count, goal->read, &terms, goal->sizes, &exact);
+        left = affine_bound_params(left, goal->sizes, &terms);
         covers = left && isl_set_is_empty(left) == isl_bool_true;
         isl_set_free(left);
     }
     context_end_scratch(ctx, outside);
-    return covers;
+    return answer_if(covers);
+}
+
+bool access_together_cover(Context *ctx, const Access *const *writes, int count, const Access *read, const Map *sizes)
+{
+    return answer_is_shown(prove((Goal){
+        .kind = GOAL_COVERED_TOGETHER, .ctx = ctx, .sizes = sizes, .writes = writes, .write_count = count, .read = read}));
 }
 
 const char *access_uncovered(Context *ctx, const Access *const *writes, int count, const Access *read, const Map *sizes)
@@ -269,11 +291,10 @@ bool access_is_filled(Context *ctx, const AccessList *accesses, const Map *sizes
             return true;
         vec_push(ctx->arena, &earlier, write);
     }
-    return access_branches_cover(ctx, earlier.data, earlier.count, read, sizes) ||
-           access_together_cover(ctx, earlier.data, earlier.count, read, sizes);
+    return access_together_cover(ctx, earlier.data, earlier.count, read, sizes);
 }
 
-bool dependence_is_private(Context *ctx, const AccessList *accesses, const Map *sizes, const Var *data, const Var *var)
+bool shown_is_private(Context *ctx, const AccessList *accesses, const Map *sizes, const Var *data, const Var *var)
 {
     for (int i = 0; i < accesses->count; i++) {
         const Access *access = &accesses->data[i];
@@ -307,7 +328,7 @@ static bool is_inited_outside(const Access *access, const Block *block)
     return access->group && frame->stmt->as.block.block != access->group;
 }
 
-bool dependence_reads_own_writes(Context *ctx, const Func *func, const Block *block, const Buffer *buffer)
+bool shown_reads_own_writes(Context *ctx, const Func *func, const Block *block, const Buffer *buffer)
 {
     const Var *data = buffer_viewed(func, buffer)->data;
     AccessList all = access_collect(ctx, func), own = {0};
@@ -440,7 +461,7 @@ static bool is_private_scratch(Context *ctx, const AccessList *accesses, const M
     bool in_thread = mode == RUN_AT_ONCE && is_in_kernel(access_loop(access, var));
     bool shared = in_thread && (scope == SCOPE_SHARED || is_reduced_by_threads(accesses, access->data));
     bool own = !is_in_threads(mode) || scope == SCOPE_LOCAL || (mode == RUN_AS_THREADS_SO_FAR && scope == SCOPE_GLOBAL);
-    return own && !shared && dependence_is_private(ctx, accesses, sizes, access->data, var);
+    return own && !shared && shown_is_private(ctx, accesses, sizes, access->data, var);
 }
 
 /* FOUND is about global scratch that would be private in a scope of which each thread has its own: says so. */
@@ -470,7 +491,7 @@ static ScopeClass scope_of_access(const void *data, const Access *access)
     return scope == SCOPE_GLOBAL && access->data && map_has(&allocations->inner, access->data) ? SCOPE_LOCAL : scope;
 }
 
-bool dependence_carried(Context *ctx, const Func *func, const Var *var, RunMode mode, Conflict *conflict)
+bool conflict_carried(Context *ctx, const Func *func, const Var *var, RunMode mode, Conflict *conflict)
 {
     AccessList accesses = access_collect(ctx, func);
     Map sizes = func_sizes(ctx, func);
@@ -529,7 +550,7 @@ static bool access_needs_loop(const Access *access, const Var *outer)
     return needs;
 }
 
-bool dependence_needs_loop(Context *ctx, const Func *func, const Var *inner, const Var *outer)
+bool conflict_needs_loop(Context *ctx, const Func *func, const Var *inner, const Var *outer)
 {
     AccessList accesses = access_collect(ctx, func);
     for (int i = 0; i < accesses.count; i++) {

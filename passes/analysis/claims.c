@@ -1,4 +1,4 @@
-/* Checks what a block claims by the kinds of its axes; see dependence_check_claims in dependence.h. */
+/* Checks what a block claims by the kinds of its axes; see dependence_claims_hold in dependence.h. */
 #include "ir/walk.h"
 #include "passes/analysis/pair.h"
 
@@ -210,7 +210,7 @@ ClaimSet dependence_collect_claims(Context *ctx, const Func *func)
     return set;
 }
 
-Verdict dependence_check_claims(const ClaimSet *set, const Stmt *block_stmt, Conflict *conflict)
+Verdict check_claims_of_block(const ClaimSet *set, const Stmt *block_stmt, Conflict *conflict)
 {
     const BlockStmt *block = &block_stmt->as.block;
     const AccessRange *range = map_get(&set->ranges, block_stmt);
@@ -233,12 +233,11 @@ Verdict dependence_check_claims(const ClaimSet *set, const Stmt *block_stmt, Con
     return check.verdict;
 }
 
-bool dependence_tells_points_apart(Context *ctx, const Func *func, const Block *block)
+bool shown_tells_points_apart(Context *ctx, const Func *func, const Block *block, Conflict *conflict)
 {
     AccessList accesses = access_collect(ctx, func);
     Map sizes = func_sizes(ctx, func);
-    Conflict conflict;
-    ClaimCheck check = {ctx, func, NULL, &sizes, ANSWER_SHOWN, &conflict};
+    ClaimCheck check = {ctx, func, NULL, &sizes, ANSWER_SHOWN, conflict};
     VEC(const Access *) group = {0};
     for (int i = 0; i < accesses.count; i++)
         if (accesses.data[i].group == block)

@@ -235,19 +235,21 @@ static bool holds_point(Cover *cover, const ExprList *targets)
     return loops_fill_box(cover, moving, targets->count);
 }
 
-bool access_covers_interval(Context *ctx, const Access *write, const Access *read, int common, const Map *sizes)
+Answer covered_by_interval(const Goal *goal)
 {
-    Cover cover = {.ctx = ctx, .write = write, .read = read, .common = common, .sizes = sizes};
+    Context *ctx = goal->ctx;
+    const Access *write = goal->writes[0], *read = goal->read;
+    Cover cover = {.ctx = ctx, .write = write, .read = read, .common = goal->common, .sizes = goal->sizes};
     ExprList targets = {0};
     if (write->buffer != read->buffer || !access_point(ctx, write, &targets) || !access_point(ctx, read, &cover.values))
-        return false;
+        return answer_unknown("what is touched is no element, or the write may not run");
     cover.loops_write = frame_loops(ctx, write->frame, &cover.count_write);
     cover.loops_read = frame_loops(ctx, read->frame, &cover.count_read);
     if (!runs_in_bounds(&cover, &targets))
-        return false;
+        return answer_unknown("what is touched is no element, or the write may not run");
     cover.plainly = true;
     if (holds_point(&cover, &targets))
-        return true;
+        return answer_shown();
     cover.plainly = false;
-    return holds_point(&cover, &targets);
+    return answer_if(holds_point(&cover, &targets));
 }

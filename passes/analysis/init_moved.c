@@ -1,4 +1,5 @@
-/* May the inits of a reduction run before a loop that is around it? See dependence_init_moved and dependence_init_early in dependence.h.
+/* May the inits of a reduction run before a loop that is around it? See dependence_init_may_move and dependence_init_in_time in
+   dependence.h.
 
    Before                                   After
      for i in range(n):                       for i in range(n):
@@ -12,7 +13,7 @@
    Each init comes to run before all that the loop holds. So no other statement in there may write, before the init of a point, what that
    init touches; and no two points may have one element: the init of one would run before the updates of the other.
 
-   Not handled by dependence_init_moved: reads of what the init writes, by other blocks (coverage.c of the schedule asks for those). */
+   Not handled by dependence_init_may_move: reads of what the init writes, by other blocks (coverage.c of the schedule asks for those). */
 #include "passes/analysis/pair.h"
 
 typedef struct {
@@ -83,7 +84,7 @@ static bool comes_too_late(const InitMove *move, const Access *init, const Acces
     return access_comes_before(move->ctx, other, init, move->sizes, loops_around(&pair, move->var), move->conflict);
 }
 
-bool dependence_init_moved(Context *ctx, const Func *func, const BlockStmt *block, const Var *var, Conflict *conflict)
+bool conflict_init_moved(Context *ctx, const Func *func, const BlockStmt *block, const Var *var, Conflict *conflict)
 {
     AccessList accesses = access_collect(ctx, func);
     Map sizes = func_sizes(ctx, func);
@@ -198,18 +199,17 @@ static bool is_early(Context *ctx, const Func *func, const Block *block, const F
     return false;
 }
 
-bool dependence_init_early(Context *ctx, const Func *before, const Func *after, const Block *block, Conflict *conflict)
+bool conflict_init_early(Context *ctx, const Func *before, const Func *after, const Block *block, Conflict *conflict)
 {
     Conflict ignored;
     return is_early(ctx, after, block, before, conflict) && !is_early(ctx, before, block, NULL, &ignored);
 }
 
-bool dependence_points_share(Context *ctx, const Func *func, const BlockStmt *block)
+bool conflict_points_share(Context *ctx, const Func *func, const BlockStmt *block, Conflict *conflict)
 {
     AccessList accesses = access_collect(ctx, func);
     Map sizes = func_sizes(ctx, func);
-    Conflict ignored;
-    InitMove move = {ctx, block, &sizes, NULL, &ignored};
+    InitMove move = {ctx, block, &sizes, NULL, conflict};
     for (int i = 0; i < accesses.count; i++)
         for (int j = i; j < accesses.count && accesses.data[i].write && access_in_block(&accesses.data[i], block->block); j++) {
             const Access *a = &accesses.data[i], *b = &accesses.data[j];

@@ -391,7 +391,7 @@ static void add_divisions(const Pair *pair, const Access *access, const AffineEn
     }
 }
 
-bool pair_is_one_to_one(const Pair *pair, int level)
+static bool is_one_to_one_at(const Pair *pair, int level)
 {
     int64_t iterations;
     const Frame *loop = pair->loops_a[level];
@@ -408,34 +408,55 @@ bool pair_is_one_to_one(const Pair *pair, int level)
     return divisions.count && shared_are_one_to_one(pair, level, &digits);
 }
 
-bool pair_names_iterations(const Pair *pair, const Expr *const *values, int count, int level)
+Answer apart_by_injective_indices(const Goal *goal)
 {
-    ExprList indices = {0};
-    for (int i = 0; i < count; i++) {
-        const Expr *index = expand(pair->ctx, pair->env_a, values[i]);
-        if (!index)
-            return false;
-        vec_push(pair->ctx->arena, &indices, index);
-    }
-    for (int i = level; i < pair->common; i++)
-        if (!list_uses(&indices, pair->loops_a[i]->var))
-            return false;
-    return is_one_to_one(pair, &indices, 0);
+    return answer_if(!pair_is_linear(goal->pair) && is_one_to_one_at(goal->pair, goal->level));
 }
 
-static bool agrees_on(const Pair *pair, const Expr *value, int level)
+Answer once_by_injective_iterators(const Goal *goal)
 {
+    const Pair *pair = goal->pair;
+    ExprList indices = {0};
+    for (int i = 0; i < goal->value_count; i++) {
+        const Expr *index = expand(pair->ctx, pair->env_a, goal->values[i]);
+        if (!index)
+            return answer_unknown("an iterator may change within an iteration");
+        vec_push(pair->ctx->arena, &indices, index);
+    }
+    for (int i = goal->level; i < pair->common; i++)
+        if (!list_uses(&indices, pair->loops_a[i]->var))
+            return answer_unknown("no iterator depends on a loop");
+    return answer_if(is_one_to_one(pair, &indices, 0));
+}
+
+bool pair_names_iterations(const Pair *pair, const Expr *const *values, int count, int level)
+{
+    return answer_is_shown(
+        prove((Goal){.kind = GOAL_ONCE, .ctx = pair->ctx, .pair = pair, .values = values, .value_count = count, .level = level}));
+}
+
+Answer agrees_by_injective_indices(const Goal *goal)
+{
+    const Pair *pair = goal->pair;
+    const Expr *value = goal->values[0];
+    int level = goal->level;
     ExprList indices = shared_indices(pair, NULL);
     bool constant = true;
     for (int i = level; i < pair->count_a; i++) {
         if (!expr_uses_var(value, pair->loops_a[i]->var))
             continue;
         if (i >= pair->common || !list_uses(&indices, pair->loops_a[i]->var))
-            return false;
+            return answer_unknown("no shared index depends on a loop");
         constant = false;
     }
     join_quotients(pair->ctx, &indices);
-    return constant || is_one_to_one(pair, &indices, level);
+    return answer_if(constant || is_one_to_one(pair, &indices, level));
+}
+
+static bool agrees_on(const Pair *pair, const Expr *value, int level)
+{
+    return answer_is_shown(
+        prove((Goal){.kind = GOAL_AGREES, .ctx = pair->ctx, .pair = pair, .values = &value, .value_count = 1, .level = level}));
 }
 
 bool pair_agrees_on(const Pair *pair, const Expr *value, int level)

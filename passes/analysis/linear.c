@@ -189,16 +189,27 @@ bool access_names(const Access *access, const Var *var)
     return false;
 }
 
+bool pair_is_linear(const Pair *pair)
+{
+    Linear index;
+    for (int i = 0; i < pair->a->buffer->ndim; i++)
+        if (!linear_of(pair->env_a, pair->a->region.ranges[i].min, 0, &index))
+            return false;
+    return true;
+}
+
+Answer apart_by_linear_indices(const Goal *goal)
+{
+    const Pair *pair = goal->pair;
+    for (int i = 0; i < pair->a->buffer->ndim; i++)
+        if (dimension_is_disjoint(pair, goal->level, pair->a->region.ranges[i], pair->b->region.ranges[i]))
+            return answer_shown();
+    return answer_unknown("no dimension moves far enough");
+}
+
 static bool elements_are_disjoint(const Pair *pair, int level)
 {
-    bool linear = true;
-    for (int i = 0; i < pair->a->buffer->ndim; i++) {
-        Linear index;
-        if (dimension_is_disjoint(pair, level, pair->a->region.ranges[i], pair->b->region.ranges[i]))
-            return true;
-        linear &= linear_of(pair->env_a, pair->a->region.ranges[i].min, 0, &index);
-    }
-    return !linear && (pair_is_one_to_one(pair, level) || pair_is_apart(pair, level)); /* linear ones are left to isl */
+    return answer_is_shown(prove((Goal){.kind = GOAL_APART, .ctx = pair->ctx, .pair = pair, .level = level}));
 }
 
 bool pair_is_disjoint(const Pair *pair, int level)
@@ -209,82 +220,4 @@ bool pair_is_disjoint(const Pair *pair, int level)
         return true;
     PlainPair plain;
     return pair_unsplit(pair, &plain) && elements_are_disjoint(&plain.pair, level);
-}
-
-/* --- boxes --- */
-
-static bool is_unconditional(const Frame *frame)
-{
-    for (; frame; frame = frame->outer)
-        if (frame->kind == FRAME_CONDITION && (frame->negated || !expr_is_int(frame->value, 1)))
-            return false;
-    return true;
-}
-
-/* The terms of A and B in the first COMMON loops and in what is no loop at all agree. */
-static bool shared_terms_agree(const Linear *a, const Linear *b, const Frame **loops, int common, int count)
-{
-    for (int t = 0; t < a->count; t++) {
-        int at = 0;
-        while (at < count && loops[at]->var != a->vars[t])
-            at++;
-        if ((at < common || at == count) && coefficient(b, a->vars[t]) != a->coeffs[t])
-            return false;
-    }
-    return true;
-}
-
-/* The loops from FIRST on fill the interval that INDEX spans over them without gaps: taken by growing coefficient, each steps no further
-   than what the ones before span. */
-static bool fills_interval(const Linear *index, const Frame **loops, int first, int count, int64_t *span)
-{
-    bool used[MOST_TERMS] = {false};
-    for (int left = count - first; left > 0; left--) {
-        int best = -1;
-        for (int i = first; i < count; i++)
-            if (i - first < MOST_TERMS && !used[i - first] &&
-                (best < 0 || coefficient(index, loops[i]->var) < coefficient(index, loops[best]->var)))
-                best = i;
-        int64_t c = best < 0 ? -1 : coefficient(index, loops[best]->var), extent;
-        if (c < 0 || c > *span || !expr_const_int(loops[best]->range.extent, &extent) || extent <= 0 || extent > INT32_MAX ||
-            !expr_is_int(loops[best]->range.min, 0))
-            return false;
-        used[best - first] = true;
-        *span += c * (extent - 1);
-    }
-    return true;
-}
-
-bool access_covers_box(Context *ctx, const Access *write, const Access *read, int common)
-{
-    int count_write, count_read;
-    const Frame **loops_write = frame_loops(ctx, write->frame, &count_write), **loops_read = frame_loops(ctx, read->frame, &count_read);
-    const AffineEnv *env_write = frame_env(ctx, write->frame, 0), *env_read = frame_env(ctx, read->frame, 0);
-    if (!is_unconditional(write->frame) || count_write - common > MOST_TERMS)
-        return false;
-    for (int i = common; i < count_write; i++) { /* a loop that moves in two dimensions fills no box */
-        int dims = 0;
-        for (int d = 0; d < write->buffer->ndim; d++) {
-            Linear index;
-            dims += !linear_of(env_write, write->region.ranges[d].min, 0, &index) || coefficient(&index, loops_write[i]->var);
-        }
-        if (dims > 1)
-            return false;
-    }
-    for (int d = 0; d < write->buffer->ndim; d++) {
-        Linear w, r;
-        int64_t extent_write, extent_read, low, high;
-        if (!linear_of(env_write, write->region.ranges[d].min, 0, &w) || !linear_of(env_read, read->region.ranges[d].min, 0, &r) ||
-            !expr_const_int(write->region.ranges[d].extent, &extent_write) ||
-            !expr_const_int(read->region.ranges[d].extent, &extent_read) || extent_write <= 0 || extent_write > INT32_MAX ||
-            !shared_terms_agree(&w, &r, loops_write, common, count_write) || !shared_terms_agree(&r, &w, loops_read, common, count_read))
-            return false;
-        int64_t span = extent_write;
-        if (!fills_interval(&w, loops_write, common, count_write, &span) || __builtin_sub_overflow(r.constant, w.constant, &low))
-            return false;
-        high = low + extent_read - 1;
-        if (!add_interval(&r, loops_read, common, count_read, 1, &low, &high) || low < 0 || high >= span)
-            return false;
-    }
-    return true;
 }

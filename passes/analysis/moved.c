@@ -1,5 +1,5 @@
-/* Is a program still right after a block went below another loop? See dependence_moved_producer and dependence_moved_consumer in
-   dependence.h. */
+/* Is a program still right after a block went below another loop? See dependence_producer_may_move and
+   dependence_consumer_may_move in dependence.h. */
 #include "passes/analysis/pair.h"
 #include "support/strbuf.h"
 
@@ -52,11 +52,10 @@ static bool is_covered(Context *ctx, const AccessRefs *writes, const Access *rea
     for (int i = 0; i < writes->count; i++)
         if (access_covers(ctx, writes->data[i], read, sizes))
             return true;
-    return access_branches_cover(ctx, writes->data, writes->count, read, sizes) ||
-           access_together_cover(ctx, writes->data, writes->count, read, sizes);
+    return access_together_cover(ctx, writes->data, writes->count, read, sizes);
 }
 
-bool dependence_moved_producer(Context *ctx, const Func *before, const Func *after, const Block *block, Conflict *conflict)
+bool conflict_moved_producer(Context *ctx, const Func *before, const Func *after, const Block *block, Conflict *conflict)
 {
     OrderQuestion question = {before, after, before->body, after->body, block, is_input_pair, (void *)block, block};
     if (order_changes(ctx, &question, conflict))
@@ -195,11 +194,22 @@ static bool has_empty_loop(const Frame *frame)
     return frame != NULL;
 }
 
-/* Cheap arguments that in each iteration of the loops around its scope STMT runs for all of its domain. */
+Answer all_run_by_loops(const Goal *goal)
+{
+    return answer_if(runs_over_domain(goal->frame, goal->block));
+}
+
+/* The argument speaks of all loops around the block: none may be outside of its scope. */
+Answer all_run_by_bindings(const Goal *goal)
+{
+    bool outermost = !loops_around(goal->ctx, scope_frame(goal->frame));
+    return answer_if(outermost && !has_empty_loop(goal->frame) && block_runs_completely(goal->ctx, goal->block, goal->frame, goal->sizes));
+}
+
+/* In each iteration of the loops around its scope STMT runs for all of its domain. */
 static bool surely_runs_over_domain(Context *ctx, const Frame *frame, const BlockStmt *stmt, const Map *sizes)
 {
-    bool outermost = !loops_around(ctx, scope_frame(frame));
-    return runs_over_domain(frame, stmt) || (outermost && !has_empty_loop(frame) && block_runs_completely(ctx, stmt, frame, sizes));
+    return answer_is_shown(prove((Goal){.kind = GOAL_ALL_RUN, .ctx = ctx, .sizes = sizes, .block = stmt, .frame = frame}));
 }
 
 /* "vi = 3, vj = 0" for a point of SET, whose dimensions are KEPT loops and then the iterators of STMT; NULL when none is found. Takes
@@ -255,7 +265,8 @@ static bool instances_are_among(Context *ctx, const Func *some_func, const Func 
     Map sizes = func_sizes(ctx, some_func);
     if (!frame || surely_runs_over_domain(ctx, frame, stmt, &sizes))
         return frame != NULL;
-    if (some_frame && !has_empty_loop(frame) && block_runs_where(ctx, stmt, frame, some_stmt, some_frame, &sizes))
+    Goal among = {.kind = GOAL_RUN_AMONG, .ctx = ctx, .sizes = &sizes, .block = stmt, .frame = frame, .other = some_stmt, .other_frame = some_frame};
+    if (some_frame && !has_empty_loop(frame) && answer_is_shown(prove(among)))
         return true;
     bool exact_some = false, exact_all = false;
     int kept = loops_around(ctx, scope_frame(frame));
@@ -336,7 +347,7 @@ static bool runs_for_all(Context *ctx, const Func *func, const Block *block, boo
     return served;
 }
 
-bool dependence_serves_all_points(Context *ctx, const Func *func, const Block *block)
+bool shown_serves_all_points(Context *ctx, const Func *func, const Block *block)
 {
     isl_set *lacking;
     bool all = runs_for_all(ctx, func, block, true, &lacking);
@@ -344,7 +355,7 @@ bool dependence_serves_all_points(Context *ctx, const Func *func, const Block *b
     return all;
 }
 
-bool dependence_runs_over_domain(Context *ctx, const Func *func, const Block *block, Conflict *conflict)
+bool shown_runs_over_domain(Context *ctx, const Func *func, const Block *block, Conflict *conflict)
 {
     isl_set *lacking;
     if (runs_for_all(ctx, func, block, false, &lacking))
@@ -360,7 +371,7 @@ bool dependence_runs_over_domain(Context *ctx, const Func *func, const Block *bl
     return false;
 }
 
-bool dependence_adds_instances(Context *ctx, const Func *before, const Func *after, const Block *block, Conflict *conflict)
+bool conflict_adds_instances(Context *ctx, const Func *before, const Func *after, const Block *block, Conflict *conflict)
 {
     const char *witness;
     if (instances_are_among(ctx, after, before, block, &witness))
@@ -371,7 +382,7 @@ bool dependence_adds_instances(Context *ctx, const Func *before, const Func *aft
     return true;
 }
 
-bool dependence_loses_instances(Context *ctx, const Func *before, const Func *after, const Block *block, Conflict *conflict)
+bool conflict_loses_instances(Context *ctx, const Func *before, const Func *after, const Block *block, Conflict *conflict)
 {
     const char *witness;
     if (instances_are_among(ctx, before, after, block, &witness))
@@ -382,9 +393,9 @@ bool dependence_loses_instances(Context *ctx, const Func *before, const Func *af
     return true;
 }
 
-bool dependence_moved_consumer(Context *ctx, const Func *before, const Func *after, const Block *block, Conflict *conflict)
+bool conflict_moved_consumer(Context *ctx, const Func *before, const Func *after, const Block *block, Conflict *conflict)
 {
-    if (dependence_loses_instances(ctx, before, after, block, conflict))
+    if (conflict_loses_instances(ctx, before, after, block, conflict))
         return true;
     OrderQuestion question = {before, after, before->body, after->body, block, NULL, NULL, NULL};
     return order_changes(ctx, &question, conflict);
@@ -402,7 +413,7 @@ static AccessRefs accesses_in_block(Context *ctx, const AccessList *accesses, co
     return inside;
 }
 
-bool dependence_overwrites(Context *ctx, const Func *func, const Block *reader, const Block *writer, Conflict *conflict)
+bool conflict_overwrites(Context *ctx, const Func *func, const Block *reader, const Block *writer, Conflict *conflict)
 {
     AccessList accesses = access_collect(ctx, func);
     Map sizes = func_sizes(ctx, func);
@@ -420,7 +431,7 @@ bool dependence_overwrites(Context *ctx, const Func *func, const Block *reader, 
     return false;
 }
 
-bool dependence_shares_memory(Context *ctx, const Func *func, const Block *block, const Block *other, const Var *except)
+bool conflict_shares_memory(Context *ctx, const Func *func, const Block *block, const Block *other, const Var *except)
 {
     AccessList accesses = access_collect(ctx, func);
     AccessRefs some = accesses_in_block(ctx, &accesses, block), others = accesses_in_block(ctx, &accesses, other);
@@ -463,7 +474,7 @@ Map dependence_read_data(Context *ctx, const Func *func, const Block *block)
     return data;
 }
 
-bool dependence_reads_late(Context *ctx, const Func *func, const Block *block, const Block *writer, int common, const Map *taken,
+bool conflict_reads_late(Context *ctx, const Func *func, const Block *block, const Block *writer, int common, const Map *taken,
                            Conflict *conflict)
 {
     AccessList accesses = access_collect(ctx, func);
@@ -479,7 +490,7 @@ bool dependence_reads_late(Context *ctx, const Func *func, const Block *block, c
     return false;
 }
 
-bool dependence_comes_before(Context *ctx, const Func *func, const Block *block, const Block *other, int common, const Map *data,
+bool conflict_comes_before(Context *ctx, const Func *func, const Block *block, const Block *other, int common, const Map *data,
                              Conflict *conflict)
 {
     AccessList accesses = access_collect(ctx, func);
@@ -495,7 +506,7 @@ bool dependence_comes_before(Context *ctx, const Func *func, const Block *block,
     return false;
 }
 
-bool dependence_leaves_instances(Context *ctx, const Func *func, const Block *producer, const Block *consumer, Conflict *conflict)
+bool conflict_leaves_instances(Context *ctx, const Func *func, const Block *producer, const Block *consumer, Conflict *conflict)
 {
     AccessList accesses = access_collect(ctx, func);
     Map sizes = func_sizes(ctx, func), written = written_data(ctx, &accesses, producer);
@@ -543,7 +554,7 @@ static bool runs_once_in_set(Pair *pair, const BlockStmt *block, const Map *size
     return once;
 }
 
-bool dependence_runs_once(Context *ctx, const Func *func, const Block *block, const Var *var)
+bool shown_runs_once(Context *ctx, const Func *func, const Block *block, const Var *var)
 {
     AccessList accesses = access_collect(ctx, func);
     Map sizes = func_sizes(ctx, func);

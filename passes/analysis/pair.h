@@ -3,10 +3,11 @@
 #define TIRC_PASSES_ANALYSIS_PAIR_H
 
 #include "ir/walk.h"
-#include "passes/analysis/dependence.h"
+#include "passes/analysis/conflict.h"
+#include "passes/analysis/portfolio.h"
 #include "passes/arith/analyzer.h"
 
-typedef struct {
+typedef struct Pair {
     Context *ctx;
     const Access *a, *b;
     const Frame **loops_a, **loops_b; /* dimensions 0..count_a of A's iteration, then count_b of B's */
@@ -52,16 +53,12 @@ void pair_end_scratch(Context *ctx, Arena *outside, Conflict *conflict);
 bool access_same_point(const Access *a, const Access *b);
 /* VAR alone is one of the indices of the point that ACCESS touches. */
 bool access_names(const Access *access, const Var *var);
-/* A cheap argument that in each iteration of the first COMMON loops, which both share, WRITE touches all elements that READ may touch:
-   boxes with linear bounds, nothing conditional about the write. */
-bool access_covers_box(Context *ctx, const Access *write, const Access *read, int common);
 /* A cheap argument that VALUE, under FRAME with its environment ENV, always lies in RANGE. */
 bool value_lies_in(Context *ctx, const Frame *frame, const AffineEnv *env, const Expr *value, Range range);
-/* A cheap argument that different iterations of the common loop number LEVEL (the outer ones agreeing) never touch a common element. */
+/* The goal APART, with the elements named by digits, then as the program names them. */
 bool pair_is_disjoint(const Pair *pair, int level);
-/* The argument for indices that are not linear: those that both accesses share are a one-to-one map of common loops, of which the one at
-   LEVEL is one. */
-bool pair_is_one_to_one(const Pair *pair, int level);
+/* The indices of the first access are linear: then isl decides what the linear argument does not, and other arguments need not be asked. */
+bool pair_is_linear(const Pair *pair);
 /* Restricts the pair's space, of iterations that touch one element, to those in which numbers agree that the indices give quotients and
    rests of, by a size. */
 void pair_assume_quotients(Pair *pair);
@@ -89,10 +86,6 @@ bool pair_names_iterations(const Pair *pair, const Expr *const *values, int coun
    outermost LEVEL loops: a cheap argument. */
 bool pair_agrees_on(const Pair *pair, const Expr *value, int level);
 
-/* A cheap argument that in each iteration of the first COMMON loops, which both share, WRITE touches the elements that READ touches: by the
-   same indices under the same conditions, or such as follow from those of READ. */
-bool access_covers_point(Context *ctx, const Access *write, const Access *read, int common, const Map *sizes);
-
 /* Adds the indices of the element that ACCESS touches to INDICES, in terms of loops and sizes; false when it may touch several. */
 typedef VEC(const Expr *) ExprList;
 bool access_point(Context *ctx, const Access *access, ExprList *indices);
@@ -113,24 +106,14 @@ ExprList access_conditions(Context *ctx, const Frame *frame, bool *all);
 ExprList access_known_conditions(Context *ctx, const Access *access);
 /* An analyzer that knows what holds where ACCESS runs, whose indices are POINT. */
 Analyzer *analyzer_of_access(Context *ctx, const Access *access, const ExprList *point, const Map *sizes);
-/* A cheap argument that the two never touch a common element where they agree in the first LEVEL loops, whatever the iterations of the
-   others: in some dimension one lies below a bound and the other does not. */
-bool pair_is_apart(const Pair *pair, int level);
-/* The same by intervals: each index of READ, an element, lies between the ends of what an index of WRITE runs over. */
-bool access_covers_interval(Context *ctx, const Access *write, const Access *read, int common, const Map *sizes);
 /* Replaces what bindings and lets around FRAME define by their values, down to loops and sizes. */
 Subst frame_values(Context *ctx, const Frame *frame);
 
-/* A cheap argument that every instance of BLOCK in the domains of its iterators runs; FRAME holds its bindings and predicate. SIZES: variables
-   known to be >= 0. */
+/* Every instance of BLOCK in the domains of its iterators runs; FRAME holds its bindings and predicate, and no loop around its scope. SIZES:
+   variables known to be >= 0. */
 bool block_runs_completely(Context *ctx, const BlockStmt *block, const Frame *frame, const Map *sizes);
 
-/* A cheap argument that each instance of SOME, a block at SOME_FRAME, runs as one of ALL too, the same block at ALL_FRAME of another program:
-   the bindings are the same expressions of loops over the same ranges, under the same conditions. */
-bool block_runs_where(Context *ctx, const BlockStmt *all, const Frame *all_frame, const BlockStmt *some, const Frame *some_frame,
-                      const Map *sizes);
-
-/* Which pairs of accesses must keep their order from BEFORE to AFTER; see dependence_reordered. */
+/* Which pairs of accesses must keep their order from BEFORE to AFTER; see dependence_order_kept. */
 typedef struct {
     const Func *before, *after;
     const Stmt *old_part, *new_part;
@@ -145,9 +128,7 @@ bool order_changes(Context *ctx, const OrderQuestion *question, Conflict *confli
 
 /* WRITE comes before READ in every iteration of the loops that both share, and covers all that READ may read there. */
 bool access_covers(Context *ctx, const Access *write, const Access *read, const Map *sizes);
-/* The same for WRITES, COUNT of them, together, as far as they stand in both branches of if statements. */
-bool access_branches_cover(Context *ctx, const Access *const *writes, int count, const Access *read, const Map *sizes);
-/* The same for those of WRITES, all before READ, that share the same loops with it: together they write all that it may read. */
+/* The same for WRITES, COUNT of them, together. */
 bool access_together_cover(Context *ctx, const Access *const *writes, int count, const Access *read, const Map *sizes);
 /* "B[4] (at i = 3)": an element that READ certainly reads in an iteration of the loops that it shares with WRITES, COUNT > 0, in which these
    certainly do not write it; NULL when none is found. */

@@ -9,6 +9,7 @@
 
    Divisors must be known to be at least 1. Not handled: products of quotients. */
 #include "passes/analysis/quotient_order.h"
+#include "passes/analysis/portfolio.h"
 
 enum { MOST_FACTORS = 6, MOST_TERMS = 40, MOST_QUESTIONS = 24 };
 
@@ -234,5 +235,5 @@ static bool is_nonnegative(Prover *prover, const Sum *sum)
 bool quotient_at_most(Analyzer *an, const Expr *a, const Expr *b)
 {
     Prover prover = {an, analyzer_context(an), MOST_QUESTIONS};
-    return dtype_is_index(a->dtype) && dtype_equal(a->dtype, b->dtype) && is_at_most(&prover, a, b);
+    return argument_is_on(prover.ctx, ARGUMENT_VALUE_ORDER) && dtype_is_index(a->dtype) && dtype_equal(a->dtype, b->dtype) && is_at_most(&prover, a, b);
 }

@@ -117,7 +117,7 @@ static bool join(const Pair *pair, Analyzer *an, ExprList *a, ExprList *b, int q
 void pair_assume_quotients(Pair *pair)
 {
     ExprList a = {0}, b = {0};
-    if (pair->a->buffer != pair->b->buffer || !access_point_uncast(pair->ctx, pair->a, &a) || !access_point_uncast(pair->ctx, pair->b, &b))
+    if (!argument_is_on(pair->ctx, ARGUMENT_QUOTIENTS) || pair->a->buffer != pair->b->buffer || !access_point_uncast(pair->ctx, pair->a, &a) || !access_point_uncast(pair->ctx, pair->b, &b))
         return;
     Analyzer *an = analyzer_new(pair->ctx);
     bool joined = false;

@@ -1,4 +1,4 @@
-/* Does a change of the loops keep the order of what depends on each other? See order_changes in pair.h and dependence_reordered in
+/* Does a change of the loops keep the order of what depends on each other? See order_changes in pair.h and dependence_order_kept in
    dependence.h.
 
    Each access of the old part is found again in the new part: the same block symbol, the same place among the accesses of that block. An
@@ -10,28 +10,7 @@
 #include <string.h>
 
 #include "ir/walk.h"
-#include "passes/analysis/pair.h"
-
-/* An access of the old part and its image in the new part. */
-typedef struct {
-    const Access *old_access, *new_access;
-    bool keeps_loops; /* the step left all loops, bindings and conditions around it as they were */
-    bool involved;    /* the question is about pairs with such an access */
-    bool in_init;     /* of a block */
-} Image;
-typedef VEC(Image) ImageList;
-typedef VEC(const Image *) ImageRefs;
-
-typedef struct {
-    Context *ctx;
-    const Func *before;
-    Map sizes;
-    ImageList images;
-    Map allocated; /* data variables of the buffers that the program allocates; see is_allocated */
-    bool has_allocated;
-    Map apart;     /* of those asked for: block of a reduction -> bool, see commute */
-    Map scratch;   /* of those asked for: data variable -> the check when each instance of the block has the buffer to itself, else NULL */
-} OrderCheck;
+#include "passes/analysis/order.h"
 
 static bool below(const Access *access, const Stmt *part)
 {
@@ -121,11 +100,7 @@ static bool find_images(OrderCheck *check, const Block *involved, const Map *old
 
 /* --- naming instances --- */
 
-/* What names FRAME's instance: the iterators of all blocks around it, and the loops inside of the innermost block that has iterators,
-   outermost first. The loops around such a block only run its instances. Without one all loops count. */
-typedef VEC(const Frame *) FrameList;
-
-static FrameList identity_frames(Context *ctx, const Frame *frame)
+FrameList order_identity(Context *ctx, const Frame *frame)
 {
     FrameList list = {0}, reversed = {0};
     bool block_passed = false;
@@ -159,7 +134,7 @@ static const AffineEnv *env_at(const AffineEnv *env, const Var *var)
 static bool assume_same_instance(OrderCheck *check, AffineSpace *space, const Frame *old_frame, const AffineEnv *env_old,
                                  const Frame *new_frame, const AffineEnv *env_new)
 {
-    FrameList old_list = identity_frames(check->ctx, old_frame), new_list = identity_frames(check->ctx, new_frame);
+    FrameList old_list = order_identity(check->ctx, old_frame), new_list = order_identity(check->ctx, new_frame);
     if (old_list.count != new_list.count)
         return false;
     for (int i = 0; i < old_list.count; i++) {
@@ -229,28 +204,6 @@ static bool loses_order(ImagePair *pair, const AffineSpace *base, int old_level,
     return lost;
 }
 
-/* A cheap argument that the two never touch one element in different iterations of the loops that both share. */
-static bool meet_in_one_iteration(const Pair *pair)
-{
-    for (int level = 0; level < pair->common; level++)
-        if (!pair_is_disjoint(pair, level))
-            return false;
-    return true;
-}
-
-/* They lie in different statements of the outermost block: no loop is around both. */
-static bool lie_apart(const Access *a, const Access *b)
-{
-    return a->item >= 0 && b->item >= 0 && a->item != b->item;
-}
-
-/* A cheap argument that A does not come before B in the old program, or does in the new one, wherever both run. */
-static bool order_stays_apart(const Image *a, const Image *b)
-{
-    return lie_apart(a->old_access, b->old_access) && lie_apart(a->new_access, b->new_access) &&
-           (a->old_access->item > b->old_access->item || a->new_access->item < b->new_access->item);
-}
-
 /* Why instances of what ACCESS belongs to cannot be found again in other loops. */
 static const char *unnamed_text(Context *ctx, const Access *access)
 {
@@ -262,20 +215,6 @@ static const char *unnamed_text(Context *ctx, const Access *access)
 }
 
 /* --- ordered axes --- */
-
-/* The scan and opaque axes of the reduction that ACCESS is part of, and of the blocks inside: updates keep their order along them. Only a
-   step across a reduce axis may regroup updates. */
-static FrameList ordered_axes(Context *ctx, const Access *access)
-{
-    FrameList axes = {0};
-    bool inside = true;
-    for (const Frame *frame = access->frame; frame && inside; frame = frame->outer) {
-        if (frame->kind == FRAME_BIND && frame->identity && (frame->axis == ITER_SCAN || frame->axis == ITER_OPAQUE))
-            vec_push(ctx->arena, &axes, frame);
-        inside = frame->kind != FRAME_BLOCK || frame->stmt->as.block.block != access->group;
-    }
-    return axes;
-}
 
 /* loses_order, for instances that differ in an axis of AXES. */
 static bool loses_order_along(ImagePair *pair, const AffineSpace *base, const FrameList *axes, int old_level, Conflict *conflict)
@@ -297,9 +236,6 @@ static bool order_is_lost(OrderCheck *check, const Stmt *part, const Image *a, c
 {
     ImagePair pair = {pair_new(check->ctx, a->old_access, b->old_access), pair_new(check->ctx, a->new_access, b->new_access), 0, 0};
     Pair *old_pair = &pair.old_pair;
-    if (meet_in_one_iteration(old_pair) && meet_in_one_iteration(&pair.new_pair)) /* then their positions alone decide */
-        if (!access_precedes(old_pair->a, old_pair->b) || access_precedes(pair.new_pair.a, pair.new_pair.b))
-            return false;
     pair_build(old_pair, &check->sizes, pair.new_pair.count_a + pair.new_pair.count_b);
     AffineSpace *space = &old_pair->space;
     pair.first_new_a = old_pair->dims - pair.new_pair.count_a - pair.new_pair.count_b;
@@ -322,104 +258,6 @@ static bool order_is_lost(OrderCheck *check, const Stmt *part, const Image *a, c
             lost = along ? loses_order_along(&pair, space, along, level, conflict) : loses_order(&pair, space, level, conflict);
     affine_free(space);
     return lost;
-}
-
-/* Instances of one block that touch one element are the same instance: then no order among them can be lost. Cheap sufficient test: both
-   accesses name the element by the same indices, among which every iterator of the instance stands alone. */
-static bool only_own_element(OrderCheck *check, const Access *a, const Access *b)
-{
-    if (a->block != b->block || !access_same_point(a, b))
-        return false;
-    FrameList identity = identity_frames(check->ctx, a->frame), other = identity_frames(check->ctx, b->frame);
-    if (identity.count != other.count)
-        return false;
-    for (int f = 0; f < identity.count; f++) {
-        const Frame *frame = identity.data[f];
-        if (frame->var != other.data[f]->var || !(expr_is_int(frame->range.extent, 1) || access_names(a, frame->var)))
-            return false;
-    }
-    return true;
-}
-
-/* Both run in the iterations in which they ran before, and in one iteration in the order in which they did. */
-static bool keep_order(const Image *a, const Image *b)
-{
-    return a->keeps_loops && b->keeps_loops &&
-           access_precedes(a->old_access, b->old_access) == access_precedes(a->new_access, b->new_access);
-}
-
-static bool collect_allocation(Visitor *visitor, const Stmt *stmt)
-{
-    OrderCheck *check = visitor->data;
-    for (int i = 0; stmt->kind == STMT_BLOCK && i < stmt->as.block.alloc_count; i++)
-        map_set(check->ctx->arena, &check->allocated, stmt->as.block.allocs[i]->data, check);
-    return true;
-}
-
-static bool is_allocated(OrderCheck *check, const Var *data)
-{
-    Visitor visitor = {.stmt = collect_allocation, .data = check};
-    if (!check->has_allocated)
-        visit_stmt(&visitor, check->before->body);
-    check->has_allocated = true;
-    return map_has(&check->allocated, data);
-}
-
-/* A and B belong to one block, which fills the scratch buffer that they touch anew in each of its instances: what one left there is nothing
-   to another. */
-static bool is_scratch_of_instance(OrderCheck *check, const AccessList *accesses, const Access *a, const Access *b)
-{
-    if (!a->data || a->block != b->block || !is_allocated(check, a->data))
-        return false;
-    if (!map_has(&check->scratch, a->data)) {
-        int count;
-        const Frame *block = a->frame;
-        while (block && block->kind != FRAME_BLOCK)
-            block = block->outer;
-        const Frame **loops = frame_loops(check->ctx, block, &count);
-        bool is_private = count && dependence_is_private(check->ctx, accesses, &check->sizes, a->data, loops[count - 1]->var);
-        map_set(check->ctx->arena, &check->scratch, a->data, is_private ? check : NULL);
-    }
-    return map_get(&check->scratch, a->data) != NULL;
-}
-
-/* --- a moved producer --- */
-
-/* The innermost loop around both. */
-static const Var *innermost_common_loop(const Access *a, const Access *b)
-{
-    const Frame *frame = frame_common(a->frame, b->frame);
-    while (frame && frame->kind != FRAME_LOOP)
-        frame = frame->outer;
-    return frame ? frame->var : NULL;
-}
-
-static bool is_private(OrderCheck *check, const AccessList *accesses, const Var *data, const Var *var)
-{
-    return data && is_allocated(check, data) && dependence_is_private(check->ctx, accesses, &check->sizes, data, var);
-}
-
-/* All that MOVED writes is private to the iterations of the loop over VAR. */
-static bool writes_privately(OrderCheck *check, const AccessList *accesses, const Block *moved, const Var *var)
-{
-    for (int i = 0; i < accesses->count; i++) {
-        const Access *access = &accesses->data[i];
-        if (access->write && access_in_block(access, moved) && !is_private(check, accesses, access->data, var))
-            return false;
-    }
-    return true;
-}
-
-/* A and B, one of them in the block MOVED, meet in scratch of one loop's iterations, in which they keep their places; what MOVED computes
-   does not leave an iteration either, so it is computed there from what it was computed from before. */
-static bool meet_in_scratch(OrderCheck *check, const Block *moved, const AccessList *before, const AccessList *after, const Image *a,
-                            const Image *b)
-{
-    const Var *loop = innermost_common_loop(a->old_access, b->old_access);
-    return loop && loop == innermost_common_loop(a->new_access, b->new_access) &&
-           access_precedes(a->old_access, b->old_access) == access_precedes(a->new_access, b->new_access) &&
-           is_private(check, before, a->old_access->data, loop) && is_private(check, after, a->new_access->data, loop) &&
-           writes_privately(check, before, moved, loop);
 }
 
 /* Those that keep their loops come in the same order before and after: then any two of them do. The lists are in program order. */
@@ -512,33 +350,21 @@ static bool find_shared_data(Context *ctx, const AccessList *accesses, const Ord
     return true;
 }
 
-/* The updates of one reduction commute, but for those that differ in ordered axes; its init stays in front of those of its point only. */
-static bool commute(OrderCheck *check, const Access *first, const Access *second)
+static bool pair_loses_order(const OrderGoal *order, Conflict *conflict)
 {
-    if (!pair_is_harmless(first, second, true) || pair_is_harmless(first, second, false) || !first->initialized)
-        return pair_is_harmless(first, second, true);
-    const bool *known = map_get(&check->apart, first->group);
-    if (!known) {
-        bool apart = dependence_tells_points_apart(check->ctx, check->before, first->group);
-        map_set(check->ctx->arena, &check->apart, first->group, (void *)(known = arena_copy(check->ctx->arena, &apart, sizeof apart)));
-    }
-    return *known;
-}
-
-static bool pair_loses_order(OrderCheck *check, const OrderQuestion *question, const AccessList *accesses, const AccessList *after,
-                             const Image *a, const Image *b, Conflict *conflict)
-{
-    const Access *first = a->old_access, *second = b->old_access;
-    bool commutes = commute(check, first, second);
-    FrameList ordered = commutes && !pair_is_harmless(first, second, false) ? ordered_axes(check->ctx, first) : (FrameList){0};
-    if ((!a->involved && !b->involved) || (commutes && !ordered.count) || keep_order(a, b) || order_stays_apart(a, b) ||
-        (question->wanted && !question->wanted(question->data, first, second)) || only_own_element(check, first, second) ||
-        (question->moved && meet_in_scratch(check, question->moved, accesses, after, a, b)))
+    OrderCheck *check = order->check;
+    const OrderQuestion *question = order->question;
+    const Image *a = order->a, *b = order->b;
+    if ((!a->involved && !b->involved) || pair_is_harmless(a->old_access, b->old_access, false) ||
+        (question->wanted && !question->wanted(question->data, a->old_access, b->old_access)) ||
+        answer_is_shown(prove((Goal){.kind = GOAL_ORDERED, .ctx = check->ctx, .order = order})))
         return false;
+    bool commutes = order_commutes(check, a->old_access, b->old_access);
+    FrameList ordered = commutes ? order_axes(check->ctx, a->old_access) : (FrameList){0};
     Arena *outside = context_begin_scratch(check->ctx);
     bool lost = order_is_lost(check, question->old_part, a, b, ordered.count ? &ordered : NULL, conflict);
     pair_end_scratch(check->ctx, outside, lost ? conflict : NULL);
-    return lost && !is_scratch_of_instance(check, accesses, first, second);
+    return lost;
 }
 
 bool order_changes(Context *ctx, const OrderQuestion *question, Conflict *conflict)
@@ -564,7 +390,7 @@ bool order_changes(Context *ctx, const OrderQuestion *question, Conflict *confli
             all.count ? &all : map_get(in_order && image->keeps_loops ? &moved : &by_data, image->old_access->data);
         for (int j = 0; others && j < others->count; j++)
             if ((image->in_init || others->data[j]->in_init) == (i >= count) &&
-                pair_loses_order(&check, question, &old_accesses, &new_accesses, image, others->data[j], conflict))
+                pair_loses_order(&(OrderGoal){&check, question, &old_accesses, &new_accesses, image, others->data[j]}, conflict))
                 return true;
     }
     return false;

@@ -1,4 +1,4 @@
-/* The memory that keeps no order when loops change: see dependence_reordered in dependence.h. */
+/* The memory that keeps no order when loops change: see dependence_order_kept in dependence.h. */
 #include "ir/walk.h"
 #include "passes/analysis/pair.h"
 
@@ -41,14 +41,14 @@ static bool is_scratch(OwnMemory *own, const Func *func, const Var *data, const 
     AccessList accesses = access_collect(own->ctx, func);
     Map sizes = func_sizes(own->ctx, func);
     for (const Stmt *loop = own->part;; loop = loop->as.loop.body) {
-        if (!dependence_is_private(own->ctx, &accesses, &sizes, data, loop->as.loop.var))
+        if (!shown_is_private(own->ctx, &accesses, &sizes, data, loop->as.loop.var))
             return false;
         if (loop->as.loop.var == innermost)
             return true;
     }
 }
 
-bool dependence_reordered(Context *ctx, const Func *before, const Stmt *old_part, const Func *after, const Stmt *new_part,
+bool conflict_reordered(Context *ctx, const Func *before, const Stmt *old_part, const Func *after, const Stmt *new_part,
                           const Var *innermost, Conflict *conflict)
 {
     OwnMemory own = {.ctx = ctx, .part = old_part};

@@ -236,26 +236,30 @@ static bool conditions_follow(Match *match, const Frame *write)
     return all;
 }
 
-bool access_covers_point(Context *ctx, const Access *write, const Access *read, int common, const Map *sizes)
+Answer covered_by_same_indices(const Goal *goal)
 {
+    Context *ctx = goal->ctx;
+    const Access *write = goal->writes[0], *read = goal->read;
     ExprList target = {0}, source = {0};
     if (write->buffer != read->buffer || !access_point(ctx, write, &target) || !access_point(ctx, read, &source))
-        return false;
-    Match match = match_new(ctx, write->frame, read->frame, sizes);
-    match.common = common;
+        return answer_unknown("the indices are not the same");
+    Match match = match_new(ctx, write->frame, read->frame, goal->sizes);
+    match.common = goal->common;
     match.besides = access_may_lack_updates(read);
     for (int i = 0; i < target.count; i++)
         if (!expr_is_fixed(target.data[i]) || !match_expr(&match, target.data[i], source.data[i]))
-            return false;
-    return other_loops_run(&match) && conditions_follow(&match, write->frame);
+            return answer_unknown("the indices are not the same");
+    return answer_if(other_loops_run(&match) && conditions_follow(&match, write->frame));
 }
 
 /* --- blocks that run at least where they do in another program --- */
 
-bool block_runs_where(Context *ctx, const BlockStmt *all, const Frame *all_frame, const BlockStmt *some, const Frame *some_frame,
-                      const Map *sizes)
+Answer among_by_same_bindings(const Goal *goal)
 {
-    Match match = match_new(ctx, all_frame, some_frame, sizes);
+    Context *ctx = goal->ctx;
+    const BlockStmt *all = goal->block, *some = goal->other;
+    const Frame *all_frame = goal->frame, *some_frame = goal->other_frame;
+    Match match = match_new(ctx, all_frame, some_frame, goal->sizes);
     match.besides = some->init != NULL;
     while (match.common < match.count_write && match.common < match.count_read &&
            match.loops_write[match.common]->var == match.loops_read[match.common]->var)
@@ -265,9 +269,9 @@ bool block_runs_where(Context *ctx, const BlockStmt *all, const Frame *all_frame
         const Expr *target = subst_expr(ctx, &all_values, expr_var(ctx, all->iters[i].var)),
                    *source = subst_expr(ctx, &some_values, expr_var(ctx, some->iters[i].var));
         if (!expr_is_fixed(target) || !match_expr(&match, target, source))
-            return false;
+            return answer_unknown("the bindings are not the same");
     }
-    return other_loops_run(&match) && conditions_follow(&match, all_frame);
+    return answer_if(other_loops_run(&match) && conditions_follow(&match, all_frame));
 }
 
 /* --- blocks that run completely --- */

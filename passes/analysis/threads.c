@@ -1,4 +1,4 @@
-/* May a kernel run as its thread bindings say? See dependence_in_kernel in dependence.h.
+/* May a kernel run as its thread bindings say? See dependence_threads_independent in dependence.h.
 
    Each thread runs all statements of the kernel, also those that stand beside or above the loops with its tags. What conflicts then is
    found in the kernel as the threads run it (kernel.h); and memory of a thread or block must not be relied on where another one, or nobody,
@@ -28,7 +28,7 @@ static bool has_fence(const Kernel *kernel)
 static bool is_block_scratch(const Kernel *kernel, const Func *func, const Access *access, const KernelTag *tag)
 {
     return !func_is_argument(func, access->data) &&
-           dependence_is_private(kernel->ctx, &kernel->accesses, &kernel->sizes, access->data, tag->var);
+           shown_is_private(kernel->ctx, &kernel->accesses, &kernel->sizes, access->data, tag->var);
 }
 
 static bool is_looked_at(const Kernel *kernel, const KernelTag *tag, const Access *a, const Access *b)
@@ -342,7 +342,7 @@ static const Access *access_outside(const Kernel *kernel, Arena *outside, const 
     return NULL;
 }
 
-bool dependence_in_kernel(const KernelSet *set, const Stmt *stmt, Str *tag, Conflict *conflict)
+bool conflict_in_kernel(const KernelSet *set, const Stmt *stmt, Str *tag, Conflict *conflict)
 {
     Context *ctx = set->ctx;
     Arena *outside = context_begin_scratch(ctx);

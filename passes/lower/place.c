@@ -136,7 +136,7 @@ static bool is_filled_in_each(Placer *placer, const ForStmt *loop, const Buffer 
         placer->accesses = access_collect(placer->ctx, placer->func);
     placer->collected = true;
     Map sizes = func_sizes(placer->ctx, placer->func);
-    return dependence_is_private(placer->ctx, &placer->accesses, &sizes, buffer->data, loop->var);
+    return answer_is_shown(dependence_is_private(placer->ctx, &placer->accesses, &sizes, buffer->data, loop->var));
 }
 
 /* The index in PATH of the loop into which BUFFER goes; -1: into none. */

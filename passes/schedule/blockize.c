@@ -484,12 +484,12 @@ static bool refuse_division(Blockizing *b, const char *loop)
 /* The init of the outer block sets all points that one instance of it reduces, before the first update of any. */
 static bool check_inits_may_come_first(const Blockizing *b, const TreeNode *loop)
 {
-    Conflict conflict;
     const BlockStmt *block = &b->block_stmt->as.block;
     const Var *var = node_loop(loop)->var;
-    if (!block->init || !dependence_init_moved(b->sch->ctx, schedule_func(b->sch), block, var, &conflict))
+    Answer answer = block->init ? dependence_init_may_move(b->sch->ctx, schedule_func(b->sch), block, var) : answer_shown();
+    if (answer_is_shown(answer))
         return true;
-    return refuse_conflict(b->sch, &conflict, "the init of block '%s' may not run for all of loop '%s' first", block->block->name, var->name);
+    return refuse_by_answer(b->sch, answer, "the init of block '%s' may not run for all of loop '%s' first", block->block->name, var->name);
 }
 
 /* The block made of the init declares what it writes by axes of its own, none of which reduces. */

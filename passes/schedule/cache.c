@@ -254,8 +254,9 @@ static bool scope_allocates(const CachePlan *plan)
 
 bool check_user_is_served(Schedule *sch, const CachePlan *plan, const TreeNode *user)
 {
-    const char *why;
-    if (user > plan->writer && (scope_allocates(plan) || coverage_serves_reads(sch, plan->writer, plan->buffer, user, &why)))
+    bool late = user > plan->writer;
+    Answer answer = late && !scope_allocates(plan) ? coverage_serves_reads(sch, plan->writer, plan->buffer, user) : answer_shown();
+    if (late && answer_is_shown(answer))
         return true;
     if (user < plan->writer)
         sched_refuse(sch, "block '%s' would read the copy before block '%s' has written what it holds", block_name(user),
@@ -263,7 +264,7 @@ bool check_user_is_served(Schedule *sch, const CachePlan *plan, const TreeNode *
     else
         sched_refuse(sch,
                      "block '%s' would read elements of '%s' that are not in the copy, since block '%s' does not write them before: %s",
-                     block_name(user), plan->buffer->name, block_name(plan->writer), why);
+                     block_name(user), plan->buffer->name, block_name(plan->writer), answer.text);
     sched_note(sch, user->stmt->span, "block '%s' is here", block_name(user));
     return false;
 }
@@ -273,8 +274,8 @@ bool check_user_is_served(Schedule *sch, const CachePlan *plan, const TreeNode *
 /* STRAY comes behind the writer and finds in the cache all that it, and what it encloses, reads. */
 static bool stray_is_served(Schedule *sch, const CachePlan *plan, const TreeNode *stray)
 {
-    const char *why;
-    return stray > plan->writer && (scope_allocates(plan) || coverage_serves_reads(sch, plan->writer, plan->buffer, stray, &why));
+    return stray > plan->writer &&
+           (scope_allocates(plan) || answer_is_shown(coverage_serves_reads(sch, plan->writer, plan->buffer, stray)));
 }
 
 void cache_redirect_strays(Schedule *sch, CachePlan *plan)

@@ -456,25 +456,25 @@ static const Expr *outer_condition(Schedule *sch, const CachePlan *plan)
     return condition;
 }
 
-static bool copy_is_written(Schedule *sch, const CachePlan *plan, const char **why)
+static Answer copy_is_written(Schedule *sch, const CachePlan *plan)
 {
     PlacedBox box = {
         .region = plan->region, .clipped = plan->any_guarded, .condition = plan->condition, .writer = plan->writer, .later = plan->later};
-    return coverage_is_written(sch, &box, why);
+    return coverage_is_written(sch, &box);
 }
 
 bool check_copy_is_written(Schedule *sch, CachePlan *plan)
 {
-    const char *why, *ignored;
+    Answer answer = copy_is_written(sch, plan);
     const Expr *outer = outer_condition(sch, plan);
-    if (copy_is_written(sch, plan, &why) || (!outer && !plan->any_guarded && bindings_reach_all(sch, plan)))
+    if (answer_is_shown(answer) || (!outer && !plan->any_guarded && bindings_reach_all(sch, plan)))
         return true;
     plan->condition = outer;
     find_guards(sch, plan);
-    if (outer && (copy_is_written(sch, plan, &ignored) || (!plan->any_guarded && bindings_reach_all(sch, plan))))
+    if (outer && (answer_is_shown(copy_is_written(sch, plan)) || (!plan->any_guarded && bindings_reach_all(sch, plan))))
         return true;
     sched_refuse(sch, "the copy would take %s%s, which block '%s' must write completely before: %s", print_region(sch->ctx, &plan->region),
-                 plan->any_guarded ? " (as far as it is in the buffer)" : "", block_name(plan->writer), why);
+                 plan->any_guarded ? " (as far as it is in the buffer)" : "", block_name(plan->writer), answer.text);
     sched_note(sch, plan->writer->stmt->span, "block '%s' is here", block_name(plan->writer));
     return false;
 }

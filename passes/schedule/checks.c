@@ -144,7 +144,7 @@ static bool check_reduction_domain(Schedule *sch, const TreeNode *node, bool int
         return true;
     if (detect_bindings(sch, node, NULL, false, &whole) &&
         (intermediate || conditions_are_separate(sch, node) ||
-         dependence_serves_all_points(sch->ctx, schedule_func(sch), node_block(node)->block)))
+         answer_is_shown(dependence_serves_all_points(sch->ctx, schedule_func(sch), node_block(node)->block))))
         return true;
     return refuse_not_affine(sch, node, &map);
 }
@@ -447,7 +447,7 @@ bool check_init_runs_once(Schedule *sch, const Block *init, int outer_count)
     int count;
     const TreeNode **loops = schedule_loops_around(sch, node, &count);
     if (!reads_own || count <= outer_count ||
-        dependence_runs_once(sch->ctx, schedule_func(sch), block->block, node_loop(loops[outer_count])->var))
+        answer_is_shown(dependence_runs_once(sch->ctx, schedule_func(sch), block->block, node_loop(loops[outer_count])->var)))
         return true;
     sched_refuse(sch, "block '%s' would read what it writes, and its loops may run it more than once for one point", block->block->name);
     sched_note(sch, block->body->span, "the init is here");

@@ -155,32 +155,33 @@ static bool check_finished(Move *move)
 /* Instances that no region tells apart come to run in the order of the iterators: no two of them may write one element. */
 static bool check_claims(Move *move)
 {
-    Conflict conflict;
     Schedule *sch = move->sch;
     if (!move->ordered && (move->reverse || !move->by_digits))
         return true;
     ClaimSet claims = dependence_collect_claims(sch->ctx, schedule_func(sch));
-    if (dependence_check_claims(&claims, move->block->stmt, &conflict) == ANSWER_SHOWN)
+    Answer answer = dependence_claims_hold(&claims, move->block->stmt);
+    if (answer_is_shown(answer))
         return true;
     if (!move->ordered)
-        return refuse_conflict(sch, &conflict, "the instances of block '%s' would run in another order", block_name(move->block));
-    return refuse_conflict(sch, &conflict, "block '%s' would run over all of axis '%s', and its instances may not run in another order",
+        return refuse_by_answer(sch, answer, "the instances of block '%s' would run in another order", block_name(move->block));
+    return refuse_by_answer(sch, answer, "block '%s' would run over all of axis '%s', and its instances may not run in another order",
                            block_name(move->block), move->ordered->var->name);
 }
 
 /* What keeps the moved block from being as right as before; false after a refusal. */
 static bool check_moved(Move *move, const Func *before, const Func *after)
 {
-    Conflict conflict;
     const Block *block = node_block(move->block)->block;
     Schedule *sch = move->sch;
-    bool broken = dependence_adds_instances(sch->ctx, before, after, block, &conflict) ||
-                  (move->reverse && !move->partner_count && dependence_loses_instances(sch->ctx, before, after, block, &conflict)) ||
-                  (move->reverse && move->partner_count ? dependence_moved_consumer(sch->ctx, before, after, block, &conflict)
-                                                        : dependence_moved_producer(sch->ctx, before, after, block, &conflict));
-    if (!broken)
+    Answer answer = dependence_adds_none(sch->ctx, before, after, block);
+    if (answer_is_shown(answer) && move->reverse && !move->partner_count)
+        answer = dependence_loses_none(sch->ctx, before, after, block);
+    if (answer_is_shown(answer))
+        answer = move->reverse && move->partner_count ? dependence_consumer_may_move(sch->ctx, before, after, block)
+                                                      : dependence_producer_may_move(sch->ctx, before, after, block);
+    if (answer_is_shown(answer))
         return true;
-    return refuse_conflict(sch, &conflict, "moving block '%s' below loop '%s' would change the result", block->name,
+    return refuse_by_answer(sch, answer, "moving block '%s' below loop '%s' would change the result", block->name,
                            node_loop(move->loop)->var->name);
 }
 
@@ -193,7 +194,7 @@ static bool check_updates_once(Move *move)
     int count;
     const TreeNode **loops = schedule_loops_around(sch, node, &count);
     if (!move->reverse || !node_block(node)->init || !count ||
-        dependence_runs_once(sch->ctx, schedule_func(sch), node_block(node)->block, node_loop(loops[0])->var))
+        answer_is_shown(dependence_runs_once(sch->ctx, schedule_func(sch), node_block(node)->block, node_loop(loops[0])->var)))
         return true;
     sched_refuse(
         sch, "moving block '%s' below loop '%s' would change the result: an update of its reduction may run in several iterations there",
@@ -218,11 +219,10 @@ static bool check_calls_once(Move *move, const Func *before)
     visit_stmt(&visitor, node->stmt);
     const Expr *call = visitor.data;
     const Block *block = node_block(node)->block;
-    Conflict conflict;
     int count;
     const TreeNode **loops = schedule_loops_around(sch, node, &count);
-    if (!call || (dependence_runs_once(sch->ctx, schedule_func(sch), block, node_loop(loops[0])->var) &&
-                  !dependence_loses_instances(sch->ctx, before, schedule_func(sch), block, &conflict)))
+    if (!call || (answer_is_shown(dependence_runs_once(sch->ctx, schedule_func(sch), block, node_loop(loops[0])->var)) &&
+                  answer_is_shown(dependence_loses_none(sch->ctx, before, schedule_func(sch), block))))
         return true;
     sched_refuse(sch,
                  "block '%s' calls a function that may have effects, and below loop '%s' it may not run just as often as before; "

@@ -39,10 +39,11 @@ static bool check_inputs_unchanged(Schedule *sch, const TreeNode *from, const Tr
         for (const TreeNode *loop = schedule_parent(sch, from); loop && loop->stmt->kind != STMT_BLOCK; loop = schedule_parent(sch, loop))
             in_common_loop |= loop->stmt->kind == STMT_FOR && schedule_is_under(sch, writer, loop) && schedule_is_under(sch, until, loop) &&
                               writer != from && writer != until;
-        Conflict conflict;
-        if ((between || in_common_loop) &&
-            dependence_overwrites(sch->ctx, schedule_func(sch), block->block, node_block(writer)->block, &conflict)) {
-            refuse_conflict(sch, &conflict, "block '%s' writes what block '%s' reads before block '%s' runs", block_name(writer),
+        Answer answer = between || in_common_loop
+                            ? dependence_not_overwritten(sch->ctx, schedule_func(sch), block->block, node_block(writer)->block)
+                            : answer_shown();
+        if (!answer_is_shown(answer)) {
+            refuse_by_answer(sch, answer, "block '%s' writes what block '%s' reads before block '%s' runs", block_name(writer),
                             block_name(from), block_name(until));
             sched_note(sch, writer->stmt->span, "block '%s' is here", block_name(writer));
             return false;
@@ -66,12 +67,11 @@ static bool reduces_around(const LoopMembers *loop, const TreeNode *writer)
 static bool writes_the_same(const LoopMembers *loop, const TreeNode *writer, int depth)
 {
     const Func *func = schedule_func(loop->sch);
-    bool same = depth < loop->count && !dependence_points_share(loop->sch->ctx, func, node_block(writer)) && !reduces_around(loop, writer);
+    bool same = depth < loop->count && answer_is_shown(dependence_points_apart(loop->sch->ctx, func, node_block(writer))) && !reduces_around(loop, writer);
     for (int i = 0; i < loop->count && same; i++) {
-        Conflict ignored;
         const TreeNode *other = loop->members[i];
         if (other != writer &&
-            dependence_overwrites(loop->sch->ctx, func, node_block(writer)->block, node_block(other)->block, &ignored))
+            !answer_is_shown(dependence_not_overwritten(loop->sch->ctx, func, node_block(writer)->block, node_block(other)->block)))
             same = writes_the_same(loop, other, depth + 1);
     }
     return same;
@@ -84,12 +84,10 @@ static bool check_inputs_stay(Schedule *sch, const TreeNode *from, const TreeNod
     const LoopMembers loop = inline_loop_members(sch, from, common);
     Map data = dependence_read_data(sch->ctx, schedule_func(sch), node_block(from)->block);
     for (int i = 0; i < loop.count; i++) {
-        Conflict conflict;
         const TreeNode *member = loop.members[i];
-        if (dependence_comes_before(sch->ctx, schedule_func(sch), node_block(from)->block, node_block(member)->block, common, &data,
-                                    &conflict) &&
-            !writes_the_same(&loop, member, 0))
-            return refuse_conflict(sch, &conflict, "block '%s' writes what block '%s' reads again before block '%s' runs", block_name(member),
+        Answer answer = dependence_none_before(sch->ctx, schedule_func(sch), node_block(from)->block, node_block(member)->block, common, &data);
+        if (!answer_is_shown(answer) && !writes_the_same(&loop, member, 0))
+            return refuse_by_answer(sch, answer, "block '%s' writes what block '%s' reads again before block '%s' runs", block_name(member),
                                    block_name(from), block_name(until));
     }
     return true;
@@ -102,14 +100,13 @@ static void find_taken_reads(Schedule *sch, const TreeNode *from, const TreeNode
 {
     int count, common = inline_common_loops(sch, from, until);
     const TreeNode **members = schedule_child_blocks(sch, schedule_scope(sch, from), &count);
-    Conflict conflict;
     Map *data = ARENA_NEW(sch->ctx->arena, Map);
     *data = dependence_read_data(sch->ctx, schedule_func(sch), node_block(from)->block);
     for (int i = 0; i < count; i++) {
         const TreeNode *writer = members[i];
         bool behind = schedule_node_index(sch, writer) > schedule_node_index(sch, from) && inline_common_loops(sch, writer, until) > common;
         if (writer == until ||
-            (behind && dependence_overwrites(sch->ctx, schedule_func(sch), node_block(from)->block, node_block(writer)->block, &conflict)))
+            (behind && !answer_is_shown(dependence_not_overwritten(sch->ctx, schedule_func(sch), node_block(from)->block, node_block(writer)->block))))
             vec_push(sch->ctx->arena, list, ((TakenReads){node_block(until)->block, node_block(writer)->block, common, data}));
     }
 }
@@ -134,7 +131,6 @@ static const TreeNode *remaining_loop(Schedule *sch, Var *const *vars, int count
 /* BLOCK writes all of BUFFER, each element under the axes that are its indices. */
 static bool fills_buffer(Schedule *sch, const BlockStmt *block, const Stmt *store)
 {
-    Conflict ignored;
     Analyzer *an = analyzer_new(sch->ctx);
     const Buffer *buffer = store->as.store.buffer;
     for (int d = 0; d < buffer->ndim; d++) {
@@ -145,7 +141,7 @@ static bool fills_buffer(Schedule *sch, const BlockStmt *block, const Stmt *stor
             !analyzer_prove_equal(an, block->iters[axis].domain.extent, buffer->shape[d]))
             return false;
     }
-    return dependence_runs_over_domain(sch->ctx, schedule_func(sch), block->block, &ignored);
+    return answer_is_shown(dependence_runs_over_domain(sch->ctx, schedule_func(sch), block->block));
 }
 
 /* An element that the block does not compute has no value to put in its place, and what it is computed from may not exist. */

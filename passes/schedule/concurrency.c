@@ -31,9 +31,9 @@ static RunMode concurrency_mode(const Schedule *sch, const ForStmt *loop, RunMod
     return schedule_bound_at(sch, loop->var).file ? bound : RUN_AS_GIVEN_THREADS;
 }
 
-static const char *what_helps(const Conflict *conflict)
+static const char *what_helps(Answer answer)
 {
-    const Access *a = conflict->first, *b = conflict->second;
+    const Access *a = answer.first, *b = answer.second;
     if (a && b && a->group && a->group == b->group)
         return a->initialized ? "; this loop carries a reduction: rfactor makes it parallel, or choose a spatial loop"
                               : "; this loop carries a reduction: choose a spatial loop, for rfactor needs the update with its init";
@@ -44,15 +44,15 @@ static const char *what_helps(const Conflict *conflict)
 static bool check_concurrent_loop(Schedule *sch, const TreeNode *node, RunMode bound)
 {
     const ForStmt *loop = node_loop(node);
-    Conflict conflict;
-    if (!dependence_carried(sch->ctx, schedule_func(sch), loop->var, concurrency_mode(sch, loop, bound), &conflict))
+    Answer answer = dependence_independent(sch->ctx, schedule_func(sch), loop->var, concurrency_mode(sch, loop, bound));
+    if (answer_is_shown(answer))
         return true;
     const char *way = loop->kind == FOR_PARALLEL     ? "parallel"
                       : loop->kind == FOR_VECTORIZED ? "vectorized"
                                                      : arena_printf(sch->ctx->arena, "bound to %s", loop->thread);
-    sched_refuse(sch, "loop '%s' cannot be %s: %s%s", loop->var->name, way, conflict.text, what_helps(&conflict));
+    sched_refuse(sch, "loop '%s' cannot be %s: %s%s", loop->var->name, way, answer.text, what_helps(answer));
     sched_note(sch, node->stmt->span, "loop '%s' is here", loop->var->name);
-    note_conflict(sch, &conflict);
+    note_accesses(sch, answer);
     return false;
 }
 
@@ -230,7 +230,7 @@ static bool check_same_index(Schedule *sch, const TreeNode *node, const TreeNode
 {
     const Var *var = node_loop(outer)->var;
     if (stmt_uses_var(node_loop(node)->body, var) ||
-        dependence_needs_loop(sch->ctx, schedule_func(sch), node_loop(node)->var, var)) {
+        !answer_is_shown(dependence_ignores_loop(sch->ctx, schedule_func(sch), node_loop(node)->var, var))) {
         sched_refuse(sch,
                      "loops '%s' and '%s' would be one index, but what stands below '%s' uses both: bind one of them to another axis",
                      var->name, node_loop(node)->var->name, node_loop(node)->var->name);

@@ -4,6 +4,7 @@
 #include "passes/schedule/coverage.h"
 
 #include "passes/analysis/access_rows.h"
+#include "passes/analysis/explain.h"
 #include "passes/analysis/pair.h"
 #include "passes/analysis/witness.h"
 
@@ -235,19 +236,29 @@ static bool is_all_written(const Coverage *coverage, const TreeNode *writer, Aff
     return written;
 }
 
-bool coverage_is_written(Schedule *sch, const PlacedBox *box, const char **why)
+static Asking ask(Schedule *sch, Query query, const Buffer *buffer)
+{
+    return query_begin(sch->ctx, query, "buffer", buffer->name);
+}
+
+static Answer box_is_written(Schedule *sch, const PlacedBox *box)
 {
     Coverage coverage = coverage_new(sch, box->region.buffer);
-    *why = "nothing is known of what the block writes";
     if (!find_place(sch, &coverage, box))
-        return false;
+        return answer_unknown("nothing is known of what the block writes");
     AffineTerms terms = {0};
     frame_loops(coverage.ctx, coverage.place, &terms.fixed);
     coverage.terms = &terms;
     const char *point;
-    bool written = is_all_written(&coverage, box->writer, box_set(&coverage, box, terms.fixed), &point);
-    *why = point ? arena_printf(sch->ctx->arena, "%s is not written", point) : "this cannot be shown";
-    return written;
+    if (is_all_written(&coverage, box->writer, box_set(&coverage, box, terms.fixed), &point))
+        return answer_shown();
+    return point ? answer_refuted(arena_printf(sch->ctx->arena, "%s is not written", point)) : answer_unknown("this cannot be shown");
+}
+
+Answer coverage_is_written(Schedule *sch, const PlacedBox *box)
+{
+    Asking asking = ask(sch, QUERY_WRITTEN, box->region.buffer);
+    return query_end(asking, box_is_written(sch, box));
 }
 
 /* B comes behind A in the innermost sequence that holds both. */
@@ -283,23 +294,23 @@ static bool read_lies_between(const Coverage *coverage, const TreeNode *writer, 
         if (!is_write_of(coverage, write, writer) || write->never || !is_certain_store(coverage, write))
             continue;
         frame_loops(coverage->ctx, frame_common(write->frame, read->frame), &common);
-        if (access_covers_interval(coverage->ctx, write, read, common, &coverage->sizes))
+        Goal goal = {.kind = GOAL_COVERED, .ctx = coverage->ctx, .sizes = &coverage->sizes, .writes = &write, .read = read, .common = common};
+        if (answer_is_shown(covered_by_interval(&goal)))
             return true;
     }
     return false;
 }
 
-static bool read_is_served(Coverage *coverage, const TreeNode *writer, const Access *read, const char **why)
+static Answer read_is_served(Coverage *coverage, const TreeNode *writer, const Access *read)
 {
     const Access *write = first_access_below(coverage, writer);
-    *why = "it does not come behind that block in one sequence";
     if (!write || !comes_behind(write->frame, read->frame))
-        return false;
+        return answer_unknown("it does not come behind that block in one sequence");
     coverage->place = frame_common(write->frame, read->frame);
     const char *point;
-    bool served = read_is_written(coverage, writer, read, &point);
-    *why = point ? arena_printf(coverage->ctx->arena, "it reads %s", point) : "the opposite cannot be shown";
-    return served;
+    if (read_is_written(coverage, writer, read, &point))
+        return answer_shown();
+    return point ? answer_refuted(arena_printf(coverage->ctx->arena, "it reads %s", point)) : answer_unknown("the opposite cannot be shown");
 }
 
 /* READ is one of BUFFER below PART, outside of WRITER. */
@@ -308,7 +319,7 @@ static bool is_read_below(const Access *read, const TreeNode *writer, const Buff
     return read->data == buffer->data && !read->write && access_is_below(read, part->stmt) && !access_is_below(read, writer->stmt);
 }
 
-Answer coverage_all_reads_written(Schedule *sch, const TreeNode *writer, const Buffer *buffer, const TreeNode *part)
+static Answer all_reads_are_written(Schedule *sch, const TreeNode *writer, const Buffer *buffer, const TreeNode *part)
 {
     buffer = buffer_viewed(schedule_func(sch), buffer);
     Coverage coverage = coverage_new(sch, buffer);
@@ -330,19 +341,31 @@ Answer coverage_all_reads_written(Schedule *sch, const TreeNode *writer, const B
     return unknown ? answer_unknown("which elements are read, or are written, cannot be told") : answer_shown();
 }
 
-bool coverage_serves_reads(Schedule *sch, const TreeNode *writer, const Buffer *buffer, const TreeNode *part, const char **why)
+Answer coverage_all_reads_written(Schedule *sch, const TreeNode *writer, const Buffer *buffer, const TreeNode *part)
 {
-    buffer = buffer_viewed(schedule_func(sch), buffer);
+    Asking asking = ask(sch, QUERY_ALL_READS_WRITTEN, buffer);
+    return query_end(asking, all_reads_are_written(sch, writer, buffer, part));
+}
+
+static Answer all_reads_are_served(Schedule *sch, const TreeNode *writer, const Buffer *buffer, const TreeNode *part)
+{
     Coverage coverage = coverage_new(sch, buffer);
     for (int i = 0; i < coverage.accesses.count; i++) {
         const Access *access = &coverage.accesses.data[i];
         if (!access_is_below(access, part->stmt) || access_is_below(access, writer->stmt))
             continue;
-        *why = "a call there may do anything";
         if (access->fence)
-            return false;
-        if (access->data == buffer->data && !access->write && !read_is_served(&coverage, writer, access, why))
-            return false;
+            return answer_unknown("a call there may do anything");
+        bool reads = access->data == buffer->data && !access->write;
+        Answer served = reads ? read_is_served(&coverage, writer, access) : answer_shown();
+        if (!answer_is_shown(served))
+            return served;
     }
-    return true;
+    return answer_shown();
+}
+
+Answer coverage_serves_reads(Schedule *sch, const TreeNode *writer, const Buffer *buffer, const TreeNode *part)
+{
+    Asking asking = ask(sch, QUERY_SERVES_READS, buffer);
+    return query_end(asking, all_reads_are_served(sch, writer, buffer_viewed(schedule_func(sch), buffer), part));
 }

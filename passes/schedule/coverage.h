@@ -17,14 +17,14 @@ typedef struct {
     const TreeNode *later;
 } PlacedBox;
 
-/* True when the stores below box->writer certainly write all of the box, in the same iteration of the loops around the place. Otherwise
-   *WHY says which element is not, or may not be, written. */
-bool coverage_is_written(Schedule *sch, const PlacedBox *box, const char **why);
+/* The stores below box->writer certainly write all of the box, in the same iteration of the loops around the place. The witness: an element
+   that is not written. */
+Answer coverage_is_written(Schedule *sch, const PlacedBox *box);
 
-/* True when every read of BUFFER below PART but outside of WRITER, a block that writes BUFFER, comes behind WRITER and is of an element
+/* Every read of BUFFER below PART but outside of WRITER, a block that writes BUFFER, comes behind WRITER and is of an element
    that WRITER has written before: in the same iteration of the loops around both, in any iteration of the other loops around WRITER. Nor is
    there a call below PART that may do anything. */
-bool coverage_serves_reads(Schedule *sch, const TreeNode *writer, const Buffer *buffer, const TreeNode *part, const char **why);
+Answer coverage_serves_reads(Schedule *sch, const TreeNode *writer, const Buffer *buffer, const TreeNode *part);
 
 /* Every element of BUFFER that is read below PART, a part of the scope of WRITER, but outside of WRITER, is one that WRITER, a block that
    writes BUFFER, writes in some iteration of the loops around it in the scope. The witness: "C[3, 0]", an element that is certainly read

@@ -277,12 +277,12 @@ static bool check_other_readers(Schedule *sch, const Decomposition *step)
 {
     const BlockStmt *block = node_block(step->block);
     for (int w = 0; w < block->write_count; w++) {
-        const char *why;
-        if (coverage_serves_reads(sch, step->block, block->writes[w].buffer, step->target, &why))
+        Answer answer = coverage_serves_reads(sch, step->block, block->writes[w].buffer, step->target);
+        if (answer_is_shown(answer))
             continue;
         sched_refuse(
             sch, "what else lies under loop '%s' may read '%s' where block '%s' has not written it yet, and would find the init done: %s",
-            loop_name(step->target), block->writes[w].buffer->name, block->block->name, why);
+            loop_name(step->target), block->writes[w].buffer->name, block->block->name, answer.text);
         note_loop(sch, step->target);
         return false;
     }
@@ -292,11 +292,11 @@ static bool check_other_readers(Schedule *sch, const Decomposition *step)
 /* What the inits start from, and what they set, is as it was also before the given loop. */
 static bool check_init_may_move(Schedule *sch, const Decomposition *step)
 {
-    Conflict conflict;
     const BlockStmt *block = node_block(step->block);
-    if (!dependence_init_moved(sch->ctx, schedule_func(sch), block, node_loop(step->target)->var, &conflict))
+    Answer answer = dependence_init_may_move(sch->ctx, schedule_func(sch), block, node_loop(step->target)->var);
+    if (answer_is_shown(answer))
         return true;
-    return refuse_conflict(sch, &conflict, "the init of block '%s' may not run before loop '%s'", block->block->name, loop_name(step->target));
+    return refuse_by_answer(sch, answer, "the init of block '%s' may not run before loop '%s'", block->block->name, loop_name(step->target));
 }
 
 /* --- Building --- */
@@ -362,7 +362,7 @@ static bool check_runs_once(Schedule *sch, const Decomposition *step)
 {
     const BlockStmt *block = node_block(step->block);
     const Var *target = node_loop(step->target)->var;
-    if (dependence_runs_once(sch->ctx, schedule_func(sch), block->block, target))
+    if (answer_is_shown(dependence_runs_once(sch->ctx, schedule_func(sch), block->block, target)))
         return true;
     sched_refuse(sch,
                  "updates of block '%s' run again in other iterations of loop '%s' or of a loop inside of it, where an init before the "

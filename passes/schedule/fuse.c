@@ -206,7 +206,7 @@ static bool check_init_is_kept(Schedule *sch, const Fusion *fusion, const TreeNo
         conditional |= block_binds_axis(block, false, loop->var) && expr_uses_var(block->predicate, loop->var);
     }
     bool excludes = (spatial && conditional) || some_condition(loses_its_loops, sch, fusion, node);
-    if (excludes && !maybe_empty && !dependence_serves_all_points(sch->ctx, schedule_func(sch), block->block))
+    if (excludes && !maybe_empty && !answer_is_shown(dependence_serves_all_points(sch->ctx, schedule_func(sch), block->block)))
         return refuse_excluding_condition(sch, node);
     if (!spatial && some_condition(comes_to_exclude_points, sch, fusion, node))
         return refuse_excluding_condition(sch, node);

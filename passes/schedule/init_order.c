@@ -51,10 +51,10 @@ bool check_inits_stay_in_order(Schedule *sch, const Module *before)
         if (func != old && func->body)
             visit_stmt(&visitor, func->body);
         for (int i = 0; i < inits.blocks.count; i++) {
-            Conflict conflict;
             const Block *block = inits.blocks.data[i];
-            if (dependence_init_early(ctx, old, func, block, &conflict))
-                return refuse_conflict(sch, &conflict, "the init of block '%s' would run before the reduction, since some point may come to "
+            Answer answer = dependence_init_in_time(ctx, old, func, block);
+            if (!answer_is_shown(answer))
+                return refuse_by_answer(sch, answer, "the init of block '%s' would run before the reduction, since some point may come to "
                                        "have no update", block->name);
         }
     }

@@ -400,11 +400,11 @@ LoopMembers inline_loop_members(Schedule *sch, const TreeNode *from, int common)
 
 bool inline_check_reads_in_time(Schedule *sch, const TakenReads *taken)
 {
-    Conflict conflict;
-    if (!dependence_reads_late(sch->ctx, schedule_func(sch), taken->reader, taken->writer, taken->common, taken->data, &conflict))
+    Answer answer = dependence_reads_in_time(sch->ctx, schedule_func(sch), taken->reader, taken->writer, taken->common, taken->data);
+    if (answer_is_shown(answer))
         return true;
     const char *reader =
         taken->reader == taken->writer ? "it" : arena_printf(sch->ctx->arena, "block '%s'", taken->reader->name);
-    return refuse_conflict(sch, &conflict, "block '%s' would overwrite what %s still has to read for the other block",
+    return refuse_by_answer(sch, answer, "block '%s' would overwrite what %s still has to read for the other block",
                            taken->writer->name, reader);
 }

@@ -44,10 +44,10 @@ bool inline_check_order(Schedule *sch, const TreeNode *consumer, const TreeNode 
 {
     if (loops_keep_order(sch, consumer, producer, solved))
         return true;
-    Conflict conflict;
     ClaimSet claims = dependence_collect_claims(sch->ctx, schedule_func(sch));
-    if (dependence_check_claims(&claims, consumer->stmt, &conflict) == ANSWER_SHOWN)
+    Answer answer = dependence_claims_hold(&claims, consumer->stmt);
+    if (answer_is_shown(answer))
         return true;
-    return refuse_conflict(sch, &conflict, "the instances of block '%s' would run in the order of block '%s'",
+    return refuse_by_answer(sch, answer, "the instances of block '%s' would run in the order of block '%s'",
                            node_block(consumer)->block->name, node_block(producer)->block->name);
 }

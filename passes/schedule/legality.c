@@ -7,31 +7,31 @@ static void note_access(Schedule *sch, const Access *access, const char *which)
         sched_note(sch, access->span, "the %s is here", which);
 }
 
-void note_conflict(Schedule *sch, const Conflict *conflict)
+void note_accesses(Schedule *sch, Answer answer)
 {
-    bool two = conflict->first && conflict->second && conflict->second != conflict->first;
-    note_access(sch, conflict->first, two ? "first access" : "access");
+    bool two = answer.first && answer.second && answer.second != answer.first;
+    note_access(sch, answer.first, two ? "first access" : "access");
     if (two)
-        note_access(sch, conflict->second, "second access");
+        note_access(sch, answer.second, "second access");
 }
 
-bool refuse_conflict(Schedule *sch, const Conflict *conflict, const char *format, ...)
+bool refuse_by_answer(Schedule *sch, Answer answer, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
     const char *text = arena_vprintf(sch->ctx->arena, format, args);
     va_end(args);
-    sched_refuse(sch, "%s: %s", text, conflict->text);
-    note_conflict(sch, conflict);
+    sched_refuse(sch, "%s: %s", text, answer.text);
+    note_accesses(sch, answer);
     return false;
 }
 
 bool check_order_is_kept(Schedule *sch, const Func *before, const Stmt *old_part, const Stmt *new_part, const Var *innermost)
 {
-    Conflict conflict;
-    if (!dependence_reordered(sch->ctx, before, old_part, schedule_func(sch), new_part, innermost, &conflict))
+    Answer answer = dependence_order_kept(sch->ctx, before, old_part, schedule_func(sch), new_part, innermost);
+    if (answer_is_shown(answer))
         return true;
-    return refuse_conflict(sch, &conflict, "the new order would change what the program computes");
+    return refuse_by_answer(sch, answer, "the new order would change what the program computes");
 }
 
 /* Some loop of the nest from the one over OUTERMOST to INNERMOST is bound to a reduce axis of BLOCK. */
@@ -48,7 +48,7 @@ static bool reduces_in_nest(Schedule *sch, const BlockStmt *block, const TreeNod
 
 bool check_updates_run_once(Schedule *sch, const BlockStmt *block, const Var *outermost)
 {
-    if (dependence_runs_once(sch->ctx, schedule_func(sch), block->block, outermost))
+    if (answer_is_shown(dependence_runs_once(sch->ctx, schedule_func(sch), block->block, outermost)))
         return true;
     sched_refuse(sch,
                  "updates of block '%s' run again in other iterations of loop '%s' or of a loop inside of it, each time after its init; "

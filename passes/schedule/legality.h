@@ -5,12 +5,12 @@
 #include "passes/analysis/dependence.h"
 #include "passes/schedule/schedule.h"
 
-/* Refuses the step: the text, then what CONFLICT says, with notes at the two accesses. */
-bool refuse_conflict(Schedule *sch, const Conflict *conflict, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* Notes at the accesses that CONFLICT is about, one or two. */
-void note_conflict(Schedule *sch, const Conflict *conflict);
+/* Refuses the step: the text, then the witness or the reason of ANSWER, with notes at the accesses that it is about. */
+bool refuse_by_answer(Schedule *sch, Answer answer, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Notes at the accesses that ANSWER is about, one or two. */
+void note_accesses(Schedule *sch, Answer answer);
 /* After an edit that changed loops only: the program runs in the order that dependences ask for. OLD_PART, a loop or block, stood in BEFORE
-   where NEW_PART stands now. False after a refusal. INNERMOST: as for dependence_reordered. */
+   where NEW_PART stands now. False after a refusal. INNERMOST: as for dependence_order_kept. */
 bool check_order_is_kept(Schedule *sch, const Func *before, const Stmt *old_part, const Stmt *new_part, const Var *innermost);
 
 /* No instance of BLOCK, which has an init, runs again in the loops from the one over OUTERMOST inwards, as for overlapping tiles: it starts over

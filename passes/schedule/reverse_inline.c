@@ -122,7 +122,7 @@ static bool check_copied_producer(Reverse *reverse)
     else if (value->kind != EXPR_LOAD || value->value.buffer != body->as.store.buffer)
         sched_refuse(sch, "block '%s' has an init, and block '%s' does not just copy its results", producer->block->name,
                      block_name(reverse->consumer));
-    else if (dependence_points_share(sch->ctx, schedule_func(sch), node_block(reverse->consumer)))
+    else if (!answer_is_shown(dependence_points_apart(sch->ctx, schedule_func(sch), node_block(reverse->consumer))))
         sched_refuse(sch, "block '%s' may copy two results of block '%s' to one element", block_name(reverse->consumer),
                      producer->block->name);
     else
@@ -174,13 +174,14 @@ static bool check_reverse(Reverse *reverse)
 static bool check_no_instance_is_lost(Reverse *reverse)
 {
     Schedule *sch = reverse->sch;
-    Conflict conflict;
     const Block *producer = node_block(reverse->producer)->block, *consumer = node_block(reverse->consumer)->block;
-    if (!dependence_runs_over_domain(sch->ctx, schedule_func(sch), consumer, &conflict))
-        return refuse_conflict(sch, &conflict, "instances of block '%s' would be added", consumer->name);
-    if (!dependence_leaves_instances(sch->ctx, schedule_func(sch), producer, consumer, &conflict))
+    Answer answer = dependence_runs_over_domain(sch->ctx, schedule_func(sch), consumer);
+    if (!answer_is_shown(answer))
+        return refuse_by_answer(sch, answer, "instances of block '%s' would be added", consumer->name);
+    answer = dependence_instances_served(sch->ctx, schedule_func(sch), producer, consumer);
+    if (answer_is_shown(answer))
         return true;
-    return refuse_conflict(sch, &conflict, "instances of block '%s' would be lost", consumer->name);
+    return refuse_by_answer(sch, answer, "instances of block '%s' would be lost", consumer->name);
 }
 
 /* The producer comes to write what the consumer wrote, before whatever ran between: no block between them touches it, nor writes what the
@@ -202,7 +203,8 @@ static bool check_nothing_between(Reverse *reverse)
             between |=
                 loop->stmt->kind == STMT_FOR && schedule_is_under(sch, member, loop) && schedule_is_under(sch, reverse->consumer, loop);
         if (between &&
-            dependence_shares_memory(sch->ctx, schedule_func(sch), consumer->block, node_block(member)->block, reverse->buffer->data)) {
+            !answer_is_shown(dependence_memory_apart(sch->ctx, schedule_func(sch), consumer->block, node_block(member)->block,
+                                                     reverse->buffer->data))) {
             sched_refuse(sch, "block '%s' runs between '%s' and '%s' and touches what '%s' uses", block_name(member),
                          block_name(reverse->producer), block_name(reverse->consumer), block_name(reverse->consumer));
             sched_note(sch, member->stmt->span, "block '%s' is here", block_name(member));
@@ -435,24 +437,26 @@ static Bystanders find_bystanders(const Reverse *reverse, const TreeNode *from, 
 static bool check_none_between_instances(const Reverse *reverse, int common)
 {
     Schedule *sch = reverse->sch;
-    Conflict conflict;
     const Block *consumer = node_block(reverse->consumer)->block;
     const Bystanders between = find_bystanders(reverse, reverse->consumer, common);
-    for (int i = 0; i < between.count; i++)
-        if (dependence_comes_before(sch->ctx, schedule_func(sch), between.blocks[i], consumer, common, &between.data, &conflict))
-            return refuse_conflict(sch, &conflict, "block '%s' runs between instances of block '%s' and would run after all of them",
-                                   between.blocks[i]->name, consumer->name);
+    for (int i = 0; i < between.count; i++) {
+        Answer answer = dependence_none_before(sch->ctx, schedule_func(sch), between.blocks[i], consumer, common, &between.data);
+        if (!answer_is_shown(answer))
+            return refuse_by_answer(sch, answer, "block '%s' runs between instances of block '%s' and would run after all of them",
+                                    between.blocks[i]->name, consumer->name);
+    }
     return true;
 }
 
 /* Those around the producer had all run when the consumer did; now some run after it. */
 static bool check_bystanders(Schedule *sch, const Bystanders *bystanders, const Block *producer, int common)
 {
-    Conflict conflict;
-    for (int i = 0; i < bystanders->count; i++)
-        if (dependence_comes_before(sch->ctx, schedule_func(sch), producer, bystanders->blocks[i], common, &bystanders->data, &conflict))
-            return refuse_conflict(sch, &conflict, "block '%s' would still run after '%s' does what it takes over", bystanders->blocks[i]->name,
-                                   producer->name);
+    for (int i = 0; i < bystanders->count; i++) {
+        Answer answer = dependence_none_before(sch->ctx, schedule_func(sch), producer, bystanders->blocks[i], common, &bystanders->data);
+        if (!answer_is_shown(answer))
+            return refuse_by_answer(sch, answer, "block '%s' would still run after '%s' does what it takes over", bystanders->blocks[i]->name,
+                                    producer->name);
+    }
     return true;
 }
 

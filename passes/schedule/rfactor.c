@@ -512,9 +512,9 @@ static bool check_partials_complete(Factoring *f)
     Schedule *sch = f->sch;
     const TreeNode *writer = schedule_find_block(sch, f->partial_block);
     for (int t = 0; t < f->reduction->target_count && !f->started; t++) {
-        const char *why;
-        if (!coverage_serves_reads(sch, writer, f->partial[t], schedule_scope(sch, writer), &why))
-            return sched_refuse(sch, "some partial results would be combined that were never started: %s", why);
+        Answer answer = coverage_serves_reads(sch, writer, f->partial[t], schedule_scope(sch, writer));
+        if (!answer_is_shown(answer))
+            return sched_refuse(sch, "some partial results would be combined that were never started: %s", answer.text);
     }
     return check_concurrent_loops_around(sch, writer);
 }

@@ -58,8 +58,7 @@ static bool has_wrong_kernel(Schedule *sch, const Func *func, const Var *var)
         return false;
     KernelSet set = dependence_collect_kernels(sch->ctx, func);
     Str tag;
-    Conflict conflict;
-    return dependence_in_kernel(&set, search.kernel, &tag, &conflict);
+    return !answer_is_shown(dependence_threads_independent(&set, search.kernel, &tag));
 }
 
 /* The script line of the step since which the kernel of the loop at NODE is wrong; a span without a file when it always was. */
@@ -130,11 +129,11 @@ static const TreeNode *tag_loop_around(Schedule *sch, const Access *access, Str 
     return NULL;
 }
 
-/* The loop with TAG that the conflict is about: around one of the accesses, the second one rather, or else the first one of the kernel. */
-static const TreeNode *loop_at_fault(Schedule *sch, const TreeNode *kernel, Str tag, const Conflict *conflict)
+/* The loop with TAG that ANSWER is about: around one of the accesses, the second one rather, or else the first one of the kernel. */
+static const TreeNode *loop_at_fault(Schedule *sch, const TreeNode *kernel, Str tag, Answer answer)
 {
-    const TreeNode *node = tag_loop_around(sch, conflict->second, tag);
-    node = node ? node : tag_loop_around(sch, conflict->first, tag);
+    const TreeNode *node = tag_loop_around(sch, answer.second, tag);
+    node = node ? node : tag_loop_around(sch, answer.first, tag);
     for (int i = schedule_node_index(sch, kernel); !node; i++)
         if (is_thread_loop(schedule_node_at(sch, i)) && !strcmp(node_loop(schedule_node_at(sch, i))->thread, tag))
             node = schedule_node_at(sch, i);
@@ -187,12 +186,12 @@ static bool check_calls_beside(Schedule *sch, const TreeNode *kernel, const Tree
 
 static bool check_kernel(Schedule *sch, const KernelSet *set, const TreeNode *kernel)
 {
-    Conflict conflict;
     Str tag;
-    if (!dependence_in_kernel(set, kernel->stmt, &tag, &conflict))
+    Answer answer = dependence_threads_independent(set, kernel->stmt, &tag);
+    if (answer_is_shown(answer))
         return true;
-    refuse_bound(sch, loop_at_fault(sch, kernel, tag, &conflict), "%s", conflict.text);
-    note_conflict(sch, &conflict);
+    refuse_bound(sch, loop_at_fault(sch, kernel, tag, answer), "%s", answer.text);
+    note_accesses(sch, answer);
     return false;
 }
 
@@ -200,26 +199,27 @@ static bool check_kernel(Schedule *sch, const KernelSet *set, const TreeNode *ke
    was no conflict as long as others could say where it is stored. */
 static bool check_bound_loop(Schedule *sch, const TreeNode *node)
 {
-    Conflict conflict;
     const ForStmt *loop = node_loop(node);
-    if (!schedule_bound_at(sch, loop->var).file || !strncmp(loop->thread, "blockIdx", 8) ||
-        !dependence_carried(sch->ctx, schedule_func(sch), loop->var, RUN_AS_THREADS, &conflict))
+    if (!schedule_bound_at(sch, loop->var).file || !strncmp(loop->thread, "blockIdx", 8))
         return true;
-    refuse_bound(sch, node, "%s", conflict.text);
-    note_conflict(sch, &conflict);
+    Answer answer = dependence_independent(sch->ctx, schedule_func(sch), loop->var, RUN_AS_THREADS);
+    if (answer_is_shown(answer))
+        return true;
+    refuse_bound(sch, node, "%s", answer.text);
+    note_accesses(sch, answer);
     return false;
 }
 
 /* The loop at NODE, inside of a kernel, still may be parallel or vectorized: it may have become so before the kernel was made. */
 static bool check_loop_in_kernel(Schedule *sch, const TreeNode *node)
 {
-    Conflict conflict;
     const ForStmt *loop = node_loop(node);
-    if (!dependence_carried(sch->ctx, schedule_func(sch), loop->var, RUN_AT_ONCE, &conflict))
+    Answer answer = dependence_independent(sch->ctx, schedule_func(sch), loop->var, RUN_AT_ONCE);
+    if (answer_is_shown(answer))
         return true;
     complain(sch, node->stmt->span, "when the schedule ends, loop '%s' is %s inside of a kernel, but %s", loop->var->name,
-             loop->kind == FOR_PARALLEL ? "parallel" : "vectorized", conflict.text);
-    note_conflict(sch, &conflict);
+             loop->kind == FOR_PARALLEL ? "parallel" : "vectorized", answer.text);
+    note_accesses(sch, answer);
     return false;
 }
 

@@ -61,7 +61,7 @@ static bool check_memory_is_not_own(Schedule *sch, const TreeNode *node)
     for (int i = 0; i < accesses.count; i++) {
         const Access *access = &accesses.data[i];
         if (access->write && access->buffer && access_loop(access, var) && is_own_memory(node_loop(node), access->buffer) &&
-            is_made_outside(sch, node, access->buffer) && !dependence_is_private(sch->ctx, &accesses, &sizes, access->data, var))
+            is_made_outside(sch, node, access->buffer) && !answer_is_shown(dependence_is_private(sch->ctx, &accesses, &sizes, access->data, var)))
             return refuse_loop(sch, node, node,
                                arena_printf(sch->ctx->arena, "each has memory of its own for '%s', which all would share",
                                             access->buffer->name));
@@ -97,18 +97,18 @@ const TreeNode *loops_unbound(Schedule *sch, const TreeNode *node)
     Var *var = loop->var;
     if (loop->kind != FOR_THREAD)
         return node;
-    Conflict conflict;
     if (!check_index_is_own(sch, node) || !check_memory_is_not_own(sch, node))
         return NULL;
     bool threads = is_one_statement(loop) && strncmp(loop->thread, "blockIdx", 8) &&
-                   !dependence_carried(sch->ctx, schedule_func(sch), var, RUN_AS_THREADS, &conflict);
+                   answer_is_shown(dependence_independent(sch->ctx, schedule_func(sch), var, RUN_AS_THREADS));
     ForStmt serial = *loop;
     serial.kind = FOR_SERIAL;
     serial.thread = NULL;
     sched_replace(sch, old, stmt_for(sch->ctx, serial, old->span));
-    if (threads || !dependence_carried(sch->ctx, schedule_func(sch), var, RUN_AT_ONCE, &conflict))
+    Answer answer = threads ? answer_shown() : dependence_independent(sch->ctx, schedule_func(sch), var, RUN_AT_ONCE);
+    if (answer_is_shown(answer))
         return schedule_find_loop(sch, var);
-    refuse_conflict(sch, &conflict, "loop '%s' is bound to %s, whose threads run together, statement by statement, and would not any more",
+    refuse_by_answer(sch, answer, "loop '%s' is bound to %s, whose threads run together, statement by statement, and would not any more",
                     var->name, old->as.loop.thread);
     return NULL;
 }
