@@ -20,6 +20,7 @@ SCRIPT_TESTS := \
   tests/linking \
   tests/vector-math \
   tests/vector-widths \
+  tests/portfolio \
   tests/benchmark \
   tests/running \
   tests/import-c

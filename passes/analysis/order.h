@@ -22,7 +22,6 @@ typedef struct {
     Map allocated; /* data variables of the buffers that the program allocates; see is_allocated */
     bool has_allocated;
     Map apart;     /* of those asked for: block of a reduction -> bool, see commute */
-    Map scratch;   /* of those asked for: data variable -> the check when each instance of the block has the buffer to itself, else NULL */
 } OrderCheck;
 
 /* The goal ORDERED: what A and B do to a common element keeps its order. */

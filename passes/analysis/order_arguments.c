@@ -66,24 +66,6 @@ static bool is_allocated(OrderCheck *check, const Var *data)
     return map_has(&check->allocated, data);
 }
 
-/* A and B belong to one block, which fills the scratch buffer that they touch anew in each of its instances: what one left there is nothing
-   to another. */
-static bool is_scratch_of_instance(OrderCheck *check, const AccessList *accesses, const Access *a, const Access *b)
-{
-    if (!a->data || a->block != b->block || !is_allocated(check, a->data))
-        return false;
-    if (!map_has(&check->scratch, a->data)) {
-        int count;
-        const Frame *block = a->frame;
-        while (block && block->kind != FRAME_BLOCK)
-            block = block->outer;
-        const Frame **loops = frame_loops(check->ctx, block, &count);
-        bool is_private = count && shown_is_private(check->ctx, accesses, &check->sizes, a->data, loops[count - 1]->var);
-        map_set(check->ctx->arena, &check->scratch, a->data, is_private ? check : NULL);
-    }
-    return map_get(&check->scratch, a->data) != NULL;
-}
-
 /* --- a moved producer --- */
 
 /* The innermost loop around both. */
@@ -179,12 +161,6 @@ Answer ordered_by_scratch(const Goal *goal)
     const OrderGoal *order = goal->order;
     const Block *moved = order->question->moved;
     return answer_if(moved && meet_in_scratch(order->check, moved, order->before, order->after, order->a, order->b));
-}
-
-Answer ordered_by_instance_scratch(const Goal *goal)
-{
-    const OrderGoal *order = goal->order;
-    return answer_if(is_scratch_of_instance(order->check, order->before, order->a->old_access, order->b->old_access));
 }
 
 Answer ordered_by_position(const Goal *goal)
