@@ -156,7 +156,8 @@ void llvm_unit_define(LlvmUnit *unit, const Func *func)
     if (map_get(&unit->declared, signature->symbol) != func)
         return;
     int body_count = 0;
-    FuncGen gen = {.ctx = ctx, .build = unit->build, .unit = unit, .func = func, .symbol = signature->symbol, .body_count = &body_count};
+    FuncGen gen = {.ctx = ctx, .build = unit->build, .unit = unit, .func = func, .symbol = signature->symbol, .body_count = &body_count,
+                   .is_long = func_is_long(func)};
     llvm_func_begin(&gen, LLVMGetNamedFunction(unit->module, signature->symbol), func->name_span.file ? func->name_span : func->span);
     bind_params(&gen);
     bind_dims(&gen, signature);

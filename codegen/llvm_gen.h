@@ -44,6 +44,7 @@ typedef struct {
     const Var *prefetch_var; /* of the innermost loop that asks for prefetches, and how many rounds ahead */
     int64_t prefetch_distance;
     bool in_parallel_body;   /* the function is the outlined body of a parallel loop */
+    bool is_long;            /* each outermost loop becomes a function of its own */
     int64_t stack_bytes;     /* taken by scratch buffers so far */
     VEC(HeapBlock) heap_blocks; /* innermost last */
     const LoopTargets *loop; /* innermost; NULL outside of loops */
@@ -207,6 +208,11 @@ void emit_store_fence(FuncGen *gen);
 void emit_prefetches(FuncGen *gen, Var *var, LLVMValueRef i, const Stmt *body, int64_t distance);
 
 void emit_parallel_for(FuncGen *gen, const Stmt *stmt);
+/* --- llvm_part.c --- */
+/* FUNC has more outermost loops than LLVM takes well in one function. */
+bool func_is_long(const Func *func);
+/* Puts the outermost loop STMT of a long function into a function of its own, and calls that. False: it is to stay where it is. */
+bool emit_part(FuncGen *gen, const Stmt *stmt);
 void emit_allocate(FuncGen *gen, const Stmt *stmt);
 void emit_allocate_const(FuncGen *gen, const Stmt *stmt);
 /* Frees the heap blocks from DEPTH on, which stay live for code that follows. */

@@ -113,6 +113,8 @@ static void emit_for_of_kind(FuncGen *gen, const Stmt *stmt)
 void emit_for(FuncGen *gen, const Stmt *stmt)
 {
     const ForStmt *loop = &stmt->as.loop;
+    if (emit_part(gen, stmt))
+        return;
     bool streamed = gen->streams_stores, streams = loop_hint(loop, "pragma_nontemporal") != 0;
     const Var *prefetch_var = gen->prefetch_var;
     int64_t outer_distance = gen->prefetch_distance, distance = loop_hint(loop, "software_prefetch");
