@@ -9,7 +9,8 @@ $(BUILD)/runtime/error.o $(BUILD)/runtime/memory.o $(BUILD)/runtime/parallel.o: 
 # An exception that leaves a part of a parallel loop is seen, and ends the program.
 $(BUILD)/runtime/parallel.o: RUNTIME_CFLAGS += -fexceptions
 
-$(RUNTIME_OBJECTS): $(BUILD)/%.o: %.c $(BUILD)/compile-flags | $(BUILD)/tools
+# The runtime alone, as for another machine, needs the C compiler and nothing of what the rest does.
+$(RUNTIME_OBJECTS): $(BUILD)/%.o: %.c $(BUILD)/compile-flags | $(if $(filter %/libtirc_rt.a,$(MAKECMDGOALS)),,$(BUILD)/tools)
 	@mkdir -p $(@D)
 	$(call say,CC $<)$(CC) $(RUNTIME_CFLAGS) -c -o $@ $<
 

@@ -23,7 +23,8 @@ SCRIPT_TESTS := \
   tests/portfolio \
   tests/benchmark \
   tests/running \
-  tests/import-c
+  tests/import-c \
+  tests/cross-targets
 
 check: all $(UNIT_TESTS) $(TEST_TOOLS) $(RUNTIME_TESTS) $(BUILD)/tests/fuzz/fuzz
 	@CC='$(CC)' SANITIZE='$(SANITIZE)' tests/run $(BUILD) $(UNIT_TESTS) $(RUNTIME_TESTS) $(BUILD)/tests/roundtrip $(BUILD)/tests/readback $(BUILD)/tests/traces $(BUILD)/tests/verdicts $(BUILD)/tests/fuzz/fuzz $(SCRIPT_TESTS)
