@@ -317,8 +317,7 @@ typedef struct {
 static bool check_claims(Visitor *visitor, const Stmt *stmt)
 {
     ClaimCheck *check = visitor->data;
-    Conflict conflict;
-    if (stmt->kind == STMT_BLOCK && stmt->as.block.iter_count && dependence_check_claims(&check->claims, stmt, &conflict) == ANSWER_REFUTED)
+    if (stmt->kind == STMT_BLOCK && stmt->as.block.iter_count && dependence_claims_hold(&check->claims, stmt).verdict == ANSWER_REFUTED)
         fail(check->trial, "the axes of block '%s' claim more than holds", stmt->as.block.block->name);
     return !check->trial->failure;
 }
