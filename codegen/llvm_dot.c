@@ -4,161 +4,22 @@
 
    The body may be several such statements, each may be on vectors, and each has its sums in registers over the whole loop. A scalar
    statement takes as many consecutive k as a vector of bytes holds. A vector statement takes four k, whose bytes go side by side into each
-   lane.
+   lane. Where the body adds several k to one C (a split and unrolled loop over k), each is taken by itself.
 
    Legality: C is other memory than A and B, and c does not depend on k. Then every element of C that a statement writes gains a sum that
    does not depend on C; sums that wrap may be added in any order, so that the statements need not take turns. */
-#include "codegen/llvm_dot.h"
-
-#include "codegen/llvm_index.h"
-#include "ir/walk.h"
-
-enum { MAX_DOT_UPDATES = 16, MAX_DOT_PARTS = 4, DOT_DEPTH = 4 };
-
-typedef struct {
-    const Expr *load;
-    bool is_signed;
-} DotOperand;
-
-/* C += A * B on LANES lanes. */
-typedef struct {
-    const Stmt *store;
-    const Expr *target; /* the load of C */
-    DotOperand a, b;
-    int lanes;
-    DotKind kind;
-    DotSum sums[MAX_DOT_PARTS];
-} DotUpdate;
-
-typedef struct {
-    FuncGen *gen;
-    const ForStmt *loop;
-    DotUpdate updates[MAX_DOT_UPDATES];
-    int count, lanes, parts; /* PARTS: sums of each update, so that one addition need not wait for the other */
-    int bytes;               /* of a vector of scalar updates */
-    LLVMValueRef k;          /* slot: the next round to do */
-    LLVMValueRef end;
-} DotLoop;
-
-/* --- What the loop must look like --- */
-
-/* The load behind conversions to 32 bits and broadcasts. */
-static bool match_operand(const Expr *expr, DotOperand *operand)
-{
-    bool is_widened = false;
-    while (expr->kind == EXPR_CAST || expr->kind == EXPR_BROADCAST) {
-        if (expr->kind == EXPR_CAST && (is_widened || !dtype_is_integer(expr->dtype) || expr->dtype.bits != 32))
-            return false;
-        is_widened |= expr->kind == EXPR_CAST;
-        expr = expr->args[0];
-    }
-    bool is_byte = dtype_is_integer(expr->dtype) && expr->dtype.bits == 8;
-    *operand = (DotOperand){expr, expr->dtype.code == DT_INT};
-    return is_widened && is_byte && expr->kind == EXPR_LOAD && load_index_count(expr) == 1 && expr->value.buffer->dtype.lanes == 1;
-}
-
-typedef struct {
-    const Var *memory;
-    bool allowed;
-} OperandCheck;
-
-static bool check_operand(Visitor *visitor, const Expr *expr)
-{
-    OperandCheck *check = visitor->data;
-    bool reads_target = expr->kind == EXPR_LOAD && expr->value.buffer->data == check->memory;
-    bool has_effect = expr->kind == EXPR_CALL && op_info(expr->value.op)->effect != EFFECT_PURE;
-    check->allowed &= !reads_target && !has_effect && expr->kind != EXPR_LET;
-    return check->allowed;
-}
-
-static bool operand_is_apart(const DotOperand *operand, const Var *memory)
-{
-    OperandCheck check = {memory, true};
-    Visitor visitor = {.expr = check_operand, .data = &check};
-    visit_expr(&visitor, operand->load);
-    return check.allowed;
-}
-
-static bool match_update(const Stmt *stmt, const Var *k, DotUpdate *update)
-{
-    if (stmt->kind != STMT_STORE || stmt->as.store.mask || stmt->as.store.index_count != 1 || stmt->as.store.buffer->dtype.lanes > 1)
-        return false;
-    const Expr *value = stmt->as.store.value, *index = stmt->as.store.indices[0];
-    if (value->kind != EXPR_ADD || !dtype_is_integer(value->dtype) || value->dtype.bits != 32 || !expr_is_pure(index) ||
-        expr_uses_var(index, k))
-        return false;
-    bool target_first = value->args[0]->kind == EXPR_LOAD;
-    const Expr *target = value->args[!target_first], *product = value->args[target_first];
-    if (target->kind != EXPR_LOAD || product->kind != EXPR_MUL || target->value.buffer->data != stmt->as.store.buffer->data ||
-        load_index_count(target) != 1 || load_mask(target) || !expr_equal(target->args[0], index) ||
-        !dtype_equal(target->value.buffer->dtype, stmt->as.store.buffer->dtype))
-        return false;
-    *update = (DotUpdate){.store = stmt, .target = target, .lanes = value->dtype.lanes};
-    return match_operand(product->args[0], &update->a) && match_operand(product->args[1], &update->b) &&
-           operand_is_apart(&update->a, stmt->as.store.buffer->data) && operand_is_apart(&update->b, stmt->as.store.buffer->data);
-}
-
-/* How far the index of OPERAND goes on with each round: true when this is 1. */
-static bool advances_by_one(const DotLoop *dot, const DotOperand *operand)
-{
-    LaneIndex form;
-    return index_split_var(dot->gen->ctx, operand->load->args[0], dot->loop->var, &form) && expr_is_int(form.stride, 1);
-}
-
-/* A vector operand as BASE + lane * STRIDE, which goes on by one in each round; a scalar one has stride 0. */
-static bool consecutive_lanes(const DotLoop *dot, const DotOperand *operand, LaneIndex *lanes)
-{
-    Context *ctx = dot->gen->ctx;
-    const Expr *index = operand->load->args[0];
-    LaneIndex form;
-    *lanes = (LaneIndex){index, expr_int(ctx, dtype_scalar(index->dtype), 0)};
-    if (operand->load->dtype.lanes > 1 && !index_split_lanes(ctx, index, lanes))
-        return false;
-    return !load_mask(operand->load) && !expr_uses_var(lanes->stride, dot->loop->var) &&
-           index_split_var(ctx, lanes->base, dot->loop->var, &form) && expr_is_int(form.stride, 1);
-}
-
-/* A scalar statement reads both operands in order. A vector statement may read in any way; it pays where one operand needs no shuffle. */
-static bool update_pays(DotLoop *dot, DotUpdate *update)
-{
-    LaneIndex lanes;
-    if (update->lanes != dot->updates[0].lanes ||
-        !dot_kind(&dot->gen->build->target, update->a.is_signed, update->b.is_signed, &update->kind))
-        return false;
-    if (update->lanes > 1)
-        return dot_takes(&update->kind, update->lanes * DOT_DEPTH) &&
-               (consecutive_lanes(dot, &update->a, &lanes) || consecutive_lanes(dot, &update->b, &lanes));
-    return !load_mask(update->a.load) && !load_mask(update->b.load) && advances_by_one(dot, &update->a) &&
-           advances_by_one(dot, &update->b);
-}
-
-static bool match_loop(DotLoop *dot)
-{
-    const Stmt *body = dot->loop->body, *const *items = body->kind == STMT_SEQ ? body->as.seq.items : &body;
-    dot->count = body->kind == STMT_SEQ ? body->as.seq.count : 1;
-    if (dot->count < 1 || dot->count > MAX_DOT_UPDATES || dot->loop->kind != FOR_SERIAL || dot->gen->has_computed_pointers)
-        return false;
-    for (int i = 0; i < dot->count; i++)
-        if (!match_update(items[i], dot->loop->var, &dot->updates[i]) || !update_pays(dot, &dot->updates[i]))
-            return false;
-    dot->lanes = dot->updates[0].lanes;
-    dot->bytes = dot->updates[0].kind.bytes;
-    dot->parts = dot->lanes > 1 || dot->count > 4 ? 1 : dot->count > 1 ? 2 : MAX_DOT_PARTS;
-    for (int i = 0; i < dot->count; i++) /* one statement's target may be another one's operand */
-        for (int j = 0; j < dot->count; j++)
-            if (!operand_is_apart(&dot->updates[i].a, dot->updates[j].store->as.store.buffer->data) ||
-                !operand_is_apart(&dot->updates[i].b, dot->updates[j].store->as.store.buffer->data))
-                return false;
-    return true;
-}
+#include "codegen/llvm_dot_loop.h"
 
 /* --- Operands --- */
 
-/* Binds the loop's variable to K + ROUND. */
-static void bind_round(DotLoop *dot, LLVMValueRef k, int round)
+/* A round is one k. Binds the loop's variable to the iteration of the round that is ROUND after the first one of ITERATION; the result is
+   which member of the group it is. */
+static int bind_round(DotLoop *dot, LLVMValueRef iteration, int round)
 {
     FuncGen *gen = dot->gen;
-    gen_bind_loop_var(gen, dot->loop->var, LLVMBuildNSWAdd(gen->builder, k, LLVMConstInt(gen->build->i64, (unsigned)round, false), ""));
+    LLVMValueRef later = LLVMConstInt(gen->build->i64, (unsigned)(round / dot->group), false);
+    gen_bind_loop_var(gen, dot->loop->var, LLVMBuildNSWAdd(gen->builder, iteration, later, ""));
+    return round % dot->group;
 }
 
 /* BYTES bytes from the first element of OPERAND on, those of MASK (NULL: all). */
@@ -181,18 +42,17 @@ static LLVMValueRef gather_groups(DotLoop *dot, const DotOperand *operand, const
     return emit_gather(gen, LLVMVectorType(gen->build->i32, (unsigned)dot->lanes), &access);
 }
 
-/* The bytes of four rounds side by side, each round's loaded as the program says. */
-static LLVMValueRef interleave_rounds(DotLoop *dot, const DotOperand *operand, LLVMValueRef k)
+/* The bytes of four rounds from FIRST on side by side, each round's loaded as the program says. */
+static LLVMValueRef interleave_rounds(DotLoop *dot, const DotOperand *operand, LLVMValueRef iteration, int first)
 {
     FuncGen *gen = dot->gen;
     int lanes = dot->lanes, *picks = ARENA_ARRAY(gen->ctx->arena, int, lanes * DOT_DEPTH);
     LLVMValueRef rounds[DOT_DEPTH], halves[2];
     for (int i = 0; i < DOT_DEPTH; i++) {
-        bind_round(dot, k, i);
-        LLVMValueRef value = emit_load(gen, operand->load);
-        rounds[i] = operand->load->dtype.lanes == 1 ? emit_splat(gen, value, lanes) : value;
+        int member = bind_round(dot, iteration, first + i);
+        LLVMValueRef value = emit_load(gen, operand[member].load);
+        rounds[i] = operand[member].load->dtype.lanes == 1 ? emit_splat(gen, value, lanes) : value;
     }
-    bind_round(dot, k, 0);
     for (int i = 0; i < 2 * lanes; i++)
         picks[i] = i / 2 + (i % 2) * lanes;
     for (int i = 0; i < 2; i++)
@@ -202,12 +62,14 @@ static LLVMValueRef interleave_rounds(DotLoop *dot, const DotOperand *operand, L
     return emit_shuffle(gen, halves[0], halves[1], picks, 4 * lanes);
 }
 
-static LLVMValueRef load_groups(DotLoop *dot, const DotOperand *operand, LLVMValueRef k)
+/* Four rounds from FIRST on. */
+static LLVMValueRef load_groups(DotLoop *dot, const DotOperand *operand, LLVMValueRef iteration, int first)
 {
     FuncGen *gen = dot->gen;
     LaneIndex lanes;
-    if (!consecutive_lanes(dot, operand, &lanes))
-        return interleave_rounds(dot, operand, k);
+    if (!dot_consecutive_lanes(dot, operand, &lanes))
+        return interleave_rounds(dot, operand, iteration, first);
+    operand += bind_round(dot, iteration, first);
     LLVMTypeRef bytes = LLVMVectorType(gen->build->i8, (unsigned)(dot->lanes * DOT_DEPTH));
     if (expr_is_int(lanes.stride, DOT_DEPTH))
         return load_row(dot, operand, dot->lanes * DOT_DEPTH, NULL);
@@ -219,37 +81,56 @@ static LLVMValueRef load_groups(DotLoop *dot, const DotOperand *operand, LLVMVal
 
 /* --- Rounds --- */
 
-static LLVMValueRef next_k(DotLoop *dot)
+static LLVMValueRef next_iteration(DotLoop *dot)
 {
-    return LLVMBuildLoad2(dot->gen->builder, dot->gen->build->i64, dot->k, "");
+    return LLVMBuildLoad2(dot->gen->builder, dot->gen->build->i64, dot->next, "");
 }
 
-/* The products from round K on into the sums PART: of scalar updates a whole vector of rounds, those of MASK; else four. */
-static void add_rounds(DotLoop *dot, LLVMValueRef k, int part, LLVMValueRef mask)
+/* The rounds that one step takes at least: whole iterations and whole dot products. */
+static int step_rounds(const DotLoop *dot)
 {
-    bind_round(dot, k, dot->lanes > 1 ? 0 : part * dot->bytes);
+    int least = dot->lanes > 1 ? DOT_DEPTH : dot->bytes;
+    return dot->group > least ? dot->group : least;
+}
+
+/* The products of one step of vector updates, from ITERATION on. */
+static void add_lanes(DotLoop *dot, LLVMValueRef iteration)
+{
+    for (int first = 0; first < step_rounds(dot); first += DOT_DEPTH)
+        for (int i = 0; i < dot->count; i++) {
+            DotUpdate *update = &dot->updates[i];
+            LLVMValueRef a = load_groups(dot, update->a, iteration, first), b = load_groups(dot, update->b, iteration, first);
+            dot_sum_add(dot->gen, &update->kind, update->sums, a, b);
+        }
+}
+
+/* The products of a vector of rounds, those of MASK, into the sums PART. */
+static void add_row(DotLoop *dot, LLVMValueRef iteration, int part, LLVMValueRef mask)
+{
+    bind_round(dot, iteration, part * dot->bytes);
     for (int i = 0; i < dot->count; i++) {
         DotUpdate *update = &dot->updates[i];
-        LLVMValueRef a = dot->lanes > 1 ? load_groups(dot, &update->a, k) : load_row(dot, &update->a, dot->bytes, mask);
-        LLVMValueRef b = dot->lanes > 1 ? load_groups(dot, &update->b, k) : load_row(dot, &update->b, dot->bytes, mask);
+        LLVMValueRef a = load_row(dot, update->a, dot->bytes, mask), b = load_row(dot, update->b, dot->bytes, mask);
         dot_sum_add(dot->gen, &update->kind, &update->sums[part], a, b);
     }
 }
 
-/* As long as STEP rounds are left: PARTS times a vector's worth. */
-static void emit_whole_steps(DotLoop *dot, int step, int parts)
+/* As long as ROUNDS rounds are left: PARTS steps. */
+static void emit_whole_steps(DotLoop *dot, int parts)
 {
     FuncGen *gen = dot->gen;
     LLVMBasicBlockRef test = emit_block(gen, "dot"), body = emit_block(gen, "dot.body"), done = emit_block(gen, "dot.done");
-    LLVMValueRef distance = LLVMConstInt(gen->build->i64, (unsigned)step, false);
+    LLVMValueRef distance = LLVMConstInt(gen->build->i64, (unsigned)(step_rounds(dot) * parts / dot->group), false);
     emit_jump(gen, test);
     emit_at(gen, test);
-    LLVMValueRef k = next_k(dot), left = LLVMBuildNSWSub(gen->builder, dot->end, k, "");
+    LLVMValueRef next = next_iteration(dot), left = LLVMBuildNSWSub(gen->builder, dot->end, next, "");
     LLVMBuildCondBr(gen->builder, LLVMBuildICmp(gen->builder, LLVMIntSGE, left, distance, ""), body, done);
     emit_at(gen, body);
-    for (int i = 0; i < parts; i++)
-        add_rounds(dot, k, i, NULL);
-    LLVMBuildStore(gen->builder, LLVMBuildNSWAdd(gen->builder, k, distance, ""), dot->k);
+    for (int i = 0; i < parts && dot->lanes == 1; i++)
+        add_row(dot, next, i, NULL);
+    if (dot->lanes > 1)
+        add_lanes(dot, next);
+    LLVMBuildStore(gen->builder, LLVMBuildNSWAdd(gen->builder, next, distance, ""), dot->next);
     emit_jump(gen, test);
     emit_at(gen, done);
 }
@@ -258,16 +139,17 @@ static void emit_whole_steps(DotLoop *dot, int step, int parts)
 static void emit_masked_rest(DotLoop *dot)
 {
     FuncGen *gen = dot->gen;
-    LLVMValueRef k = next_k(dot), left = LLVMBuildNSWSub(gen->builder, dot->end, k, ""), *steps;
+    LLVMValueRef next = next_iteration(dot), left = LLVMBuildNSWSub(gen->builder, dot->end, next, ""), *steps;
     LLVMBasicBlockRef rest = emit_block(gen, "dot.rest"), done = emit_block(gen, "dot.done");
     LLVMBuildCondBr(gen->builder, LLVMBuildICmp(gen->builder, LLVMIntSGT, left, LLVMConstNull(gen->build->i64), ""), rest, done);
     emit_at(gen, rest);
     steps = ARENA_ARRAY(gen->ctx->arena, LLVMValueRef, dot->bytes);
     for (int i = 0; i < dot->bytes; i++)
         steps[i] = LLVMConstInt(gen->build->i8, (unsigned)i, false);
-    LLVMValueRef count = emit_splat(gen, LLVMBuildTrunc(gen->builder, left, gen->build->i8, ""), dot->bytes);
-    add_rounds(dot, k, 0, LLVMBuildICmp(gen->builder, LLVMIntULT, LLVMConstVector(steps, (unsigned)dot->bytes), count, ""));
-    LLVMBuildStore(gen->builder, dot->end, dot->k);
+    LLVMValueRef rounds = LLVMBuildNSWMul(gen->builder, left, LLVMConstInt(gen->build->i64, (unsigned)dot->group, false), "");
+    LLVMValueRef count = emit_splat(gen, LLVMBuildTrunc(gen->builder, rounds, gen->build->i8, ""), dot->bytes);
+    add_row(dot, next, 0, LLVMBuildICmp(gen->builder, LLVMIntULT, LLVMConstVector(steps, (unsigned)dot->bytes), count, ""));
+    LLVMBuildStore(gen->builder, dot->end, dot->next);
     emit_jump(gen, done);
     emit_at(gen, done);
 }
@@ -297,14 +179,20 @@ static void begin_sums(DotLoop *dot)
 
 static void emit_dots(DotLoop *dot, bool masks_bytes)
 {
-    int step = dot->lanes > 1 ? DOT_DEPTH : dot->bytes;
     begin_sums(dot);
     if (dot->parts > 1)
-        emit_whole_steps(dot, step * dot->parts, dot->parts);
-    emit_whole_steps(dot, step, 1);
+        emit_whole_steps(dot, dot->parts);
+    emit_whole_steps(dot, 1);
     if (dot->lanes == 1 && masks_bytes)
         emit_masked_rest(dot);
     store_sums(dot);
+}
+
+/* The loop has EXTENT iterations and does not even fill a step, or the half of a vector. */
+static bool is_too_short(const DotLoop *dot, int64_t extent)
+{
+    int step = dot->lanes > 1 ? step_rounds(dot) : dot->bytes / 2;
+    return extent < (step + dot->group - 1) / dot->group;
 }
 
 bool emit_dot_loop(FuncGen *gen, const Stmt *stmt)
@@ -313,22 +201,19 @@ bool emit_dot_loop(FuncGen *gen, const Stmt *stmt)
     *dot = (DotLoop){.gen = gen, .loop = &stmt->as.loop};
     int64_t extent = 0;
     bool is_counted = expr_const_int(stmt->as.loop.extent, &extent);
-    if (gen->lane_mask || !gen->build->options->opt_level || !match_loop(dot))
-        return false;
-    int step = dot->lanes > 1 ? DOT_DEPTH : dot->bytes / 2;
-    if (is_counted && extent < step)
+    if (gen->lane_mask || !gen->build->options->opt_level || !dot_match_loop(dot) || (is_counted && is_too_short(dot, extent)))
         return false;
     LLVMBasicBlockRef some = emit_block(gen, "dots"), done = emit_block(gen, "dots.done");
     LLVMValueRef begin = emit_index(gen, stmt->as.loop.min);
     dot->end = LLVMBuildNSWAdd(gen->builder, begin, emit_index(gen, stmt->as.loop.extent), "");
-    dot->k = emit_stack_slot(gen, gen->build->i64, 1, 8);
-    LLVMBuildStore(gen->builder, begin, dot->k);
+    dot->next = emit_stack_slot(gen, gen->build->i64, 1, 8);
+    LLVMBuildStore(gen->builder, begin, dot->next);
     LLVMBuildCondBr(gen->builder, LLVMBuildICmp(gen->builder, LLVMIntSLT, begin, dot->end, ""), some, done);
     emit_at(gen, some);
     emit_dots(dot, dot->bytes == 64);
-    bool is_complete = dot->lanes == 1 ? dot->bytes == 64 : is_counted && extent % DOT_DEPTH == 0;
+    bool is_complete = dot->lanes == 1 ? dot->bytes == 64 : is_counted && extent % step_rounds(dot) * dot->group % step_rounds(dot) == 0;
     if (!is_complete)
-        emit_counted_loop(gen, stmt->as.loop.var, next_k(dot), dot->end, stmt->as.loop.body, false);
+        emit_counted_loop(gen, stmt->as.loop.var, next_iteration(dot), dot->end, stmt->as.loop.body, false);
     emit_jump(gen, done);
     emit_at(gen, done);
     return true;

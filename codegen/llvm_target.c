@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "codegen/llvm_features.h"
 #include "codegen/llvm_registers.h"
 #include "codegen/llvm_trial.h"
 
@@ -182,6 +183,7 @@ bool llvm_target_open(Context *ctx, const CodegenOptions *options, LlvmTarget *t
     target->data_layout = LLVMCopyStringRepOfTargetData(layout);
     unsigned pointer_size = LLVMPointerSize(layout);
     LLVMDisposeTargetData(layout);
+    target->found = options->cpu || options->target || options->features ? llvm_probe_features(ctx, target) : "";
     target->vector_bytes = llvm_vector_bytes(target);
     if (pointer_size == 8)
         return true;
@@ -190,14 +192,21 @@ bool llvm_target_open(Context *ctx, const CodegenOptions *options, LlvmTarget *t
     return false;
 }
 
-char llvm_target_sign(const LlvmTarget *target, const char *feature)
+/* How FEATURES mention NAME last: '+', '-', or 0 for not at all. */
+static char feature_sign(const char *features, const char *name)
 {
     char sign = 0;
-    size_t length = strlen(feature);
-    for (const char *at = target->features; at && *at; at = strchr(at, ','), at += at != NULL)
-        if (!strncmp(at + 1, feature, length) && (at[1 + length] == ',' || !at[1 + length]))
+    size_t length = strlen(name);
+    for (const char *at = features; at && *at; at = strchr(at, ','), at += at != NULL)
+        if (!strncmp(at + 1, name, length) && (at[1 + length] == ',' || !at[1 + length]))
             sign = *at;
     return sign;
+}
+
+char llvm_target_sign(const LlvmTarget *target, const char *feature)
+{
+    char found = feature_sign(target->found, feature);
+    return found ? found : feature_sign(target->features, feature);
 }
 
 void llvm_target_close(LlvmTarget *target)

@@ -11,6 +11,7 @@ typedef struct {
     LLVMTargetMachineRef machine;
     char *data_layout;                      /* owned by LLVM */
     const char *triple, *cpu, *features;    /* in ctx->arena; features may be "" */
+    const char *found;                      /* what was found of the features of a processor that the user named: see llvm_features.h; else "" */
     const char *arch;                       /* "x86_64", "aarch64" or "riscv64" */
     int vector_bytes;   /* of the widest vector register */
     bool extends_int32; /* the calling convention wants 32-bit integers sign-extended to registers */
@@ -19,8 +20,7 @@ typedef struct {
 /* Opens the target that OPTIONS name. False after a diagnostic: an architecture that tirc does not know, or a processor or feature that
    LLVM does not. On true the caller closes it. */
 bool llvm_target_open(Context *ctx, const CodegenOptions *options, LlvmTarget *target);
-/* What is known of FEATURE (LLVM's name without a sign): '+' the target has it, '-' it was turned off, 0 nothing, as of a processor that the
-   user named. */
+/* What is known of FEATURE (LLVM's name without a sign): '+' the target has it, '-' it lacks it, 0 nothing. */
 char llvm_target_sign(const LlvmTarget *target, const char *feature);
 void llvm_target_close(LlvmTarget *target);
 /* Makes LLVM ready to compile for the machine that this process runs on. False after a diagnostic. */
