@@ -64,13 +64,19 @@ Answer dependence_producer_may_move(Context *ctx, const Func *before, const Func
 /* BLOCK was moved behind its producers, below a loop around them. No instance is lost, and none runs on another side of what it depends on. */
 Answer dependence_consumer_may_move(Context *ctx, const Func *before, const Func *after, const Block *block);
 
-/* No instance of WRITER, which may be BLOCK, writes what a later instance of BLOCK reads, in each iteration of the outermost COMMON loops
-   around it. BLOCK has taken over reads that another block did before its first instance there. TAKEN: the data variables of what was taken
-   over, where the writes are as they were and no other read can have come to be late; NULL: all reads count. */
-Answer dependence_reads_in_time(Context *ctx, const Func *func, const Block *block, const Block *writer, int common, const Map *taken);
-/* In one iteration of the outermost COMMON loops BLOCK never uses an element of the memory in DATA (data variables) before OTHER uses it, one of
-   them writing. */
-Answer dependence_none_before(Context *ctx, const Func *func, const Block *block, const Block *other, int common, const Map *data);
+/* Block FROM writes what block UNTIL reads, and one of them is to run at the place of the other, instance by instance. */
+typedef struct {
+    const Block *from, *until;
+    bool moves_from; /* FROM moves to UNTIL; else UNTIL moves to FROM */
+} BlockPair;
+/* No instance of MIDDLE, which may be one of PAIR, runs after one of FROM and before one of UNTIL that reads what that wrote to DATA, and
+   touches what the one that moves touches besides DATA, one of them writing. */
+Answer dependence_none_between(Context *ctx, const Func *func, const BlockPair *pair, const Var *data, const Block *middle);
+/* In each iteration of the loops around both, block FROM writes before all that block UNTIL reads there of DATA. */
+Answer dependence_serves_each_iteration(Context *ctx, const Func *func, const Block *from, const Block *until, const Var *data);
+/* No instance of BLOCK writes what a later one reads, in each iteration of the outermost COMMON loops around it. BLOCK has taken over reads that
+   another block did before its first instance there. */
+Answer dependence_reads_in_time(Context *ctx, const Func *func, const Block *block, int common);
 
 /* --- instances --- */
 

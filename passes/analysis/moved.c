@@ -403,47 +403,6 @@ bool conflict_moved_consumer(Context *ctx, const Func *before, const Func *after
 
 /* --- a consumer that joins its producer, and the other way round --- */
 
-/* The accesses inside of BLOCK, in program order. Pairs are made of such lists: the program holds many more. */
-static AccessRefs accesses_in_block(Context *ctx, const AccessList *accesses, const Block *block)
-{
-    AccessRefs inside = {0};
-    for (int i = 0; i < accesses->count; i++)
-        if (access_in_block(&accesses->data[i], block))
-            vec_push(ctx->arena, &inside, &accesses->data[i]);
-    return inside;
-}
-
-bool conflict_overwrites(Context *ctx, const Func *func, const Block *reader, const Block *writer, Conflict *conflict)
-{
-    AccessList accesses = access_collect(ctx, func);
-    Map sizes = func_sizes(ctx, func);
-    AccessRefs reads = accesses_in_block(ctx, &accesses, reader), writes = accesses_in_block(ctx, &accesses, writer);
-    for (int i = 0; i < reads.count; i++)
-        for (int j = 0; j < writes.count && !reads.data[i]->write; j++) {
-            const Access *read = reads.data[i], *write = writes.data[j];
-            if ((!write->write && !write->fence) || pair_is_harmless(read, write, false))
-                continue;
-            Pair pair = pair_new(ctx, read, write);
-            pair_build(&pair, &sizes, 0);
-            if (pair_conflicts(&pair, pair.space, conflict))
-                return true;
-        }
-    return false;
-}
-
-bool conflict_shares_memory(Context *ctx, const Func *func, const Block *block, const Block *other, const Var *except)
-{
-    AccessList accesses = access_collect(ctx, func);
-    AccessRefs some = accesses_in_block(ctx, &accesses, block), others = accesses_in_block(ctx, &accesses, other);
-    for (int i = 0; i < some.count; i++)
-        for (int j = 0; j < others.count; j++) {
-            const Access *a = some.data[i], *b = others.data[j];
-            if (!pair_is_harmless(a, b, false) && (a->fence || b->fence || a->data != except))
-                return true;
-        }
-    return false;
-}
-
 bool access_comes_before(Context *ctx, const Access *a, const Access *b, const Map *sizes, int common, Conflict *conflict)
 {
     Pair pair = pair_new(ctx, a, b);
@@ -460,50 +419,6 @@ bool access_comes_before(Context *ctx, const Access *a, const Access *b, const M
         return pair_conflicts(&pair, pair.space, conflict);
     affine_free(&pair.space);
     return before;
-}
-
-Map dependence_read_data(Context *ctx, const Func *func, const Block *block)
-{
-    AccessList accesses = access_collect(ctx, func);
-    Map data = {0};
-    for (int i = 0; i < accesses.count; i++) {
-        Var *read = accesses.data[i].write ? NULL : accesses.data[i].data;
-        if (read && access_in_block(&accesses.data[i], block))
-            map_set(ctx->arena, &data, read, read);
-    }
-    return data;
-}
-
-bool conflict_reads_late(Context *ctx, const Func *func, const Block *block, const Block *writer, int common, const Map *taken,
-                           Conflict *conflict)
-{
-    AccessList accesses = access_collect(ctx, func);
-    Map sizes = func_sizes(ctx, func);
-    AccessRefs writes = accesses_in_block(ctx, &accesses, writer), reads = accesses_in_block(ctx, &accesses, block);
-    for (int i = 0; i < writes.count; i++)
-        for (int j = 0; j < reads.count && writes.data[i]->write; j++) {
-            const Access *write = writes.data[i], *read = reads.data[j];
-            bool counts = !read->write && (!taken || !read->data || map_has(taken, read->data));
-            if (counts && !pair_is_harmless(write, read, true) && access_comes_before(ctx, write, read, &sizes, common, conflict))
-                return true;
-        }
-    return false;
-}
-
-bool conflict_comes_before(Context *ctx, const Func *func, const Block *block, const Block *other, int common, const Map *data,
-                             Conflict *conflict)
-{
-    AccessList accesses = access_collect(ctx, func);
-    Map sizes = func_sizes(ctx, func);
-    AccessRefs own = accesses_in_block(ctx, &accesses, block), others = accesses_in_block(ctx, &accesses, other);
-    for (int i = 0; i < own.count; i++)
-        for (int j = 0; j < others.count; j++) {
-            const Access *a = own.data[i], *b = others.data[j];
-            bool counts = !a->data || !b->data || map_has(data, a->data);
-            if (counts && !pair_is_harmless(a, b, false) && access_comes_before(ctx, a, b, &sizes, common, conflict))
-                return true;
-        }
-    return false;
 }
 
 bool conflict_leaves_instances(Context *ctx, const Func *func, const Block *producer, const Block *consumer, Conflict *conflict)

@@ -72,18 +72,24 @@ Answer dependence_consumer_may_move(Context *ctx, const Func *before, const Func
     return query_end(asking, answer_of(conflict_moved_consumer(ctx, before, after, block, &conflict), &conflict));
 }
 
-Answer dependence_reads_in_time(Context *ctx, const Func *func, const Block *block, const Block *writer, int common, const Map *taken)
+Answer dependence_none_between(Context *ctx, const Func *func, const BlockPair *pair, const Var *data, const Block *middle)
+{
+    Conflict conflict;
+    Asking asking = ask_of_block(ctx, QUERY_NONE_BETWEEN, middle);
+    return query_end(asking, answer_of(conflict_comes_between(ctx, func, pair, data, middle, &conflict), &conflict));
+}
+
+Answer dependence_serves_each_iteration(Context *ctx, const Func *func, const Block *from, const Block *until, const Var *data)
+{
+    Asking asking = ask_of_block(ctx, QUERY_SERVES_ITERATION, from);
+    return query_end(asking, answer_if(shown_serves_each_iteration(ctx, func, from, until, data)));
+}
+
+Answer dependence_reads_in_time(Context *ctx, const Func *func, const Block *block, int common)
 {
     Conflict conflict;
     Asking asking = ask_of_block(ctx, QUERY_READS_IN_TIME, block);
-    return query_end(asking, answer_of(conflict_reads_late(ctx, func, block, writer, common, taken, &conflict), &conflict));
-}
-
-Answer dependence_none_before(Context *ctx, const Func *func, const Block *block, const Block *other, int common, const Map *data)
-{
-    Conflict conflict;
-    Asking asking = ask_of_block(ctx, QUERY_NONE_BEFORE, block);
-    return query_end(asking, answer_of(conflict_comes_before(ctx, func, block, other, common, data, &conflict), &conflict));
+    return query_end(asking, answer_of(conflict_reads_late(ctx, func, block, common, &conflict), &conflict));
 }
 
 Answer dependence_adds_none(Context *ctx, const Func *before, const Func *after, const Block *block)

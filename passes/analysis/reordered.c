@@ -163,6 +163,35 @@ static int loops_around(OrderCheck *check, const Stmt *part, const Image *image)
     return count;
 }
 
+/* What names the instances of the block at FRAME, and which of them run, is the same in all iterations of the loop at LOOP around it: none of
+   their axes, conditions and inner loops depends on it. */
+static bool is_apart_from_instances(const Frame *frame, const Frame *loop)
+{
+    bool apart = true;
+    for (; frame != loop && apart; frame = frame->outer) {
+        if ((frame->kind == FRAME_BIND && frame->identity) || frame->kind == FRAME_CONDITION)
+            apart = !frame_depends(frame->outer, frame->value, loop->var);
+        if (frame->kind == FRAME_LOOP)
+            apart = !frame_depends(frame->outer, frame->range.min, loop->var) && !frame_depends(frame->outer, frame->range.extent, loop->var);
+    }
+    return apart;
+}
+
+/* Requires that the old iteration of IMAGE, whose dimensions start at FIRST_OLD, and the new one agree in the loops that both have and that
+   belong to the name of an instance: those around PART, all where the step left it alone, and those that no axis depends on. */
+static void assume_same_iterations(OrderCheck *check, AffineSpace *space, const Stmt *part, const Image *image, int first_old, int first_new)
+{
+    int around = loops_around(check, part, image), old_count, new_count;
+    const Frame *old_frame = image->old_access->frame;
+    const Frame **old_loops = frame_loops(check->ctx, old_frame, &old_count),
+                **new_loops = frame_loops(check->ctx, image->new_access->frame, &new_count);
+    for (int i = 0; i < old_count; i++)
+        for (int j = 0; j < new_count; j++)
+            if (old_loops[i]->var == new_loops[j]->var &&
+                (i < around || image->keeps_loops || is_apart_from_instances(old_frame, old_loops[i])))
+                affine_assume_dims(space, EXPR_EQ, first_old + i, first_new + j);
+}
+
 /* --- order --- */
 
 /* SPACE restricted to "the first LEVEL common loops agree, and in the next one X runs before Y", where X's dimensions start at FIRST_X and
@@ -244,10 +273,8 @@ static bool order_is_lost(OrderCheck *check, const Stmt *part, const Image *a, c
                     *env_b = frame_env(check->ctx, b->new_access->frame, pair.first_new_b);
     access_assume_beside_updates(space, a->new_access, env_a, old_pair->dims);
     access_assume_beside_updates(space, b->new_access, env_b, old_pair->dims);
-    for (int i = loops_around(check, part, a); i-- > 0;) /* an instance that they run again runs in the same iterations */
-        affine_assume_dims(space, EXPR_EQ, i, pair.first_new_a + i);
-    for (int i = loops_around(check, part, b); i-- > 0;)
-        affine_assume_dims(space, EXPR_EQ, old_pair->count_a + i, pair.first_new_b + i);
+    assume_same_iterations(check, space, part, a, 0, pair.first_new_a);
+    assume_same_iterations(check, space, part, b, old_pair->count_a, pair.first_new_b);
     bool known_a = assume_same_instance(check, space, a->old_access->frame, old_pair->env_a, a->new_access->frame, env_a);
     bool known_b = assume_same_instance(check, space, b->old_access->frame, old_pair->env_b, b->new_access->frame, env_b);
     bool lost = !known_a || !known_b;

@@ -8,9 +8,10 @@
          with T.block("C"):
              C[v] = g(B[v])
 
-   Legal when the block computes each element of its buffer at once, one to one in its axes, by an expression without effects, nothing else
-   uses the buffer, no element is read that it does not compute, and what the expression reads is not written between the two places. A block whose result nobody reads goes
-   away alone. */
+   Legal when the block computes each element of its buffer at once, one to one in its axes (but for axes that loops around both blocks move,
+   where each of their iterations computes all that it reads), by an expression without effects, nothing else uses the buffer, no element is
+   read that it does not compute, and what an instance of the expression reads is not written before its result is read. A block whose
+   result nobody reads goes away alone. */
 #include "passes/schedule/checks.h"
 #include "passes/schedule/concurrency.h"
 #include "passes/schedule/coverage.h"
@@ -22,34 +23,6 @@
 static const char *block_name(const TreeNode *node)
 {
     return node_block(node)->block->name;
-}
-
-/* Nothing that FROM reads is written by a member that runs after FROM first runs and before UNTIL: behind FROM in program order, or in a
-   loop around both. What UNTIL itself writes is looked at when it holds the reads. */
-static bool check_inputs_unchanged(Schedule *sch, const TreeNode *from, const TreeNode *until)
-{
-    int count;
-    const TreeNode **members = schedule_child_blocks(sch, schedule_scope(sch, from), &count);
-    const BlockStmt *block = node_block(from);
-    for (int i = 0; i < count; i++) {
-        const TreeNode *writer = members[i];
-        bool between = schedule_node_index(sch, writer) > schedule_node_index(sch, from) &&
-                       schedule_node_index(sch, writer) < schedule_node_index(sch, until);
-        bool in_common_loop = false;
-        for (const TreeNode *loop = schedule_parent(sch, from); loop && loop->stmt->kind != STMT_BLOCK; loop = schedule_parent(sch, loop))
-            in_common_loop |= loop->stmt->kind == STMT_FOR && schedule_is_under(sch, writer, loop) && schedule_is_under(sch, until, loop) &&
-                              writer != from && writer != until;
-        Answer answer = between || in_common_loop
-                            ? dependence_not_overwritten(sch->ctx, schedule_func(sch), block->block, node_block(writer)->block)
-                            : answer_shown();
-        if (!answer_is_shown(answer)) {
-            refuse_by_answer(sch, answer, "block '%s' writes what block '%s' reads before block '%s' runs", block_name(writer),
-                            block_name(from), block_name(until));
-            sched_note(sch, writer->stmt->span, "block '%s' is here", block_name(writer));
-            return false;
-        }
-    }
-    return true;
 }
 
 /* WRITER reduces over a loop that FROM is in too: it leaves partial results there. */
@@ -77,38 +50,33 @@ static bool writes_the_same(const LoopMembers *loop, const TreeNode *writer, int
     return same;
 }
 
-/* The same for the members before FROM in loops around it that UNTIL is not in: they write in later iterations, before UNTIL runs. */
-static bool check_inputs_stay(Schedule *sch, const TreeNode *from, const TreeNode *until)
+/* What FROM reads is the same where UNTIL reads the result: no member, UNTIL included, writes it on the way, but for what it writes there
+   again. */
+static bool check_inputs_stay(Schedule *sch, const TreeNode *from, const TreeNode *until, const Buffer *buffer)
 {
-    int common = inline_common_loops(sch, from, until);
-    const LoopMembers loop = inline_loop_members(sch, from, common);
-    Map data = dependence_read_data(sch->ctx, schedule_func(sch), node_block(from)->block);
-    for (int i = 0; i < loop.count; i++) {
-        const TreeNode *member = loop.members[i];
-        Answer answer = dependence_none_before(sch->ctx, schedule_func(sch), node_block(from)->block, node_block(member)->block, common, &data);
-        if (!answer_is_shown(answer) && !writes_the_same(&loop, member, 0))
-            return refuse_by_answer(sch, answer, "block '%s' writes what block '%s' reads again before block '%s' runs", block_name(member),
-                                   block_name(from), block_name(until));
-    }
-    return true;
-}
-
-typedef VEC(TakenReads) TakenReadsList;
-
-/* Adds who may overwrite what FROM reads and UNTIL is to read instead. */
-static void find_taken_reads(Schedule *sch, const TreeNode *from, const TreeNode *until, TakenReadsList *list)
-{
-    int count, common = inline_common_loops(sch, from, until);
+    int count;
+    const Func *func = schedule_func(sch);
     const TreeNode **members = schedule_child_blocks(sch, schedule_scope(sch, from), &count);
-    Map *data = ARENA_NEW(sch->ctx->arena, Map);
-    *data = dependence_read_data(sch->ctx, schedule_func(sch), node_block(from)->block);
+    const LoopMembers loop = inline_loop_members(sch, from, inline_common_loops(sch, from, until));
+    const BlockPair pair = {node_block(from)->block, node_block(until)->block, true};
+    const Var *data = buffer_viewed(func, buffer)->data;
     for (int i = 0; i < count; i++) {
         const TreeNode *writer = members[i];
-        bool behind = schedule_node_index(sch, writer) > schedule_node_index(sch, from) && inline_common_loops(sch, writer, until) > common;
-        if (writer == until ||
-            (behind && !answer_is_shown(dependence_not_overwritten(sch->ctx, schedule_func(sch), node_block(from)->block, node_block(writer)->block))))
-            vec_push(sch->ctx->arena, list, ((TakenReads){node_block(until)->block, node_block(writer)->block, common, data}));
+        const Block *block = node_block(writer)->block;
+        if (writer == from || answer_is_shown(dependence_not_overwritten(sch->ctx, func, pair.from, block)))
+            continue;
+        Answer answer = dependence_none_between(sch->ctx, func, &pair, data, block);
+        bool repeats = writer != until && inline_common_loops(sch, writer, from) > inline_common_loops(sch, from, until);
+        if (answer_is_shown(answer) || (repeats && writes_the_same(&loop, writer, 0)))
+            continue;
+        if (writer == until)
+            return refuse_by_answer(sch, answer, "block '%s' would overwrite what it still has to read for the other block", block->name);
+        refuse_by_answer(sch, answer, "block '%s' writes what block '%s' reads before block '%s' runs", block->name, pair.from->name,
+                         pair.until->name);
+        sched_note(sch, writer->stmt->span, "block '%s' is here", block->name);
+        return false;
     }
+    return true;
 }
 
 static bool check_producer(Schedule *sch, const TreeNode *node, const Stmt **store)
@@ -176,7 +144,7 @@ bool primitive_compute_inline(Schedule *sch, const Value *args, Value *result)
     users[count] = node;
     for (int i = 0; i < count; i++) {
         users[i] = consumers[i];
-        if (!check_inputs_unchanged(sch, node, consumers[i]) || !check_inputs_stay(sch, node, consumers[i]))
+        if (!check_inputs_stay(sch, node, consumers[i], buffer))
             return false;
     }
     if (!inline_check_only_used_by(sch, scope, buffer, users, count + 1))
@@ -196,15 +164,10 @@ bool primitive_compute_inline(Schedule *sch, const Value *args, Value *result)
     for (int i = 0; i < around; i++)
         left[i] = node_loop(loops[around - 1 - i])->var;
     const Block **blocks = ARENA_ARRAY(sch->ctx->arena, const Block *, count);
-    TakenReadsList taken = {0};
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         blocks[i] = node_block(consumers[i])->block;
-        find_taken_reads(sch, node, consumers[i], &taken);
-    }
     sched_replace(sch, scope->stmt, inline_rebuild_scope(sch, scope, node, buffer, &replace));
     bool ok = inline_check_not_named(sch, buffer) && check_concurrent_loops_around(sch, remaining_loop(sch, left, around));
-    for (int i = 0; i < taken.count && ok; i++)
-        ok = inline_check_reads_in_time(sch, &taken.data[i]);
     for (int i = 0; i < count && ok; i++)
         ok = check_concurrent_loops_around(sch, schedule_find_block(sch, blocks[i]));
     return ok;

@@ -108,6 +108,64 @@ bool inline_solve(Schedule *sch, const BlockStmt *block, const Expr *const *indi
     return bijective || is_inverse(ctx, block, indices, values, count, subst, ranges);
 }
 
+/* BINDING, of an axis of the block at NODE, where only loops around it and the block at HOST give it its value: in terms of the spatial axes of
+   HOST, of the loops themselves where it has no axes. NULL: other loops or lets take part, or no axis of HOST tells a loop. */
+static const Expr *value_in_host(Schedule *sch, const TreeNode *node, const TreeNode *host, const Expr *binding)
+{
+    Context *ctx = sch->ctx;
+    const BlockStmt *block = node_block(host);
+    Subst axes = {0};
+    for (const TreeNode *up = schedule_parent(sch, node); up && up->stmt->kind != STMT_BLOCK; up = schedule_parent(sch, up)) {
+        const Var *var = up->stmt->kind == STMT_FOR ? node_loop(up)->var : up->stmt->kind == STMT_LET ? up->stmt->as.let.var : NULL;
+        if (!var || !expr_uses_var(binding, var))
+            continue;
+        int i = 0;
+        while (i < block->iter_count && !(block->iters[i].kind == ITER_SPATIAL && expr_is_var(block->bindings[i], var)))
+            i++;
+        bool untold = i == block->iter_count && i > 0; /* inside of a block with axes these alone stand for loops */
+        if (up->stmt->kind != STMT_FOR || !schedule_is_under(sch, host, up) || untold)
+            return NULL;
+        const Var *told = i < block->iter_count ? block->iters[i].var : var;
+        subst_var(ctx, &axes, (Var *)var, op_cast(ctx, var->dtype, expr_var(ctx, (Var *)told)));
+    }
+    return axes.vars.count ? subst_expr(ctx, &axes, binding) : NULL;
+}
+
+static bool any_uses_var(const Expr *const *indices, int count, const Var *var)
+{
+    for (int d = 0; d < count; d++)
+        if (expr_uses_var(indices[d], var))
+            return true;
+    return false;
+}
+
+bool inline_solve_beside(Schedule *sch, const InlinePlace *place, const Expr *const *indices, const Expr *const *values, int count,
+                         const BlockStmt *ranges, Subst *subst)
+{
+    const BlockStmt *block = node_block(place->node);
+    if (inline_solve(sch, block, indices, values, count, ranges, subst))
+        return true;
+    BlockStmt named = *block; /* with those axes only that the indices tell */
+    named.iters = ARENA_ARRAY(sch->ctx->arena, Iter, block->iter_count);
+    named.iter_count = 0;
+    Subst shared = {0};
+    for (int i = 0; i < block->iter_count; i++) {
+        bool told = any_uses_var(indices, count, block->iters[i].var) || expr_is_int(block->iters[i].domain.extent, 1);
+        const Expr *value = told ? NULL : value_in_host(sch, place->node, place->host, block->bindings[i]);
+        if (value)
+            subst_var(sch->ctx, &shared, block->iters[i].var, op_cast(sch->ctx, block->iters[i].var->dtype, value));
+        else
+            named.iters[named.iter_count++] = block->iters[i];
+    }
+    *subst = (Subst){0};
+    if (!shared.vars.count || !inline_solve(sch, &named, indices, values, count, ranges, subst) ||
+        !answer_is_shown(dependence_serves_each_iteration(sch->ctx, schedule_func(sch), place->producer, place->consumer, place->data)))
+        return false;
+    for (int i = 0; i < shared.vars.count; i++)
+        subst_var(sch->ctx, subst, (Var *)shared.vars.entries[i].key, shared.vars.entries[i].value);
+    return true;
+}
+
 /* --- other users of the buffer --- */
 
 typedef struct {
@@ -398,13 +456,9 @@ LoopMembers inline_loop_members(Schedule *sch, const TreeNode *from, int common)
     return found;
 }
 
-bool inline_check_reads_in_time(Schedule *sch, const TakenReads *taken)
+bool inline_check_reads_in_time(Schedule *sch, const Block *block, int common)
 {
-    Answer answer = dependence_reads_in_time(sch->ctx, schedule_func(sch), taken->reader, taken->writer, taken->common, taken->data);
-    if (answer_is_shown(answer))
-        return true;
-    const char *reader =
-        taken->reader == taken->writer ? "it" : arena_printf(sch->ctx->arena, "block '%s'", taken->reader->name);
-    return refuse_by_answer(sch, answer, "block '%s' would overwrite what %s still has to read for the other block",
-                           taken->writer->name, reader);
+    Answer answer = dependence_reads_in_time(sch->ctx, schedule_func(sch), block, common);
+    return answer_is_shown(answer) ||
+           refuse_by_answer(sch, answer, "block '%s' would overwrite what it still has to read for the other block", block->name);
 }

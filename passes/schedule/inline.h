@@ -14,6 +14,16 @@ const Stmt *inline_single_store(Schedule *sch, const TreeNode *block);
    of the domain. */
 bool inline_solve(Schedule *sch, const BlockStmt *block, const Expr *const *indices, const Expr *const *values, int count,
                   const BlockStmt *ranges, Subst *subst);
+/* The block at NODE is to run where the block at HOST does: PRODUCER and CONSUMER of the memory DATA, in some order. */
+typedef struct {
+    const TreeNode *node, *host;
+    const Block *producer, *consumer;
+    const Var *data;
+} InlinePlace;
+/* The same for the block at PLACE->node where its axes that INDICES do not tell are given by loops around both blocks. Then each iteration of
+   those must compute all that it reads. */
+bool inline_solve_beside(Schedule *sch, const InlinePlace *place, const Expr *const *indices, const Expr *const *values, int count,
+                         const BlockStmt *ranges, Subst *subst);
 /* No block of the scope but those in ALLOWED (COUNT) touches BUFFER, nor does an opaque access or a view; false after a refusal. */
 bool inline_check_only_used_by(Schedule *sch, const TreeNode *scope, const Buffer *buffer, const TreeNode *const *allowed, int count);
 /* BUFFER is allocated in this function (no parameter) and used in the block's scope alone; false after a refusal. */
@@ -47,14 +57,8 @@ typedef struct {
 } LoopMembers;
 LoopMembers inline_loop_members(Schedule *sch, const TreeNode *from, int common);
 
-/* READER takes over the reads of a block that stood in COMMON loops around both. WRITER, itself or a member of a loop around it that came
-   behind that block, must not overwrite what is still to be read. */
-typedef struct {
-    const Block *reader, *writer;
-    int common;
-    const Map *data; /* of the memory that the other block read; NULL: any, since the writer writes something else now */
-} TakenReads;
-/* False after a refusal. */
-bool inline_check_reads_in_time(Schedule *sch, const TakenReads *taken);
+/* BLOCK has taken over reads of a block that shared the outermost COMMON loops with it: none of its instances writes what a later one still has
+   to read. False after a refusal. */
+bool inline_check_reads_in_time(Schedule *sch, const Block *block, int common);
 
 #endif

@@ -8,6 +8,7 @@
              B[i] = A[i]
          with T.block("C"):
              C[i] = B[i]                 B[i // 2] is made of A[i // 2], which no iteration of C can say */
+#include "passes/analysis/access.h"
 #include "passes/arith/analyzer.h"
 #include "passes/schedule/inline.h"
 
@@ -21,6 +22,7 @@ typedef struct {
     const BlockStmt *producer;
     const Stmt *store;
     const BlockStmt *consumer;
+    InlinePlace place;
     const Var *symbol; /* of a loop or let around the producer that the store mentions, or NULL */
     bool failed;       /* an index map has no inverse */
     bool elsewhere;    /* an element is read that other values of SYMBOL made */
@@ -75,7 +77,7 @@ static const Expr *inline_load(Rewriter *rewriter, const Expr *expr)
     Subst subst = {0};
     const Stmt *store = inlining->store;
     if (expr->predicated || expr->dtype.lanes != store->as.store.value->dtype.lanes ||
-        !inline_solve(inlining->sch, inlining->producer, store->as.store.indices, expr->args, store->as.store.index_count, NULL, &subst)) {
+        !inline_solve_beside(inlining->sch, &inlining->place, store->as.store.indices, expr->args, store->as.store.index_count, NULL, &subst)) {
         inlining->failed = true;
         return expr;
     }
@@ -90,6 +92,8 @@ const Stmt *inline_into_consumer(Schedule *sch, const TreeNode *node, const Stmt
                          .producer = node_block(node),
                          .store = store,
                          .consumer = node_block(consumer),
+                         .place = {node, consumer, node_block(node)->block, node_block(consumer)->block,
+                                   buffer_viewed(schedule_func(sch), store->as.store.buffer)->data},
                          .symbol = around ? symbol_of(around) : NULL};
     Rewriter rewriter = {.ctx = sch->ctx, .expr = inline_load, .data = &inlining};
     const Stmt *stmt = rewrite_stmt(&rewriter, consumer->stmt);

@@ -9,8 +9,8 @@
              C[v] = g(B[v])
 
    Legal when both blocks compute each element of their buffers at once by expressions without effects, nothing else uses the buffer between
-   them, the consumer runs once for each element that it reads, and no block in between touches what it uses; where it uses only a part, a
-   T.where keeps the rest from being written.
+   them, the consumer runs once for each element that it reads, and no instance of a block that runs between them touches what it uses; where
+   it uses only a part, a T.where keeps the rest from being written.
 
    A producer with an init takes a consumer that only copies each element to a place of its own: init and updates then work there. */
 #include "ir/print.h"
@@ -184,32 +184,28 @@ static bool check_no_instance_is_lost(Reverse *reverse)
     return refuse_by_answer(sch, answer, "instances of block '%s' would be lost", consumer->name);
 }
 
-/* The producer comes to write what the consumer wrote, before whatever ran between: no block between them touches it, nor writes what the
-   consumer reads besides. */
+/* The consumer's instances come to run where the producer stores what they read, before whatever ran between: no other block that runs there
+   conflicts with them. */
 static bool check_nothing_between(Reverse *reverse)
 {
     Schedule *sch = reverse->sch;
     int count;
+    const Func *func = schedule_func(sch);
     const TreeNode **members = schedule_child_blocks(sch, schedule_scope(sch, reverse->consumer), &count);
-    const BlockStmt *consumer = node_block(reverse->consumer);
+    const BlockPair pair = {node_block(reverse->producer)->block, node_block(reverse->consumer)->block, false};
+    const Var *data = buffer_viewed(func, reverse->buffer)->data;
     for (int i = 0; i < count; i++) {
-        const TreeNode *member = members[i];
-        if (member == reverse->producer || member == reverse->consumer)
+        const Block *member = node_block(members[i])->block;
+        if (members[i] == reverse->producer || members[i] == reverse->consumer ||
+            answer_is_shown(dependence_memory_apart(sch->ctx, func, pair.until, member, data)))
             continue;
-        int index = schedule_node_index(sch, member);
-        bool between = index > schedule_node_index(sch, reverse->producer) && index < schedule_node_index(sch, reverse->consumer);
-        for (const TreeNode *loop = schedule_parent(sch, reverse->producer); loop && loop->stmt->kind != STMT_BLOCK;
-             loop = schedule_parent(sch, loop))
-            between |=
-                loop->stmt->kind == STMT_FOR && schedule_is_under(sch, member, loop) && schedule_is_under(sch, reverse->consumer, loop);
-        if (between &&
-            !answer_is_shown(dependence_memory_apart(sch->ctx, schedule_func(sch), consumer->block, node_block(member)->block,
-                                                     reverse->buffer->data))) {
-            sched_refuse(sch, "block '%s' runs between '%s' and '%s' and touches what '%s' uses", block_name(member),
-                         block_name(reverse->producer), block_name(reverse->consumer), block_name(reverse->consumer));
-            sched_note(sch, member->stmt->span, "block '%s' is here", block_name(member));
-            return false;
-        }
+        Answer answer = dependence_none_between(sch->ctx, func, &pair, data, member);
+        if (answer_is_shown(answer))
+            continue;
+        refuse_by_answer(sch, answer, "block '%s' runs between '%s' and '%s' and touches what '%s' uses", member->name, pair.from->name,
+                         pair.until->name, pair.until->name);
+        sched_note(sch, members[i]->stmt->span, "block '%s' is here", member->name);
+        return false;
     }
     return true;
 }
@@ -384,8 +380,9 @@ static const Stmt *merged_producer(Reverse *reverse)
     BlockStmt producer = *node_block(reverse->producer);
     const Stmt *store = producer.body;
     Subst solved = {0};
-    if (!inline_solve(sch, node_block(reverse->consumer), reverse->indices, store->as.store.indices, reverse->index_count, &producer,
-                      &solved)) {
+    const InlinePlace place = {reverse->consumer, reverse->producer, producer.block, node_block(reverse->consumer)->block,
+                               buffer_viewed(schedule_func(sch), reverse->buffer)->data};
+    if (!inline_solve_beside(sch, &place, reverse->indices, store->as.store.indices, reverse->index_count, &producer, &solved)) {
         sched_refuse(sch, "the indices under which block '%s' reads '%s' are not a one-to-one affine map of its axes",
                      block_name(reverse->consumer), reverse->buffer->name);
         return NULL;
@@ -408,58 +405,6 @@ static const Stmt *merged_producer(Reverse *reverse)
     return inline_refresh_regions(sch, stmt_block(ctx, producer, reverse->producer->stmt->span), reverse->buffer);
 }
 
-/* The blocks in loops around the producer that the consumer is not in, or the other way round. */
-typedef struct {
-    const Block **blocks;
-    int count;
-    Map data; /* what the consumer used besides what the producer writes */
-} Bystanders;
-
-/* Those in loops around FROM, the producer or the consumer, beyond the COMMON ones around both. */
-static Bystanders find_bystanders(const Reverse *reverse, const TreeNode *from, int common)
-{
-    Schedule *sch = reverse->sch;
-    const LoopMembers loop = inline_loop_members(sch, from, common);
-    const Block *consumer = node_block(reverse->consumer)->block;
-    Bystanders found = {.blocks = ARENA_ARRAY(sch->ctx->arena, const Block *, loop.count)};
-    const Map read = dependence_read_data(sch->ctx, schedule_func(sch), consumer);
-    for (int i = 0; i < read.count; i++)
-        if (read.entries[i].key != reverse->buffer->data)
-            map_set(sch->ctx->arena, &found.data, read.entries[i].key, read.entries[i].value);
-    const Var *written = buffer_viewed(schedule_func(sch), reverse->store->as.store.buffer)->data;
-    map_set(sch->ctx->arena, &found.data, written, (void *)written);
-    for (int i = 0; i < loop.count; i++)
-        found.blocks[found.count++] = node_block(loop.members[i])->block;
-    return found;
-}
-
-/* Those around the consumer ran between its instances; now they run after all of them. */
-static bool check_none_between_instances(const Reverse *reverse, int common)
-{
-    Schedule *sch = reverse->sch;
-    const Block *consumer = node_block(reverse->consumer)->block;
-    const Bystanders between = find_bystanders(reverse, reverse->consumer, common);
-    for (int i = 0; i < between.count; i++) {
-        Answer answer = dependence_none_before(sch->ctx, schedule_func(sch), between.blocks[i], consumer, common, &between.data);
-        if (!answer_is_shown(answer))
-            return refuse_by_answer(sch, answer, "block '%s' runs between instances of block '%s' and would run after all of them",
-                                    between.blocks[i]->name, consumer->name);
-    }
-    return true;
-}
-
-/* Those around the producer had all run when the consumer did; now some run after it. */
-static bool check_bystanders(Schedule *sch, const Bystanders *bystanders, const Block *producer, int common)
-{
-    for (int i = 0; i < bystanders->count; i++) {
-        Answer answer = dependence_none_before(sch->ctx, schedule_func(sch), producer, bystanders->blocks[i], common, &bystanders->data);
-        if (!answer_is_shown(answer))
-            return refuse_by_answer(sch, answer, "block '%s' would still run after '%s' does what it takes over", bystanders->blocks[i]->name,
-                                    producer->name);
-    }
-    return true;
-}
-
 bool primitive_reverse_compute_inline(Schedule *sch, const Value *args, Value *result)
 {
     (void)result;
@@ -473,11 +418,8 @@ bool primitive_reverse_compute_inline(Schedule *sch, const Value *args, Value *r
     map_set(sch->ctx->arena, &replace, reverse.producer->stmt, (void *)merged);
     const TreeNode *scope = schedule_scope(sch, reverse.consumer);
     const Block *producer = node_block(reverse.producer)->block;
-    const TakenReads taken = {producer, producer, inline_common_loops(sch, reverse.producer, reverse.consumer), NULL};
-    const Bystanders bystanders = find_bystanders(&reverse, reverse.producer, taken.common);
-    if (!check_none_between_instances(&reverse, taken.common))
-        return false;
+    int common = inline_common_loops(sch, reverse.producer, reverse.consumer);
     sched_replace(sch, scope->stmt, inline_rebuild_scope(sch, scope, reverse.consumer, reverse.buffer, &replace));
-    return inline_check_not_named(sch, reverse.buffer) && inline_check_reads_in_time(sch, &taken) && check_bystanders(sch, &bystanders, producer, taken.common) &&
+    return inline_check_not_named(sch, reverse.buffer) && inline_check_reads_in_time(sch, producer, common) &&
            check_concurrent_loops_around(sch, schedule_find_block(sch, producer));
 }
