@@ -214,8 +214,10 @@ static const char *fill_template(Arena *arena, const char *template, int number)
 static const Module *run_script(Context *ctx, const Module *module, const char *script)
 {
     DiagMark mark = diag_mark(ctx);
+    const Module *source;
     ScriptOptions options = {.out = stdout};
-    const Module *after = script_run(ctx, parse_python(ctx, source_add(ctx->sources, "step", script, strlen(script))), module, &options);
+    const AstNode *tree = parse_python(ctx, source_add(ctx->sources, "step", script, strlen(script)));
+    const Module *after = script_run(ctx, tree, module, &options, &source);
     if (!after && getenv("STEPS_VERBOSE"))
         fprintf(stderr, "%s: %s\n", script, diag_first_error(ctx, mark));
     diag_rollback(ctx, mark);

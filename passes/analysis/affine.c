@@ -1,5 +1,5 @@
 /* See affine.h. */
-#include "passes/analysis/affine_rows.h"
+#include "passes/analysis/affine_linear.h"
 #include "passes/analysis/portfolio.h"
 
 #include <isl/aff.h>
@@ -55,7 +55,6 @@ void affine_free(AffineSpace *space)
     isl_set_free(space->set);
     space->set = NULL;
     space->rows = NULL;
-    space->choices = NULL;
 }
 
 isl_set *affine_take_set(AffineSpace *space)
@@ -304,7 +303,8 @@ static isl_set *comparison(ExprKind kind, isl_pw_aff *a, isl_pw_aff *b)
     }
 }
 
-const Expr *affine_undivided(const AffineSpace *space, const Expr *expr)
+/* A comparison as one of what a size divides, where terms stand for products: x // n < m is x < m * n. Others as they are. */
+static const Expr *undivided(const AffineSpace *space, const Expr *expr)
 {
     const Expr *quotient = expr->kind == EXPR_LT && space->terms ? expr->args[0] : NULL;
     const Expr *size = quotient && quotient->kind == EXPR_FLOORDIV ? quotient->args[1] : NULL;
@@ -339,7 +339,7 @@ static isl_set *condition_at(const AffineSpace *space, const AffineEnv *env, con
     }
     if (!expr_is_compare(expr) || !dtype_is_integer(expr->args[0]->dtype))
         return NULL;
-    expr = affine_undivided(space, expr);
+    expr = undivided(space, expr);
     isl_pw_aff *a = affine_at(space, env, expr->args[0], depth + 1);
     isl_pw_aff *b = a ? affine_at(space, env, expr->args[1], depth + 1) : NULL;
     if (!b) {
@@ -361,7 +361,7 @@ static void restrict_to(AffineSpace *space, isl_set *limit)
 /* EXPR is certainly left out of SPACE. */
 static bool is_left_out(AffineSpace *space, const AffineEnv *env, const Expr *expr)
 {
-    bool out = !space->terms && affine_surely_not(space->ctx, env, expr);
+    bool out = !space->terms && affine_surely_not(env, expr);
     space->approximate |= out;
     return out;
 }
@@ -466,18 +466,14 @@ void affine_assume_range(AffineSpace *space, const AffineEnv *env, int dim, Rang
 
 void affine_assume_dims(AffineSpace *space, ExprKind kind, int a, int b)
 {
-    AffineSum sum;
     if (!space->set)
         return;
-    if (kind != EXPR_EQ && kind != EXPR_LT && kind != EXPR_LE) {
-        affine_settle(space);
-        restrict_to(space, comparison(kind, dimension(space, a), dimension(space, b)));
-    } else if (a != b || kind == EXPR_LT) {
-        affine_sum_start(&sum, space->ctx, -(kind == EXPR_LT));
-        affine_sum_add_dim(&sum, a, -1);
-        affine_sum_add_dim(&sum, b, 1);
-        affine_add_row(space, &sum, kind == EXPR_EQ);
+    if (kind == EXPR_EQ || kind == EXPR_LT || kind == EXPR_LE) {
+        affine_add_dims(space, kind, a, b);
+        return;
     }
+    affine_settle(space);
+    restrict_to(space, comparison(kind, dimension(space, a), dimension(space, b)));
 }
 
 isl_set *affine_bound_params(isl_set *set, const Map *sizes, const AffineTerms *terms)
@@ -555,29 +551,8 @@ static isl_point *least_point(isl_set *set)
     return point;
 }
 
-/* The space is restricted as it was when its point was found. */
-static bool has_point(const AffineSpace *space)
-{
-    return space->set && space->point && space->point->rows == space->rows && space->point->choices == space->choices;
-}
-
-static void sample_point(const AffineSpace *space, int64_t *values, const char **params)
-{
-    const AffinePoint *point = space->point;
-    StrBuf text = {.arena = space->ctx->arena};
-    for (int i = 0; i < (int)isl_set_dim(space->set, isl_dim_set); i++)
-        values[i] = point->values[point->param_count + i];
-    for (int i = 0; i < point->param_count; i++)
-        strbuf_printf(&text, "%s%s = %lld", i ? ", " : "", point->params[i]->name, (long long)point->values[i]);
-    *params = strbuf_text(&text);
-}
-
 bool affine_sample(AffineSpace *space, int64_t *values, const char **params)
 {
-    if (has_point(space)) {
-        sample_point(space, values, params);
-        return true;
-    }
     affine_settle(space);
     isl_set *set = space->set ? with_sizes(space) : NULL;
     isl_point *point = set ? least_point(isl_set_copy(set)) : NULL;

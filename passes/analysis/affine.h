@@ -39,10 +39,8 @@ typedef struct AffineSpace {
     Context *ctx;
     isl_set *set;    /* owned; NULL after an error or when the quota is exhausted: nothing is known */
     const struct AffineRow *rows; /* linear restrictions that SET does not have yet */
-    const struct AffineChoice *choices; /* the same, of which one of several cases holds */
     bool approximate; /* something was left out, the set may be too large */
     Map sizes;        /* parameters known to be >= 0: Var -> Var */
-    const struct AffinePoint *point; /* one that was found under the restrictions it names; may be NULL */
     AffineTerms *terms; /* NULL: what is not affine is left out */
 } AffineSpace;
 

@@ -1,6 +1,6 @@
 /* Values that a condition chooses, where that is not known: C[T.Select(M[i], i, i + 16)] is C[i] or C[i + 16], whichever M says. */
 #include "ir/walk.h"
-#include "passes/analysis/affine_rows.h"
+#include "passes/analysis/affine_linear.h"
 #include "passes/analysis/portfolio.h"
 
 typedef struct {
