@@ -69,7 +69,8 @@ SRC_DIRS := support lexer parser ir passes/arith passes/analysis passes/schedule
 SOURCES := $(foreach dir,$(SRC_DIRS),$(sort $(wildcard $(dir)/*.c)))
 GENERATED := $(BUILD)/parser/tir.tab.c $(BUILD)/lexer/lexer.c
 MAIN_OBJECT := $(BUILD)/driver/main.o
-LIB_OBJECTS := $(filter-out $(MAIN_OBJECT),$(SOURCES:%.c=$(BUILD)/%.o)) $(GENERATED:.c=.o)
+TOPI := $(sort $(wildcard topi/*.te))
+LIB_OBJECTS := $(filter-out $(MAIN_OBJECT),$(SOURCES:%.c=$(BUILD)/%.o)) $(GENERATED:.c=.o) $(BUILD)/script/topi_texts.o
 
 include runtime/runtime.mk
 
@@ -99,6 +100,13 @@ $(BUILD)/lexer/lexer.c: lexer/lexer.l $(BUILD)/compile-flags | $(BUILD)/tools
 	@mkdir -p $(@D)
 	$(call say,FLEX $<)$(FLEX) --header-file=$(BUILD)/lexer/lexer.h -o $@ $<
 $(BUILD)/lexer/lexer.h: $(BUILD)/lexer/lexer.c
+
+# The texts of the packages of operators are part of the compiler: topi/nn-conv.te is of topi.nn, topi/topi-math.te of topi.
+$(BUILD)/script/topi_texts.c: $(TOPI) script/topi-texts
+	@mkdir -p $(@D)
+	$(call say,GEN $@)script/topi-texts $(TOPI) >$@
+$(BUILD)/script/topi_texts.o: $(BUILD)/script/topi_texts.c $(BUILD)/compile-flags
+	$(call say,CC $<)$(CC) $(ALL_CFLAGS) $(PART_CFLAGS) -c -o $@ $<
 
 # Generated code is compiled without the warnings that its generators do not keep.
 $(GENERATED:.c=.o): $(BUILD)/%.o: $(BUILD)/%.c $(BUILD)/parser/tir.tab.h $(BUILD)/lexer/lexer.h

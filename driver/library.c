@@ -172,6 +172,25 @@ static const tirc_program *new_program(Driver *driver, const Module *source, con
     return program;
 }
 
+/* The program of the parsed TREES, or that which they compute when they are run. */
+static bool read_module(Driver *driver, const AstNode *const *trees, int count, const Module **module)
+{
+    const Options *options = &driver->options;
+    Module *elaborated;
+    ScriptOptions script_options = {.out = driver->out,
+                                    .definitions = options->definitions.data,
+                                    .definition_count = options->definitions.count,
+                                    .will_run = driver->will_run};
+    bool runs = script_is_program(driver->ctx, trees, count);
+    if (runs)
+        *module = script_run_program(driver->ctx, trees, count, &script_options);
+    else if (elaborate(driver->ctx, trees, count, &elaborated))
+        *module = elaborated;
+    else
+        *module = NULL;
+    return *module != NULL;
+}
+
 const tirc_program *tirc_read(tirc_context *context, const tirc_text *texts, int count)
 {
     if (!context || !check_texts(context, "tirc_read", texts, count))
@@ -180,8 +199,8 @@ const tirc_program *tirc_read(tirc_context *context, const tirc_text *texts, int
     if (!trees)
         return NULL;
     driver_note_time(context, "parse");
-    Module *module;
-    bool ok = elaborate(context->ctx, trees, count, &module) && !diag_error_count(context->ctx);
+    const Module *module;
+    bool ok = read_module(context, trees, count, &module) && !diag_error_count(context->ctx);
     if (ok)
         driver_check_intrins(context, module);
     ok = ok && !diag_error_count(context->ctx);

@@ -2,6 +2,7 @@
    an error where it is written, also when nothing calls it. */
 #include "script/builtins.h"
 #include "script/methods.h"
+#include "script/te.h"
 
 #include <string.h>
 
@@ -35,7 +36,7 @@ static NameList attribute_names(Script *script, Value self)
 {
     Arena *arena = script->ctx->arena;
     const Object *object = self.kind == VALUE_SCRIPT ? self.as.script : NULL;
-    static const char *const module[] = {"show", "script"};
+    static const char *const module[] = {"show", "script", "get_global_var", "update_func"}, *const func[] = {"show", "script", "with_attr"};
     NameList names = {0};
     if (object && object->kind == OBJECT_SCHEDULE) {
         add_names(arena, &names, script_schedule_names);
@@ -45,9 +46,12 @@ static NameList attribute_names(Script *script, Value self)
         add_names(arena, &names, script_trace_names);
     } else if (object && object->kind == OBJECT_NODE) {
         add_names(arena, &names, script_node_names);
-    } else if (object && (object->kind == OBJECT_MODULE || object->kind == OBJECT_FUNC)) {
+    } else if (object && object->kind == OBJECT_MODULE) {
         for (size_t i = 0; i < sizeof module / sizeof *module; i++)
             vec_push(arena, &names, module[i]);
+    } else if (object && object->kind == OBJECT_FUNC) {
+        for (size_t i = 0; i < sizeof func / sizeof *func; i++)
+            vec_push(arena, &names, func[i]);
     }
     for (int i = 0; method_name(self, i); i++)
         vec_push(arena, &names, method_name(self, i));
@@ -71,6 +75,9 @@ bool script_attribute(Script *script, Value self, const AstNode *node, Value *re
     const Object *object = self.kind == VALUE_SCRIPT ? self.as.script : NULL;
     if (object && object->kind == OBJECT_NAMESPACE) {
         Str path = context_internf(script->ctx, "%s.%s", object->as.path, name);
+        bool topi;
+        if (!topi_resolve(script, path, node->span, result, &topi) || topi)
+            return topi;
         *result = script_object(script, (Object){.kind = OBJECT_NAMESPACE, .as.path = path});
         return script_known_path(script, path, node->span);
     }
@@ -80,6 +87,9 @@ bool script_attribute(Script *script, Value self, const AstNode *node, Value *re
     }
     if (object && object->kind == OBJECT_SCHEDULE && !strcmp(name, "get_sblock")) /* what TVM 0.25 and later call it */
         name = context_intern(script->ctx, "get_block");
+    bool found;
+    if (!te_attribute(script, self, name, span, result, &found) || found)
+        return found;
     NameList names = attribute_names(script, self);
     if (!holds(names.data, (size_t)names.count, name))
         return refuse_attribute(script, self, name, &names, span);
@@ -110,6 +120,12 @@ const char *script_callable_name(const Object *object)
     }
 }
 
+static const char *operation_class(const Operation *op)
+{
+    static const char *const names[] = {"PlaceholderOp", "ComputeOp", "ExternOp", "ScanOp"};
+    return names[op->kind];
+}
+
 const char *script_class_name(Value value)
 {
     const Object *object = value.kind == VALUE_SCRIPT ? value.as.script : NULL;
@@ -122,6 +138,14 @@ const char *script_class_name(Value value)
     case OBJECT_BUILTIN: return builtin_is_type(builtin_name(object->as.builtin)) ? "type" : "builtin_function_or_method";
     case OBJECT_METHOD: return "method";
     case OBJECT_TYPE: return "type";
+    case OBJECT_TENSOR: return "Tensor";
+    case OBJECT_SLICE: return "TensorSlice";
+    case OBJECT_AXIS: return "IterVar";
+    case OBJECT_RANGE: return "Range";
+    case OBJECT_BUFFER: return "Buffer";
+    case OBJECT_GLOBAL_VAR: return "GlobalVar";
+    case OBJECT_REDUCTION: return "Reduce";
+    case OBJECT_OPERATION: return operation_class(object->as.operation);
     default: return "object";
     }
 }

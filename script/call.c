@@ -1,5 +1,6 @@
 /* Calls of functions of the script and of the methods of schedules, modules and lists. Those of Python packages are in package.c. */
 #include "script/methods.h"
+#include "script/te.h"
 
 #include <string.h>
 
@@ -331,6 +332,16 @@ bool script_call_method(Script *script, const Object *method, const Arguments *a
 {
     const Object *self = method->as.method.self;
     Str name = method->as.method.name;
+    if (self->kind == OBJECT_OPERATION || (self->kind == OBJECT_VALUE && !method_find(self->as.value, name)))
+        return te_method(script, self, name, arguments, result);
+    if (self->kind == OBJECT_BUFFER)
+        return te_buffer_method(script, self, arguments, result);
+    if (self->kind == OBJECT_FUNC && !strcmp(name, "with_attr"))
+        return script_with_attr(script, self->as.func, arguments, result);
+    if (self->kind == OBJECT_MODULE && !strcmp(name, "get_global_var"))
+        return script_global_var(script, self->as.module, arguments, result);
+    if (self->kind == OBJECT_MODULE && !strcmp(name, "update_func"))
+        return script_update_func(script, self, arguments, result);
     if (self->kind == OBJECT_VALUE)
         return method_call(script, self->as.value, name, arguments, result);
     if (self->kind == OBJECT_TRACE)

@@ -126,7 +126,12 @@ static bool same_object(const Object *left, const Object *right)
     case OBJECT_MODULE: return left->as.module == right->as.module;
     case OBJECT_FUNC: return left->as.func == right->as.func;
     case OBJECT_BUILTIN: return left->as.builtin == right->as.builtin;
+    case OBJECT_TYPE:
+    case OBJECT_GLOBAL_VAR:
     case OBJECT_NAMESPACE: return left->as.path == right->as.path;
+    case OBJECT_TENSOR: return left->as.tensor == right->as.tensor;
+    case OBJECT_OPERATION: return left->as.operation == right->as.operation;
+    case OBJECT_AXIS: return left->as.axis == right->as.axis;
     default: return false;
     }
 }
@@ -140,6 +145,7 @@ bool script_equal(Value left, Value right)
     switch (left.kind) {
     case VALUE_NONE: return true;
     case VALUE_STRING: return !strcmp(left.as.text, right.as.text);
+    case VALUE_EXPR: return expr_equal(left.as.expr, right.as.expr);
     case VALUE_LOOP: return left.as.loop == right.as.loop;
     case VALUE_BLOCK: return left.as.block == right.as.block;
     case VALUE_LIST: return left.as.list == right.as.list || lists_equal(left.as.list, right.as.list);

@@ -1,4 +1,5 @@
 /* Expressions of schedule scripts. */
+#include "script/te.h"
 #include "script/text.h"
 
 #include <string.h>
@@ -202,6 +203,8 @@ static bool eval_unary(Script *script, const AstNode *node, Value *result)
         *result = (Value){.kind = VALUE_BOOL, .as.boolean = !truth};
         return true;
     }
+    if (te_takes_part(operand))
+        return te_unary(script, op, operand, node->span, result);
     if (!script_is_number(operand) || (op == AST_OP_INVERT && operand.kind == VALUE_FLOAT))
         return script_error(script, node->span, "'%s' does not take %s", op == AST_OP_INVERT ? "~" : op == AST_OP_NEGATIVE ? "-" : "+",
                             script_type_phrase(script, operand));
@@ -222,6 +225,22 @@ static bool eval_compare(Script *script, const AstNode *node, Value *result)
         return false;
     bool holds = true;
     for (int i = 0; i < node->as.compare.rest.count && holds; i++) {
+        AstOp op = node->as.compare.ops[i];
+        if (op <= AST_OP_GE) {
+            if (!script_eval(script, node->as.compare.rest.items[i], &right))
+                return false;
+            bool symbolic = te_is_expression(left) || te_is_expression(right), equality = op == AST_OP_EQ || op == AST_OP_NE;
+            symbolic &= !equality || ((te_is_expression(left) || script_is_number(left)) && (te_is_expression(right) || script_is_number(right)));
+            if (symbolic && !te_compare(script, op, left, right, node->span, result))
+                return false;
+            if (symbolic && node->as.compare.rest.count == 1)
+                return true;
+            if (symbolic ? !script_condition(script, *result, node->span, &holds)
+                         : !script_compare(script, op, left, right, node->span, &holds))
+                return false;
+            left = right;
+            continue;
+        }
         if (!script_eval(script, node->as.compare.rest.items[i], &right) ||
             !script_compare(script, node->as.compare.ops[i], left, right, node->span, &holds))
             return false;
@@ -486,7 +505,8 @@ static bool eval_arguments(Script *script, const AstNode *call, Arguments *argum
 static const Object *callable_of(Script *script, Value callee, Span span)
 {
     const Object *object = callee.kind == VALUE_SCRIPT ? callee.as.script : NULL;
-    if (object && (script_is_callable(object) || object->kind == OBJECT_NAMESPACE))
+    bool te = object && (object->kind == OBJECT_REDUCER || object->kind == OBJECT_TENSOR || object->kind == OBJECT_SLICE);
+    if (object && (te || script_is_callable(object) || object->kind == OBJECT_NAMESPACE))
         return object;
     script_error(script, span, "%s cannot be called", script_type_phrase(script, callee));
     return NULL;
@@ -503,6 +523,12 @@ bool script_call_value(Script *script, Value callee, const Arguments *arguments,
     case OBJECT_DEF: return script_call_def(script, object, arguments, result);
     case OBJECT_BUILTIN: return script_call_builtin(script, object->as.builtin, arguments, result);
     case OBJECT_NAMESPACE: return script_call_namespace(script, object->as.path, arguments, result);
+    case OBJECT_REDUCER: return te_call_reducer(script, object->as.reducer, arguments, result);
+    case OBJECT_TENSOR:
+    case OBJECT_SLICE:
+        if (arguments->keyword_count)
+            return script_error(script, arguments->span, "an element of a tensor has indices only");
+        return te_index(script, callee, arguments->positional, arguments->positional_count, arguments->span, result);
     default: return script_call_method(script, object, arguments, result);
     }
 }

@@ -1,6 +1,7 @@
 /* Attributes, subscripts and texts of script values. */
 #include "script/builtins.h"
 #include "script/methods.h"
+#include "script/te.h"
 #include "script/text.h"
 
 #include <math.h>
@@ -17,7 +18,8 @@ enum { LONGEST_TEXT = 1 << 28 };
 const char *script_type_name(Value value)
 {
     static const char *const objects[] = {"schedule",         "module", "function of a module", "module of Python", "function",
-                                          "builtin function", "method", "value",  "type",   "trace", "statement"};
+                                          "builtin function", "method", "value",  "type",   "trace", "statement",
+                                          "name of a function", "tensor", "part of a tensor", "operation", "axis", "range", "reducer", "reduction", "buffer"};
     return value.kind == VALUE_SCRIPT ? objects[((const Object *)value.as.script)->kind] : value_type_name(value.kind);
 }
 
@@ -59,6 +61,14 @@ static void add_quoted(StrBuf *buffer, const char *text)
             strbuf_printf(buffer, *c < 32 || *c == 127 ? "\\x%02x" : "%c", *c);
     }
     strbuf_printf(buffer, "%c", quote);
+}
+
+static const char *shape_text(Script *script, const Tensor *tensor)
+{
+    StrBuf text = {.arena = script->ctx->arena};
+    for (int i = 0; i < tensor->buffer->ndim; i++)
+        strbuf_printf(&text, "%s%s", i ? ", " : "", print_expr(script->ctx, tensor->buffer->shape[i]));
+    return strbuf_text(&text);
 }
 
 static void add_text(Script *script, StrBuf *text, Value value, bool quoted)
@@ -104,6 +114,12 @@ static void add_text(Script *script, StrBuf *text, Value value, bool quoted)
             strbuf_add(text, script_trace_text(script, object->as.schedule));
         else if (object && object->kind == OBJECT_NODE)
             strbuf_add(text, print_stmt(script->ctx, object->as.stmt));
+        else if (object && object->kind == OBJECT_GLOBAL_VAR)
+            strbuf_printf(text, "I.GlobalVar(\"%s\")", object->as.path);
+        else if (te_tensor(value))
+            strbuf_printf(text, "Tensor(shape=[%s], op.name=%s)", shape_text(script, te_tensor(value)), te_tensor(value)->op->name);
+        else if (object && object->kind == OBJECT_AXIS)
+            strbuf_add(text, object->as.axis->var->name);
         else
             strbuf_printf(text, "<%s>", script_type_name(value));
     }
@@ -247,7 +263,9 @@ static bool string_item(Script *script, Value string, const AstNode *node, Value
 
 static bool module_item(Script *script, const Module *module, Value key, Span span, Value *result)
 {
-    int index = key.kind == VALUE_STRING ? module_index_for_schedule(module, key.as.text) : -1;
+    const Object *variable = value_object(key, OBJECT_GLOBAL_VAR);
+    Str name = variable ? variable->as.path : key.kind == VALUE_STRING ? key.as.text : NULL;
+    int index = name ? module_index_for_schedule(module, name) : -1;
     if (index < 0)
         return script_error(script, span, "the module has no function %s", quoted_text(script, key));
     *result = script_object(script, (Object){.kind = OBJECT_FUNC, .as.func = module->funcs[index]});
@@ -274,6 +292,10 @@ bool script_subscript(Script *script, Value self, const AstNode *node, Value *re
     }
     if (self.kind == VALUE_DICT)
         return dict_item(script, self, index, index_node->span, result);
+    if (te_tensor(self) || value_object(self, OBJECT_SLICE)) {
+        bool tuple = index.kind == VALUE_LIST;
+        return te_index(script, self, tuple ? index.as.list->items : &index, tuple ? index.as.list->count : 1, node->span, result);
+    }
     if (value_object(self, OBJECT_MODULE))
         return module_item(script, value_object(self, OBJECT_MODULE)->as.module, index, index_node->span, result);
     return script_error(script, node->span, "%s cannot be indexed", script_type_phrase(script, self));

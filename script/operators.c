@@ -1,5 +1,6 @@
 /* Operators on script values: Python's arithmetic on ints, floats, strings and lists. Ints have 64 bits; overflow is an error. Comparisons
    are in compare.c. */
+#include "script/te.h"
 #include "script/text.h"
 
 #include <math.h>
@@ -200,38 +201,6 @@ static bool whole_operation(Script *script, AstOp op, Value left, Value right, S
     return true;
 }
 
-/* VALUE as an operand of sampled values; NULL for what is none. */
-static const Expr *symbolic_operand(Script *script, Value value)
-{
-    if (value.kind == VALUE_EXPR)
-        return value.as.expr;
-    if (!is_whole(value))
-        return NULL;
-    DType dtype = dtype_holds(DTYPE_INT32, as_int(value)) ? DTYPE_INT32 : DTYPE_INT64;
-    return expr_int(script->ctx, dtype, as_int(value));
-}
-
-/* An expression over sampled values, which the trace shows as it is. */
-static bool symbolic_operation(Script *script, AstOp op, Value left, Value right, Span span, Value *result)
-{
-    static const struct {
-        AstOp op;
-        ExprKind kind;
-    } kinds[] = {{AST_OP_ADD, EXPR_ADD}, {AST_OP_SUB, EXPR_SUB}, {AST_OP_MUL, EXPR_MUL}, {AST_OP_FLOORDIV, EXPR_FLOORDIV}, {AST_OP_MOD, EXPR_FLOORMOD}};
-    const Expr *a = symbolic_operand(script, left), *b = symbolic_operand(script, right), *operation = NULL;
-    if (a && b && !dtype_equal(a->dtype, b->dtype)) {
-        a = expr_cast(script->ctx, DTYPE_INT64, a);
-        b = expr_cast(script->ctx, DTYPE_INT64, b);
-    }
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && a && b; i++)
-        if (kinds[i].op == op)
-            operation = expr_binary(script->ctx, kinds[i].kind, a, b);
-    if (!operation)
-        return refuse_operands(script, op, left, right, span);
-    *result = (Value){.kind = VALUE_EXPR, .as.expr = operation};
-    return true;
-}
-
 bool script_binary(Script *script, AstOp op, Value left, Value right, Span span, Value *result)
 {
     if (op == AST_OP_ADD && left.kind == VALUE_STRING && right.kind == VALUE_STRING)
@@ -246,8 +215,8 @@ bool script_binary(Script *script, AstOp op, Value left, Value right, Span span,
         return repeat(script, left, right, span, result);
     if (op == AST_OP_MUL && is_whole(left) && is_sequence(right))
         return repeat(script, right, left, span, result);
-    if (left.kind == VALUE_EXPR || right.kind == VALUE_EXPR)
-        return symbolic_operation(script, op, left, right, span, result);
+    if (te_takes_part(left) || te_takes_part(right))
+        return te_binary(script, op, left, right, span, result);
     if (!script_is_number(left) || !script_is_number(right))
         return refuse_operands(script, op, left, right, span);
     bool negative_power = op == AST_OP_POWER && right.kind != VALUE_FLOAT && as_int(right) < 0;

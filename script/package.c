@@ -1,6 +1,6 @@
 /* The few names of Python packages that schedules use: schedules of programs, types, displays, the registry of tensor intrinsics. What is
    imported may be anything, but only what is known here can be used. */
-#include "script/script_internal.h"
+#include "script/te.h"
 
 #include <string.h>
 
@@ -20,6 +20,16 @@ static const char *const known_paths[] = {
     "tvm.contrib.clang.create_llvm",
     "tvm.contrib.utils.tempdir",
     "tvm.contrib.utils.TempDirectory.relpath",
+    "tvm.IRModule.from_expr",
+    "tvm.ir.IRModule.from_expr",
+    "tvm.te.Tensor",
+    "tvm.te.tensor.Tensor",
+    "tvm.te.TensorSlice",
+    "tvm.tir.Var",
+    "tvm.tir.PrimExpr",
+    "tvm.tir.PrimFunc",
+    "tvm.tir.IterVar",
+    "tvm.ir.PrimExpr",
     "IPython.display.Code",
     "IPython.display.display",
 };
@@ -38,6 +48,9 @@ static bool is_known(const char *path)
     for (int i = 0; i < KNOWN_COUNT; i++)
         if (!strncmp(known_paths[i], path, length) && (known_paths[i][length] == '.' || !known_paths[i][length]))
             return true;
+    bool package = !strcmp(path, "tvm.te") || !strcmp(path, "tvm.topi") || !strcmp(path, "tvm.tir.op");
+    if (package || te_function(path) >= 0)
+        return true;
     return !strncmp(path, "tvm.script.tir.", 15) && is_integer_type(path + 15);
 }
 
@@ -51,6 +64,9 @@ static const char *closest_path(Script *script, const char *path)
             const char *rest = known_paths[i] + prefix;
             vec_push(script->ctx->arena, &names, context_internf(script->ctx, "%.*s", (int)strcspn(rest, "."), rest));
         }
+    for (int i = 0; te_function_name(i); i++)
+        if (te_function(context_internf(script->ctx, "%.*s%s", (int)prefix, path, te_function_name(i))) >= 0)
+            vec_push(script->ctx->arena, &names, te_function_name(i));
     const char *near = diag_closest(path + prefix, names.data, names.count);
     return near ? context_internf(script->ctx, "%.*s%s", (int)prefix, path, near) : NULL;
 }
@@ -76,11 +92,11 @@ static int function_index(const Module *module, const Func *func)
 /* The program that FUNC belongs to: of the last schedule, else of the input, else one of its own. */
 static const Module *module_of(Script *script, const Func *func)
 {
-    if (function_index(script->schedule->module, func) >= 0) {
+    if (script->schedule && function_index(script->schedule->module, func) >= 0) {
         map_set(script->ctx->arena, &script->sources, script->schedule->module, map_get(&script->sources, script->schedule));
         return script->schedule->module;
     }
-    if (function_index(script->input, func) >= 0)
+    if (script->input && function_index(script->input, func) >= 0)
         return script->input;
     const Func **funcs = arena_copy(script->ctx->arena, &func, sizeof func);
     Module module = {.bare = true, .name = context_intern(script->ctx, "Module"), .funcs = funcs, .func_count = 1};
@@ -155,6 +171,13 @@ bool script_call_namespace(Script *script, Str path, const Arguments *arguments,
     const char *last = strrchr(path, '.') ? strrchr(path, '.') + 1 : path;
     if (!script_known_path(script, path, arguments->span))
         return false;
+    bool integer = is_integer_type(last) && arguments->positional_count == 1 && arguments->positional[0].kind == VALUE_INT;
+    if (!strcmp(last, "IRModule"))
+        return te_ir_module(script, arguments, result);
+    if (!strcmp(last, "from_expr"))
+        return script_module_from_expr(script, arguments, result);
+    if (te_function(path) >= 0 && !integer)
+        return te_call(script, te_function(path), arguments, result);
     if (!strcmp(last, "Schedule"))
         return make_schedule(script, arguments, result);
     if (!strcmp(last, "register"))

@@ -39,6 +39,23 @@ static bool define(Script *script, const char *definition)
     return true;
 }
 
+bool script_define_presets(Script *script)
+{
+    for (int i = 0; i < script->options->definition_count; i++)
+        if (!define(script, script->options->definitions[i]))
+            return false;
+    return true;
+}
+
+void script_predefine_packages(Script *script)
+{
+    static const char *const namespaces[][2] = {{"tvm", "tvm"}, {"tir", "tvm.tir"}, {"te", "tvm.te"}, {"topi", "tvm.topi"},
+                                                {"T", "tvm.script.tir"}, {"I", "tvm.script.ir"}, {"IPython", "IPython"}};
+    for (size_t i = 0; i < sizeof namespaces / sizeof *namespaces; i++)
+        script_set(script, context_intern(script->ctx, namespaces[i][0]),
+                   script_object(script, (Object){.kind = OBJECT_NAMESPACE, .as.path = context_intern(script->ctx, namespaces[i][1])}));
+}
+
 /* The names that are there from the start: sch, tvm and tir, and what the input calls its module and functions. */
 static void predefine(Script *script)
 {
@@ -49,10 +66,7 @@ static void predefine(Script *script)
         script_set(script, script->input->name, input);
     for (int i = 0; script->input->bare && i < script->input->func_count; i++)
         script_set(script, script->input->funcs[i]->name, input);
-    static const char *const namespaces[][2] = {{"tvm", "tvm"}, {"tir", "tvm.tir"}, {"T", "tvm.script.tir"}, {"IPython", "IPython"}};
-    for (size_t i = 0; i < sizeof namespaces / sizeof *namespaces; i++)
-        script_set(script, context_intern(ctx, namespaces[i][0]),
-                   script_object(script, (Object){.kind = OBJECT_NAMESPACE, .as.path = context_intern(ctx, namespaces[i][1])}));
+    script_predefine_packages(script);
     script_set(script, context_intern(ctx, "sch"),
                script_object(script, (Object){.kind = OBJECT_SCHEDULE, .as.schedule = script->schedule}));
 }
@@ -116,9 +130,8 @@ const Module *script_run(Context *ctx, const AstNode *file, const Module *module
     for (int i = 0; i < module->intrin_count; i++)
         vec_push(ctx->arena, &script.intrins, module->intrins[i]);
     predefine(&script);
-    for (int i = 0; i < options->definition_count; i++)
-        if (!define(&script, options->definitions[i]))
-            return NULL;
+    if (!script_define_presets(&script))
+        return NULL;
     if (script_run_body(&script, file->as.list) != FLOW_NEXT || !apply_trace(&script))
         return NULL;
     choose_schedule(&script);

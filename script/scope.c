@@ -101,6 +101,8 @@ const Value *script_lookup(const Script *script, Str name)
 
 void script_set(Script *script, Str name, Value value)
 {
+    if (script->scope == script->globals && value_object(value, OBJECT_MODULE))
+        script->bound_last = value.as.script;
     map_set(script->ctx->arena, &script->scope->values, name, arena_copy(script->ctx->arena, &value, sizeof value));
 }
 

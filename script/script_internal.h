@@ -18,6 +18,16 @@ typedef enum {
     OBJECT_TYPE,      /* a type that is no builtin function */
     OBJECT_TRACE,     /* sch.trace */
     OBJECT_NODE,      /* sch.get(loop or block): a statement of the program */
+    OBJECT_GLOBAL_VAR, /* the name of a function of a module */
+    /* of tensor expressions, see te.h */
+    OBJECT_TENSOR,
+    OBJECT_SLICE,     /* a tensor with some of its indices */
+    OBJECT_OPERATION, /* tensor.op */
+    OBJECT_AXIS,
+    OBJECT_RANGE,     /* axis.dom */
+    OBJECT_REDUCER,   /* what te.comm_reducer gives */
+    OBJECT_REDUCTION, /* one result of a reduction */
+    OBJECT_BUFFER,    /* what the function of te.extern takes */
 } ObjectKind;
 
 typedef struct Environment Environment;
@@ -28,13 +38,27 @@ typedef struct Object {
         const Stmt *stmt; /* OBJECT_NODE */
         const Module *module; /* OBJECT_MODULE */
         const Func *func;
-        Str path; /* OBJECT_NAMESPACE; OBJECT_TYPE: its name */
+        Str path; /* OBJECT_NAMESPACE; OBJECT_TYPE, OBJECT_GLOBAL_VAR: the name */
         Value value; /* OBJECT_VALUE */
         struct {
             const AstNode *node; /* AST_DEF or AST_LAMBDA */
             const Value *defaults; /* one per parameter, VALUE_NONE where there is none */
             Environment *closure;
         } def;
+        const struct Tensor *tensor;
+        struct {
+            const struct Tensor *tensor;
+            const Expr **indices;
+            int count;
+        } slice;
+        const struct Operation *operation;
+        const Iter *axis; /* OBJECT_AXIS, OBJECT_RANGE */
+        const struct Reducer *reducer;
+        struct {
+            const struct Reduction *all;
+            int index;
+        } reduction;
+        Buffer *buffer;
         int builtin; /* index in the table of builtins.c */
         struct {
             const struct Object *self;
@@ -70,6 +94,9 @@ typedef struct {
     long made; /* items of lists, and parts of strings, that the script has made */
     Map locals; /* AST_DEF or AST_LAMBDA node -> Map of the names that it assigns to */
     Map called;     /* AST_DEF and AST_LAMBDA nodes that were called */
+    Map tensors;    /* Buffer -> Tensor that it stands for */
+    const Object *bound_last; /* the module that a variable of the script was set to last */
+    Map packages;   /* interned name of a package whose functions are texts, "topi" -> Environment */
     IntrinList intrins; /* of the input, and those that the script registered */
 } Script;
 
@@ -127,6 +154,10 @@ bool script_call_value(Script *script, Value callee, const Arguments *arguments,
 bool script_call_def(Script *script, const Object *def, const Arguments *arguments, Value *result);
 bool script_call_builtin(Script *script, int builtin, const Arguments *arguments, Value *result);
 bool script_call_method(Script *script, const Object *method, const Arguments *arguments, Value *result);
+/* The packages that every script knows: tvm, te, ... */
+void script_predefine_packages(Script *script);
+/* The variables that the command line presets. */
+bool script_define_presets(Script *script);
 /* What an item of an import binds. */
 Str script_import_name(Script *script, const AstImportItem *item);
 /* A function of tvm.contrib called NAME. */

@@ -1,0 +1,130 @@
+/* Tensor expressions: values of scripts that describe tensors, and the prim_funcs that are made of them. The expressions in them are IR
+   expressions; a read of a tensor is a load from the buffer that stands for it. */
+#ifndef TIRC_SCRIPT_TE_H
+#define TIRC_SCRIPT_TE_H
+
+#include "script/script_internal.h"
+
+typedef struct Operation Operation;
+
+/* One result of an operation. */
+typedef struct Tensor {
+    Operation *op;
+    int index;
+    Buffer *buffer; /* stands for the tensor in expressions */
+} Tensor;
+
+/* te.comm_reducer, te.sum, ...: how two values become one. */
+typedef struct Reducer {
+    Str name;
+    Value combine, identity; /* functions of the script; VALUE_NONE for the reducers that are there from the start */
+    ExprKind kind;           /* of those: EXPR_ADD, EXPR_MUL, EXPR_MIN, EXPR_MAX */
+} Reducer;
+
+/* A reduction of COUNT values side by side. RESULTS are over the variables LEFT and RIGHT. */
+typedef struct Reduction {
+    int count;
+    Var **left, **right;
+    const Expr **results, **identities, **sources;
+    const Iter **axes;
+    int axis_count;
+    const Expr *condition; /* NULL: true */
+    const Expr **initial;  /* NULL: the identities */
+    Span span;
+} Reduction;
+
+typedef enum { OPERATION_PLACEHOLDER, OPERATION_COMPUTE, OPERATION_EXTERN, OPERATION_SCAN } OperationKind;
+
+struct Operation {
+    OperationKind kind;
+    Str name, tag;
+    Attrs attrs;
+    Value attr_values; /* the dict that the script gave; tensors in it become buffers */
+    const Iter **axes; /* OPERATION_COMPUTE */
+    int axis_count;
+    const Reduction *reduction; /* or NULL: then BODIES */
+    const Expr **bodies;        /* one for each result */
+    Tensor **results;
+    int result_count;
+    Tensor **inputs; /* OPERATION_EXTERN: in the order of the call; OPERATION_SCAN */
+    int input_count;
+    Buffer **placeholders; /* OPERATION_EXTERN: what stands for the inputs in the body */
+    const Stmt *body;      /* OPERATION_EXTERN */
+    Span span;
+};
+
+/* --- values --- */
+Value te_tensor_value(Script *script, const Tensor *tensor);
+Value te_expr_value(const Expr *expr);
+/* The same, but a constant of int32 is a number of the script. */
+Value te_size_value(const Expr *expr);
+/* VALUE takes part in expressions: an expression, an axis, a tensor's element. */
+bool te_is_expression(Value value);
+/* VALUE is that, a tensor, or a reduction, which operators refuse. */
+bool te_takes_part(Value value);
+/* VALUE is a tensor, all of it. */
+const Tensor *te_tensor(Value value);
+/* VALUE as an expression; false after a diagnostic at SPAN. */
+bool te_to_expr(Script *script, Value value, Span span, const Expr **result);
+/* The items of VALUE, one value or a list, as expressions: *COUNT of them. */
+bool te_to_exprs(Script *script, Value value, Span span, const Expr ***result, int *count);
+/* Operators of which an operand is an expression or a tensor. */
+bool te_binary(Script *script, AstOp op, Value left, Value right, Span span, Value *result);
+bool te_compare(Script *script, AstOp op, Value left, Value right, Span span, Value *result);
+bool te_unary(Script *script, AstOp op, Value operand, Span span, Value *result);
+/* The attributes of expressions and te objects. *FOUND: there is one of this name. */
+bool te_attribute(Script *script, Value self, Str name, Span span, Value *result, bool *found);
+/* TENSOR(indices) and TENSOR[indices]. */
+bool te_index(Script *script, Value tensor, const Value *indices, int count, Span span, Value *result);
+/* A method of an expression or tensor, such as astype. */
+bool te_method(Script *script, const Object *self, Str name, const Arguments *arguments, Value *result);
+
+/* --- functions: te.NAME, tvm.tir.NAME, T.NAME --- */
+/* The index of the function that the path PATH of Python packages means; -1: none. */
+int te_function(const char *path);
+/* The name of function number INDEX; NULL behind the last one. */
+const char *te_function_name(int index);
+bool te_call(Script *script, int function, const Arguments *arguments, Value *result);
+bool te_call_reducer(Script *script, const Reducer *reducer, const Arguments *arguments, Value *result);
+/* Binds ARGUMENTS to the parameters that SIGNATURE names, divided by blanks, each with a '?' behind it where it may be left out (NULL then). */
+bool te_bind(Script *script, const char *function, const Arguments *arguments, const char *signature, const Value **values);
+bool te_dtype(Script *script, const Value *value, DType otherwise, DType *result);
+bool te_name(Script *script, const Value *value, const char *otherwise, Str *result);
+
+typedef bool TeFunction(Script *script, const Arguments *arguments, Value *result);
+TeFunction te_placeholder, te_compute, te_reduce_axis, te_comm_reducer, te_extern, te_scan, te_create_prim_func, te_ir_module, te_decl_buffer, te_call_packed;
+/* The least or greatest value of DTYPE. */
+const Expr *te_limit(Script *script, DType dtype, bool greatest);
+/* The buffers of te.extern. */
+bool te_buffer_attribute(Script *script, const Object *self, Str name, Value *result);
+bool te_buffer_method(Script *script, const Object *self, const Arguments *arguments, Value *result);
+/* The functions of mathematics: NAME of ARGUMENTS. */
+bool te_math(Script *script, const char *name, const Arguments *arguments, Value *result, bool *known);
+
+/* The prim_func that computes the tensors ARGUMENTS; NULL after a diagnostic. */
+const Func *te_build_func(Script *script, const Value *arguments, int count, bool wide, Span span);
+/* The operations that RESULTS need, each after those that it reads. */
+typedef VEC(const Operation *) OperationList;
+bool te_order(Script *script, const Value *arguments, int count, OperationList *order);
+/* The tensors that OPERATION reads, each once, in the order of its text. */
+typedef VEC(const Tensor *) TensorList;
+TensorList te_inputs(Script *script, const Operation *operation);
+/* The tensor that BUFFER stands for, or NULL. */
+const Tensor *te_tensor_of(Script *script, const Buffer *buffer);
+
+/* --- programs as values (module_value.c) --- */
+const Module *script_module_of_funcs(Script *script, const Func *const *funcs, int count, bool bare);
+bool script_module_from_expr(Script *script, const Arguments *arguments, Value *result);
+bool script_with_attr(Script *script, const Func *func, const Arguments *arguments, Value *result);
+bool script_global_var(Script *script, const Module *module, const Arguments *arguments, Value *result);
+bool script_update_func(Script *script, const Object *self, const Arguments *arguments, Value *result);
+/* The program that the variables of the script hold at its end; NULL after a diagnostic. */
+const Module *script_bound_program(Script *script, Span span);
+
+/* --- packages of operators whose functions are texts (topi.c) --- */
+/* The function NAME of PACKAGE, "topi" or "topi.nn". False after a diagnostic. */
+bool topi_find(Script *script, const char *package, const char *name, Value *result);
+/* PATH is of such a package: *RESULT is the function, or the package itself. *KNOWN is false where it is of another one. */
+bool topi_resolve(Script *script, Str path, Span span, Value *result, bool *known);
+
+#endif

@@ -1,0 +1,339 @@
+/* te.create_prim_func: the prim_func that computes tensors, in the form in which TVM gives it. Each operation becomes a nest of loops around a
+   block, in an order in which what is read is computed before. */
+#include <string.h>
+
+#include "ir/verify.h"
+#include "script/te_func.h"
+
+/* --- symbols --- */
+
+Str te_fresh_block_name(FuncBuild *build, Str name)
+{
+    Str result = name;
+    for (int i = 1; map_has(&build->names, result); i++)
+        result = context_internf(build->ctx, "%s_%d", name, i);
+    map_set(build->ctx->arena, &build->names, result, (void *)result);
+    return result;
+}
+
+const Expr *te_transformed(FuncBuild *build, const Expr *expr)
+{
+    return subst_expr(build->ctx, &build->subst, expr);
+}
+
+/* The variables of sizes get symbols of the function's own: a program may hold several functions. */
+static bool visit_size(Visitor *visitor, const Expr *expr)
+{
+    FuncBuild *build = visitor->data;
+    if (expr->kind == EXPR_VAR && !map_has(&build->subst.vars, expr->value.var)) {
+        Var *var = var_clone(build->ctx, expr->value.var, expr->value.var->name);
+        subst_var(build->ctx, &build->subst, expr->value.var, expr_var(build->ctx, var));
+    }
+    return true;
+}
+
+static void define_sizes(FuncBuild *build, const Buffer *buffer)
+{
+    Visitor visitor = {.expr = visit_size, .data = build};
+    for (int i = 0; i < buffer->ndim; i++)
+        visit_expr(&visitor, buffer->shape[i]);
+}
+
+Buffer *te_function_buffer(FuncBuild *build, const Tensor *tensor)
+{
+    Buffer *buffer = map_get(&build->tensors, tensor);
+    if (buffer)
+        return buffer;
+    const Buffer *like = tensor->buffer;
+    const Expr **shape = ARENA_ARRAY(build->ctx->arena, const Expr *, like->ndim);
+    for (int i = 0; i < like->ndim; i++)
+        shape[i] = te_transformed(build, like->shape[i]);
+    buffer = buffer_new(build->ctx, like->name, like->dtype, like->ndim, shape, like->scope, like->span);
+    if (map_has(&build->placed, tensor) && map_has(&build->arguments, tensor)) {
+        Var *offset = var_new(build->ctx, context_intern(build->ctx, "elem_offset"), DTYPE_INT32, like->span);
+        offset->unnamed = true;
+        buffer->elem_offset = expr_var(build->ctx, offset);
+        buffer->offset_factor = 1;
+    }
+    map_set(build->ctx->arena, &build->tensors, tensor, buffer);
+    map_set(build->ctx->arena, &build->visible, buffer->data, buffer);
+    subst_buffer(build->ctx, &build->subst, tensor->buffer, buffer);
+    if (!map_has(&build->arguments, tensor))
+        vec_push(build->ctx->arena, &build->allocs, buffer);
+    return buffer;
+}
+
+/* --- attributes --- */
+
+static const AttrValue *attr_value(FuncBuild *build, Value value, int depth)
+{
+    Context *ctx = build->ctx;
+    const Tensor *tensor = te_tensor(value);
+    AttrValue *result = ARENA_NEW(ctx->arena, AttrValue);
+    if (tensor) {
+        *result = (AttrValue){.kind = ATTR_BUFFER, .buffer = map_get(&build->tensors, tensor)};
+        return result->buffer ? result : NULL;
+    }
+    switch (value.kind) {
+    case VALUE_INT: return attr_int(ctx, value.as.integer);
+    case VALUE_FLOAT: return attr_float(ctx, value.as.real);
+    case VALUE_BOOL: return attr_expr(ctx, expr_bool(ctx, value.as.boolean));
+    case VALUE_STRING: return attr_expr(ctx, expr_string(ctx, value.as.text));
+    case VALUE_EXPR: return attr_expr(ctx, te_transformed(build, value.as.expr));
+    case VALUE_NONE: *result = (AttrValue){.kind = ATTR_NONE}; return result;
+    case VALUE_LIST: break;
+    default: return NULL;
+    }
+    const ValueList *list = value.as.list;
+    *result = (AttrValue){.kind = ATTR_LIST, .count = list->count, .items = ARENA_ARRAY(ctx->arena, const AttrValue *, list->count)};
+    for (int i = 0; i < list->count; i++)
+        if (depth > 8 || !(result->items[i] = attr_value(build, list->items[i], depth + 1)))
+            return NULL;
+    return result;
+}
+
+/* The parameters whose layout is free are an attribute of the function. */
+static bool note_layout_free(FuncBuild *build, Value value)
+{
+    ValueList one = {.items = &value, .count = 1};
+    const ValueList *list = value.kind == VALUE_LIST ? value.as.list : &one;
+    for (int i = 0; i < list->count; i++)
+        for (int p = 0; p < build->value_count; p++)
+            if (te_tensor(list->items[i]) && te_tensor(list->items[i]) == te_tensor(build->values[p]))
+                vec_push(build->ctx->arena, &build->layout_free, p);
+    return true;
+}
+
+bool te_block_annotations(FuncBuild *build, const Operation *op, Attrs *annotations)
+{
+    *annotations = (Attrs){0};
+    const ValueList *dict = op->attr_values.as.list;
+    for (int i = 0; i < dict->count; i += 2) {
+        Value key = dict->items[i];
+        if (key.kind != VALUE_STRING)
+            return script_error(build->script, op->span, "the keys of attrs are strings");
+        if (!strcmp(key.as.text, "layout_free_placeholders")) {
+            note_layout_free(build, dict->items[i + 1]);
+            continue;
+        }
+        const AttrValue *value = attr_value(build, dict->items[i + 1], 0);
+        if (!value)
+            return script_error(build->script, op->span, "the attribute '%s' holds something that no attribute of a block can hold", key.as.text);
+        *annotations = attrs_set(build->ctx, *annotations, context_intern(build->ctx, key.as.text), value);
+    }
+    return true;
+}
+
+/* --- extern operations --- */
+
+static Region *whole_regions(FuncBuild *build, Tensor **tensors, int count)
+{
+    Region *regions = ARENA_ARRAY(build->ctx->arena, Region, count);
+    for (int i = 0; i < count; i++)
+        regions[i] = region_whole(build->ctx, map_get(&build->tensors, tensors[i]));
+    return regions;
+}
+
+static bool build_extern(FuncBuild *build, const Operation *op)
+{
+    Context *ctx = build->ctx;
+    for (int i = 0; i < op->result_count; i++)
+        te_function_buffer(build, op->results[i]);
+    for (int i = 0; i < op->input_count; i++) {
+        Buffer *buffer = map_get(&build->tensors, op->inputs[i]);
+        subst_buffer(ctx, &build->subst, op->placeholders[i], buffer);
+        subst_var(ctx, &build->subst, op->placeholders[i]->data, expr_var(ctx, buffer->data));
+        subst_var(ctx, &build->subst, op->placeholders[i]->elem_offset->value.var, buffer->elem_offset);
+    }
+    for (int i = 0; i < op->result_count; i++) {
+        Buffer *buffer = map_get(&build->tensors, op->results[i]);
+        subst_var(ctx, &build->subst, op->results[i]->buffer->data, expr_var(ctx, buffer->data));
+        subst_var(ctx, &build->subst, op->results[i]->buffer->elem_offset->value.var, buffer->elem_offset);
+    }
+    Attrs annotations;
+    if (!te_block_annotations(build, op, &annotations))
+        return false;
+    BlockStmt block = {
+        .block = block_new(ctx, te_fresh_block_name(build, op->name), op->span),
+        .predicate = expr_bool(ctx, true),
+        .reads = whole_regions(build, op->inputs, op->input_count),
+        .read_count = op->input_count,
+        .writes = whole_regions(build, op->results, op->result_count),
+        .write_count = op->result_count,
+        .annotations = annotations,
+        .body = subst_stmt(ctx, &build->subst, op->body),
+    };
+    const Stmt *stmt = stmt_block(ctx, block, op->span);
+    vec_push(ctx->arena, &build->stmts, stmt);
+    return true;
+}
+
+static void note_placed(FuncBuild *build, const OperationList *order)
+{
+    for (int i = 0; i < order->count; i++) {
+        const Operation *op = order->data[i];
+        for (int j = 0; op->kind == OPERATION_EXTERN && j < op->input_count + op->result_count; j++) {
+            Tensor *tensor = j < op->input_count ? op->inputs[j] : op->results[j - op->input_count];
+            map_set(build->ctx->arena, &build->placed, tensor, tensor);
+        }
+    }
+}
+
+/* --- the function --- */
+
+static bool note_arguments(FuncBuild *build)
+{
+    for (int i = 0; i < build->value_count; i++) {
+        const Tensor *tensor = te_tensor(build->values[i]);
+        bool variable = build->values[i].kind == VALUE_EXPR && build->values[i].as.expr->kind == EXPR_VAR;
+        if (!tensor && !variable)
+            return script_error(build->script, build->span, "argument %d of te.create_prim_func is no tensor but %s", i,
+                                script_type_phrase(build->script, build->values[i]));
+        const void *key = tensor ? (const void *)tensor : build->values[i].as.expr->value.var;
+        if (map_has(&build->arguments, key))
+            return script_error(build->script, build->span, "argument %d of te.create_prim_func is given twice", i);
+        map_set(build->ctx->arena, &build->arguments, key, (void *)key);
+        if (tensor)
+            define_sizes(build, tensor->buffer);
+        else
+            visit_size(&(Visitor){.data = build}, build->values[i].as.expr);
+    }
+    return true;
+}
+
+static bool is_constant_shape(const Buffer *buffer)
+{
+    bool constant = true;
+    for (int i = 0; i < buffer->ndim; i++)
+        constant &= buffer->shape[i]->kind == EXPR_INT;
+    return constant;
+}
+
+static Param *make_params(FuncBuild *build)
+{
+    Context *ctx = build->ctx;
+    Param *params = ARENA_ARRAY(ctx->arena, Param, build->value_count);
+    for (int i = 0; i < build->value_count; i++) {
+        const Tensor *tensor = te_tensor(build->values[i]);
+        if (!tensor) {
+            params[i] = (Param){te_transformed(build, build->values[i].as.expr)->value.var, NULL, false};
+            continue;
+        }
+        Buffer *buffer = map_get(&build->tensors, tensor);
+        bool matched = !is_constant_shape(buffer);
+        Str name = matched ? context_internf(ctx, "var_%s", buffer->name) : context_internf(ctx, "%s_handle", buffer->name);
+        params[i] = (Param){var_new(ctx, name, DTYPE_HANDLE, build->span), buffer, matched};
+    }
+    return params;
+}
+
+static Attrs function_attrs(FuncBuild *build)
+{
+    Context *ctx = build->ctx;
+    Attrs attrs = {0};
+    if (build->layout_free.count) {
+        AttrValue *list = ARENA_NEW(ctx->arena, AttrValue);
+        *list = (AttrValue){.kind = ATTR_LIST, .items = ARENA_ARRAY(ctx->arena, const AttrValue *, build->layout_free.count)};
+        for (int p = 0; p < build->value_count; p++)
+            for (int i = 0; i < build->layout_free.count; i++)
+                if (build->layout_free.data[i] == p && !(list->count && list->items[list->count - 1]->expr->value.integer == p))
+                    list->items[list->count++] = attr_int(ctx, p);
+        attrs = attrs_set(ctx, attrs, context_intern(ctx, "layout_free_buffers"), list);
+    }
+    return attrs_set(ctx, attrs, context_intern(ctx, "tir.noalias"), attr_expr(ctx, expr_bool(ctx, true)));
+}
+
+/* A block without axes that is all of the function is its root. */
+static bool is_root(const FuncBuild *build)
+{
+    const Stmt *stmt = build->stmts.data[0];
+    return build->stmts.count == 1 && !build->allocs.count && stmt->kind == STMT_BLOCK && !stmt->as.block.iter_count;
+}
+
+static const Stmt *with_root_regions(FuncBuild *build)
+{
+    BlockStmt block = build->stmts.data[0]->as.block;
+    block.read_count = block.write_count = 0;
+    return stmt_block(build->ctx, block, build->span);
+}
+
+static const Func *make_func(FuncBuild *build)
+{
+    Context *ctx = build->ctx;
+    BlockStmt root = {
+        .block = block_new(ctx, context_intern(ctx, "root"), build->span),
+        .predicate = expr_bool(ctx, true),
+        .allocs = build->allocs.data,
+        .alloc_count = build->allocs.count,
+        .reads_inferred = true,
+        .writes_inferred = true,
+        .body = stmt_seq(ctx, build->stmts.data, build->stmts.count),
+    };
+    Func *func = ARENA_NEW(ctx->arena, Func);
+    *func = (Func){
+        .name = context_intern(ctx, "main"),
+        .params = make_params(build),
+        .param_count = build->value_count,
+        .attrs = function_attrs(build),
+        .return_type = DTYPE_VOID,
+        .body = is_root(build) ? with_root_regions(build) : stmt_block(ctx, root, build->span),
+        .span = build->span,
+        .name_span = build->span,
+    };
+    return func;
+}
+
+/* A placeholder that is no parameter has no values. */
+static bool build_operations(FuncBuild *build, const OperationList *order)
+{
+    for (int i = 0; i < order->count; i++) {
+        const Operation *op = order->data[i];
+        if (op->kind == OPERATION_PLACEHOLDER && !map_has(&build->arguments, op->results[0]))
+            return script_error(build->script, build->span, "the tensor '%s' is a placeholder that is not among the arguments", op->name);
+        if (op->kind == OPERATION_PLACEHOLDER)
+            te_function_buffer(build, op->results[0]);
+        else if (op->kind == OPERATION_COMPUTE ? !te_build_compute(build, op) : !build_extern(build, op))
+            return false;
+    }
+    return true;
+}
+
+const Func *te_build_func(Script *script, const Value *arguments, int count, bool wide, Span span)
+{
+    Context *ctx = script->ctx;
+    FuncBuild build = {.script = script, .ctx = ctx, .analyzer = analyzer_new(ctx), .span = span, .values = arguments, .value_count = count};
+    OperationList order = {0};
+    const char *why;
+    (void)wide;
+    if (!note_arguments(&build) || !te_order(script, arguments, count, &order))
+        return NULL;
+    note_placed(&build, &order);
+    if (!build_operations(&build, &order))
+        return NULL;
+    if (!build.stmts.count) {
+        script_error(script, span, "the arguments of te.create_prim_func are placeholders; nothing is computed");
+        return NULL;
+    }
+    const Func *func = make_func(&build);
+    if (!verify_func(ctx, func, STAGE_SURFACE, &why)) {
+        script_error(script, span, "the tensors make no function: %s", why);
+        return NULL;
+    }
+    return func;
+}
+
+bool te_create_prim_func(Script *script, const Arguments *arguments, Value *result)
+{
+    const Value *values[2];
+    if (!te_bind(script, "te.create_prim_func", arguments, "ops index_dtype_override?", values))
+        return false;
+    ValueList one = {.items = (Value *)values[0], .count = 1};
+    const ValueList *list = values[0]->kind == VALUE_LIST ? values[0]->as.list : &one;
+    if (values[1] && values[1]->kind != VALUE_NONE)
+        return script_error(script, values[1]->span, "index_dtype_override is not there; give the sizes the type that the indices are to have");
+    const Func *func = te_build_func(script, list->items, list->count, false, arguments->span);
+    if (!func)
+        return false;
+    *result = script_object(script, (Object){.kind = OBJECT_FUNC, .as.func = func});
+    return true;
+}

@@ -1,0 +1,39 @@
+/* Shared by the parts of te.create_prim_func. */
+#ifndef TIRC_SCRIPT_TE_FUNC_H
+#define TIRC_SCRIPT_TE_FUNC_H
+
+#include "ir/walk.h"
+#include "passes/arith/analyzer.h"
+#include "script/te.h"
+
+/* A function that is being made. */
+typedef struct {
+    Script *script;
+    Context *ctx;
+    Analyzer *analyzer;
+    Span span;
+    Subst subst; /* of the variables of sizes, and of the tensors' buffers */
+    Map tensors; /* Tensor -> Buffer of the function */
+    Map visible; /* data variable -> Buffer */
+    Map names;   /* names of blocks that are taken */
+    Map arguments; /* Tensors that are parameters */
+    Map placed;    /* Tensors that extern operations take or give: the parameters among them may begin anywhere */
+    VEC(Buffer *) allocs;
+    VEC(const Stmt *) stmts;
+    VEC(int) layout_free; /* numbers of parameters */
+    const Value *values;
+    int value_count;
+} FuncBuild;
+
+/* EXPR with the symbols of the function. */
+const Expr *te_transformed(FuncBuild *build, const Expr *expr);
+/* The buffer of the function that stands for TENSOR; it is allocated where TENSOR is no parameter. */
+Buffer *te_function_buffer(FuncBuild *build, const Tensor *tensor);
+/* NAME, or NAME_1 and so on where a block has it. */
+Str te_fresh_block_name(FuncBuild *build, Str name);
+/* The attributes of the block of OP; false after a diagnostic. */
+bool te_block_annotations(FuncBuild *build, const Operation *op, Attrs *annotations);
+/* Adds the loops and blocks of OP, an OPERATION_COMPUTE; false after a diagnostic. */
+bool te_build_compute(FuncBuild *build, const Operation *op);
+
+#endif

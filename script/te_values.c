@@ -1,0 +1,410 @@
+/* Tensor expressions as values: what takes part in expressions, operators, subscripts and attributes. */
+#include "script/te.h"
+
+#include <string.h>
+
+#include "support/strbuf.h"
+
+Value te_expr_value(const Expr *expr)
+{
+    return (Value){.kind = VALUE_EXPR, .as.expr = expr, .span = expr->span};
+}
+
+Value te_size_value(const Expr *expr)
+{
+    if (expr->kind == EXPR_INT && dtype_equal(expr->dtype, DTYPE_INT32))
+        return (Value){.kind = VALUE_INT, .as.integer = expr->value.integer};
+    return te_expr_value(expr);
+}
+
+Value te_tensor_value(Script *script, const Tensor *tensor)
+{
+    return script_object(script, (Object){.kind = OBJECT_TENSOR, .as.tensor = tensor});
+}
+
+const Tensor *te_tensor(Value value)
+{
+    const Object *object = value_object(value, OBJECT_TENSOR);
+    return object ? object->as.tensor : NULL;
+}
+
+/* VALUE is a tensor with as many indices as it has dimensions, or a 0-dimensional one. */
+static bool is_element(Value value)
+{
+    const Object *slice = value_object(value, OBJECT_SLICE);
+    const Tensor *tensor = te_tensor(value);
+    return slice ? slice->as.slice.count == slice->as.slice.tensor->buffer->ndim : tensor && !tensor->buffer->ndim;
+}
+
+bool te_is_expression(Value value)
+{
+    return value.kind == VALUE_EXPR || value_object(value, OBJECT_AXIS) || value_object(value, OBJECT_SLICE) || is_element(value);
+}
+
+bool te_takes_part(Value value)
+{
+    return te_is_expression(value) || te_tensor(value) || value_object(value, OBJECT_REDUCTION);
+}
+
+static bool refuse_expression(Script *script, Value value, Span span)
+{
+    const Tensor *tensor = te_tensor(value);
+    if (value_object(value, OBJECT_REDUCTION))
+        return script_error(script, span, "a reduction stands alone as the body of te.compute; use its tensor in another te.compute");
+    if (tensor || value_object(value, OBJECT_SLICE))
+        return script_error(script, span, "a tensor needs all of its indices here");
+    return script_error(script, span, "an expression is needed here, not %s", script_type_phrase(script, value));
+}
+
+bool te_to_expr(Script *script, Value value, Span span, const Expr **result)
+{
+    Context *ctx = script->ctx;
+    const Object *object = value.kind == VALUE_SCRIPT ? value.as.script : NULL;
+    switch (value.kind) {
+    case VALUE_EXPR: *result = value.as.expr; return true;
+    case VALUE_BOOL: *result = expr_bool(ctx, value.as.boolean); return true;
+    case VALUE_INT:
+        *result = expr_int(ctx, value.as.integer == (int32_t)value.as.integer ? DTYPE_INT32 : DTYPE_INT64, value.as.integer);
+        return true;
+    case VALUE_FLOAT: *result = expr_float(ctx, DTYPE_FLOAT32, value.as.real); return true;
+    case VALUE_STRING: *result = expr_string(ctx, value.as.text); return true;
+    default: break;
+    }
+    if (object && object->kind == OBJECT_AXIS) {
+        *result = expr_var(ctx, object->as.axis->var);
+        return true;
+    }
+    if (!object || !is_element(value))
+        return refuse_expression(script, value, span);
+    bool slice = object->kind == OBJECT_SLICE;
+    Buffer *buffer = slice ? object->as.slice.tensor->buffer : object->as.tensor->buffer;
+    *result = expr_load(ctx, buffer, slice ? object->as.slice.indices : NULL, buffer->ndim, NULL, span);
+    return true;
+}
+
+bool te_to_exprs(Script *script, Value value, Span span, const Expr ***result, int *count)
+{
+    const ValueList *list = value.kind == VALUE_LIST ? value.as.list : NULL;
+    *count = list ? list->count : 1;
+    *result = ARENA_ARRAY(script->ctx->arena, const Expr *, *count);
+    for (int i = 0; i < *count; i++)
+        if (!te_to_expr(script, list ? list->items[i] : value, span, &(*result)[i]))
+            return false;
+    return true;
+}
+
+/* --- operators --- */
+
+static ExprKind kind_of(AstOp op)
+{
+    switch (op) {
+    case AST_OP_ADD: return EXPR_ADD;
+    case AST_OP_SUB: return EXPR_SUB;
+    case AST_OP_MUL: return EXPR_MUL;
+    case AST_OP_DIV: return EXPR_DIV;
+    case AST_OP_FLOORDIV: return EXPR_FLOORDIV;
+    case AST_OP_MOD: return EXPR_FLOORMOD;
+    case AST_OP_EQ: return EXPR_EQ;
+    case AST_OP_NE: return EXPR_NE;
+    case AST_OP_LT: return EXPR_LT;
+    case AST_OP_LE: return EXPR_LE;
+    case AST_OP_GT: return EXPR_GT;
+    case AST_OP_GE: return EXPR_GE;
+    default: return EXPR_KIND_COUNT;
+    }
+}
+
+/* Operators that TVM writes as calls. */
+static const char *call_of(AstOp op)
+{
+    switch (op) {
+    case AST_OP_POWER: return "pow";
+    case AST_OP_SHIFT_LEFT: return "shift_left";
+    case AST_OP_SHIFT_RIGHT: return "shift_right";
+    case AST_OP_BIT_AND: return "bitwise_and";
+    case AST_OP_BIT_OR: return "bitwise_or";
+    case AST_OP_BIT_XOR: return "bitwise_xor";
+    default: return NULL;
+    }
+}
+
+/* Whole tensors are added and so on by the library of operators. */
+static bool tensor_operator(Script *script, AstOp op, Value left, Value right, Span span, Value *result)
+{
+    static const char *const names[][2] = {{"+", "add"}, {"-", "subtract"}, {"*", "multiply"}, {"/", "divide"}};
+    Value pair[] = {left, right}, function;
+    Arguments arguments = {.positional = pair, .positional_count = 2, .span = span};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(names[i][0], ast_op_text(op)))
+            return topi_find(script, "topi", names[i][1], &function) && script_call_value(script, function, &arguments, result);
+    return script_error(script, span, "'%s' does not take tensors", ast_op_text(op));
+}
+
+bool te_binary(Script *script, AstOp op, Value left, Value right, Span span, Value *result)
+{
+    const Expr *a, *b, *made;
+    if (te_tensor(left) || te_tensor(right))
+        return tensor_operator(script, op, left, right, span, result);
+    if (!te_to_expr(script, left, span, &a) || !te_to_expr(script, right, span, &b))
+        return false;
+    if (call_of(op)) {
+        Value pair[] = {te_expr_value(a), te_expr_value(b)};
+        Arguments arguments = {.positional = pair, .positional_count = 2, .span = span};
+        bool known;
+        return te_math(script, call_of(op), &arguments, result, &known);
+    }
+    ExprKind kind = kind_of(op);
+    if (kind == EXPR_KIND_COUNT)
+        return script_error(script, span, "'%s' does not take expressions", ast_op_text(op));
+    if (kind == EXPR_DIV && !dtype_is_float(a->dtype) && !dtype_is_float(b->dtype))
+        return script_error(script, span, "'/' of integers does not say how to round; use //, te.floordiv or te.truncdiv");
+    made = op_binary(script->ctx, kind, a, b, span);
+    if (!made) {
+        script_note_calls(script);
+        return false;
+    }
+    *result = te_expr_value(made);
+    return true;
+}
+
+bool te_compare(Script *script, AstOp op, Value left, Value right, Span span, Value *result)
+{
+    if (te_is_expression(left) && te_is_expression(right) && (op == AST_OP_EQ || op == AST_OP_NE)) {
+        const Expr *a, *b;
+        if (!te_to_expr(script, left, span, &a) || !te_to_expr(script, right, span, &b))
+            return false;
+        if (expr_equal(a, b)) {
+            *result = (Value){.kind = VALUE_BOOL, .as.boolean = op == AST_OP_EQ};
+            return true;
+        }
+    }
+    return te_binary(script, op, left, right, span, result);
+}
+
+bool te_unary(Script *script, AstOp op, Value operand, Span span, Value *result)
+{
+    const Expr *expr;
+    if (te_tensor(operand) && op == AST_OP_NEGATIVE) {
+        Value function;
+        Arguments arguments = {.positional = &operand, .positional_count = 1, .span = span};
+        return topi_find(script, "topi", "negative", &function) && script_call_value(script, function, &arguments, result);
+    }
+    if (!te_to_expr(script, operand, span, &expr))
+        return false;
+    if (op == AST_OP_INVERT) {
+        Value value = te_expr_value(expr);
+        Arguments arguments = {.positional = &value, .positional_count = 1, .span = span};
+        bool known;
+        return te_math(script, "bitwise_not", &arguments, result, &known);
+    }
+    if (op == AST_OP_NEGATIVE)
+        expr = op_negate(script->ctx, expr, span);
+    if (expr)
+        *result = te_expr_value(expr);
+    return expr != NULL;
+}
+
+/* --- subscripts --- */
+
+static bool check_index(Script *script, const Expr *index, Span span)
+{
+    return dtype_is_integer(index->dtype) ||
+           script_error(script, span, "an index must be an integer, not %s", dtype_name(script->ctx, index->dtype));
+}
+
+bool te_index(Script *script, Value self, const Value *indices, int count, Span span, Value *result)
+{
+    const Object *slice = value_object(self, OBJECT_SLICE);
+    const Tensor *tensor = slice ? slice->as.slice.tensor : te_tensor(self);
+    int before = slice ? slice->as.slice.count : 0, total = before + count;
+    if (total > tensor->buffer->ndim)
+        return script_error(script, span, "'%s' has %d dimension%s, but %d %s given", tensor->buffer->name, tensor->buffer->ndim,
+                            tensor->buffer->ndim == 1 ? "" : "s", total, total == 1 ? "index is" : "indices are");
+    const Expr **all = ARENA_ARRAY(script->ctx->arena, const Expr *, total);
+    for (int i = 0; i < total; i++) {
+        if (i < before)
+            all[i] = slice->as.slice.indices[i];
+        else if (!te_to_expr(script, indices[i - before], span, &all[i]) || !check_index(script, all[i], span))
+            return false;
+    }
+    if (total == tensor->buffer->ndim)
+        *result = te_expr_value(expr_load(script->ctx, tensor->buffer, all, total, NULL, span));
+    else
+        *result = script_object(script, (Object){.kind = OBJECT_SLICE, .as.slice = {tensor, all, total}});
+    return true;
+}
+
+/* --- attributes --- */
+
+static Value text(Script *script, const char *words)
+{
+    return (Value){.kind = VALUE_STRING, .as.text = context_intern(script->ctx, words)};
+}
+
+static Value axis_list(Script *script, const Iter *const *axes, int count)
+{
+    Value list = script_list(script, NULL, 0, false);
+    list.as.list->items = ARENA_ARRAY(script->ctx->arena, Value, count);
+    list.as.list->count = count;
+    for (int i = 0; i < count; i++)
+        list.as.list->items[i] = script_object(script, (Object){.kind = OBJECT_AXIS, .as.axis = axes[i]});
+    return list;
+}
+
+static Value shape_value(Script *script, const Buffer *buffer)
+{
+    Value list = script_list(script, NULL, 0, true);
+    list.as.list->items = ARENA_ARRAY(script->ctx->arena, Value, buffer->ndim);
+    list.as.list->count = buffer->ndim;
+    for (int i = 0; i < buffer->ndim; i++)
+        list.as.list->items[i] = te_size_value(buffer->shape[i]);
+    return list;
+}
+
+static bool tensor_attribute(Script *script, const Tensor *tensor, Str name, Value *result)
+{
+    const Buffer *buffer = tensor->buffer;
+    if (!strcmp(name, "shape"))
+        *result = shape_value(script, buffer);
+    else if (!strcmp(name, "dtype"))
+        *result = text(script, dtype_name(script->ctx, buffer->dtype));
+    else if (!strcmp(name, "ndim") || !strcmp(name, "value_index"))
+        *result = (Value){.kind = VALUE_INT, .as.integer = *name == 'n' ? buffer->ndim : tensor->index};
+    else if (!strcmp(name, "name"))
+        *result = text(script, tensor->op->name);
+    else if (!strcmp(name, "op"))
+        *result = script_object(script, (Object){.kind = OBJECT_OPERATION, .as.operation = tensor->op});
+    else
+        return false;
+    return true;
+}
+
+static bool operation_attribute(Script *script, const Operation *op, Str name, Value *result)
+{
+    if (!strcmp(name, "name") || !strcmp(name, "tag"))
+        *result = text(script, *name == 'n' ? op->name : op->tag);
+    else if (!strcmp(name, "axis"))
+        *result = axis_list(script, op->axes, op->axis_count);
+    else if (!strcmp(name, "reduce_axis"))
+        *result = axis_list(script, op->reduction ? op->reduction->axes : NULL, op->reduction ? op->reduction->axis_count : 0);
+    else if (!strcmp(name, "attrs"))
+        *result = op->attr_values;
+    else if (!strcmp(name, "num_outputs"))
+        *result = (Value){.kind = VALUE_INT, .as.integer = op->result_count};
+    else if (!strcmp(name, "input_tensors")) {
+        TensorList inputs = te_inputs(script, op);
+        Value *items = ARENA_ARRAY(script->ctx->arena, Value, inputs.count);
+        for (int i = 0; i < inputs.count; i++)
+            items[i] = te_tensor_value(script, inputs.data[i]);
+        *result = script_list(script, items, inputs.count, false);
+    } else if (!strcmp(name, "body")) {
+        Value *items = ARENA_ARRAY(script->ctx->arena, Value, op->result_count);
+        for (int i = 0; i < op->result_count && op->bodies; i++)
+            items[i] = te_expr_value(op->bodies[i]);
+        *result = script_list(script, items, op->bodies ? op->result_count : 0, false);
+    } else
+        return false;
+    return true;
+}
+
+static bool axis_attribute(Script *script, const Iter *axis, Str name, Value *result)
+{
+    if (!strcmp(name, "var"))
+        *result = te_expr_value(expr_var(script->ctx, axis->var));
+    else if (!strcmp(name, "dom"))
+        *result = script_object(script, (Object){.kind = OBJECT_RANGE, .as.axis = axis});
+    else if (!strcmp(name, "name") || !strcmp(name, "dtype"))
+        *result = text(script, *name == 'n' ? axis->var->name : dtype_name(script->ctx, axis->var->dtype));
+    else
+        return false;
+    return true;
+}
+
+static bool expr_attribute(Script *script, const Expr *expr, Str name, Value *result)
+{
+    if (!strcmp(name, "dtype"))
+        *result = text(script, dtype_name(script->ctx, expr->dtype));
+    else if (!strcmp(name, "name") && expr->kind == EXPR_VAR)
+        *result = text(script, expr->value.var->name);
+    else if (!strcmp(name, "value") && expr->kind == EXPR_INT)
+        *result = (Value){.kind = VALUE_INT, .as.integer = expr->value.integer};
+    else if (!strcmp(name, "value") && expr->kind == EXPR_FLOAT)
+        *result = (Value){.kind = VALUE_FLOAT, .as.real = expr->value.literal};
+    else if (!strcmp(name, "args")) {
+        Value *items = ARENA_ARRAY(script->ctx->arena, Value, expr->arg_count);
+        for (int i = 0; i < expr->arg_count; i++)
+            items[i] = te_expr_value(expr->args[i]);
+        *result = script_list(script, items, expr->arg_count, false);
+    } else if ((!strcmp(name, "a") || !strcmp(name, "b")) && expr_is_binary(expr))
+        *result = te_expr_value(expr->args[*name - 'a']);
+    else
+        return false;
+    return true;
+}
+
+bool te_attribute(Script *script, Value self, Str name, Span span, Value *result, bool *found)
+{
+    const Object *object = self.kind == VALUE_SCRIPT ? self.as.script : NULL;
+    ObjectKind kind = object ? object->kind : OBJECT_SCHEDULE;
+    static const char *const methods[] = {"astype", "equal"};
+    (void)span;
+    *found = false;
+    if (self.kind == VALUE_EXPR)
+        *found = expr_attribute(script, self.as.expr, name, result);
+    else if (kind == OBJECT_TENSOR)
+        *found = tensor_attribute(script, object->as.tensor, name, result);
+    else if (kind == OBJECT_SLICE && !strcmp(name, "dtype"))
+        *found = tensor_attribute(script, object->as.slice.tensor, name, result);
+    else if (kind == OBJECT_OPERATION)
+        *found = operation_attribute(script, object->as.operation, name, result);
+    else if (kind == OBJECT_BUFFER)
+        *found = te_buffer_attribute(script, object, name, result);
+    else if (kind == OBJECT_AXIS)
+        *found = axis_attribute(script, object->as.axis, name, result);
+    else if (kind == OBJECT_RANGE && (!strcmp(name, "min") || !strcmp(name, "extent"))) {
+        *found = true;
+        *result = te_size_value(*name == 'm' ? object->as.axis->domain.min : object->as.axis->domain.extent);
+    }
+    bool has_methods = self.kind == VALUE_EXPR || kind == OBJECT_TENSOR || kind == OBJECT_SLICE || kind == OBJECT_AXIS;
+    for (size_t i = 0; !*found && has_methods && i < sizeof methods / sizeof *methods; i++) {
+        if (strcmp(methods[i], name))
+            continue;
+        *found = true;
+        const Object *value = script_object(script, (Object){.kind = OBJECT_VALUE, .as.value = self}).as.script;
+        *result = script_object(script, (Object){.kind = OBJECT_METHOD, .as.method = {value, name}});
+    }
+    if (kind == OBJECT_OPERATION && !*found && !strcmp(name, "output")) {
+        *found = true;
+        *result = script_object(script, (Object){.kind = OBJECT_METHOD, .as.method = {object, name}});
+    }
+    return true;
+}
+
+bool te_method(Script *script, const Object *self, Str name, const Arguments *arguments, Value *result)
+{
+    const Value *given;
+    if (self->kind == OBJECT_OPERATION) {
+        const Operation *op = self->as.operation;
+        if (!te_bind(script, name, arguments, "index", &given))
+            return false;
+        if (given->kind != VALUE_INT || given->as.integer < 0 || given->as.integer >= op->result_count)
+            return script_error(script, arguments->span, "the operation has %d results", op->result_count);
+        *result = te_tensor_value(script, op->results[given->as.integer]);
+        return true;
+    }
+    DType dtype;
+    const Expr *expr;
+    if (!strcmp(name, "equal"))
+        return te_bind(script, name, arguments, "other", &given) && te_binary(script, AST_OP_EQ, self->as.value, *given, arguments->span, result);
+    if (!te_bind(script, name, arguments, "dtype", &given) || !te_dtype(script, given, DTYPE_FLOAT32, &dtype))
+        return false;
+    if (te_tensor(self->as.value) && te_tensor(self->as.value)->buffer->ndim) {
+        Value pair[] = {self->as.value, *given}, function;
+        Arguments cast = {.positional = pair, .positional_count = 2, .span = arguments->span};
+        return topi_find(script, "topi", "cast", &function) && script_call_value(script, function, &cast, result);
+    }
+    if (!te_to_expr(script, self->as.value, arguments->span, &expr))
+        return false;
+    *result = te_expr_value(op_cast(script->ctx, dtype, expr));
+    return true;
+}
