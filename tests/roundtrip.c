@@ -9,6 +9,7 @@
 #include "ir/print.h"
 #include "ir/verify.h"
 #include "parser/parser.h"
+#include "script/script.h"
 #include "support/strbuf.h"
 
 static bool read_file(Context *ctx, const char *name, StrBuf *text)
@@ -65,9 +66,20 @@ static bool check_func(Context *ctx, const char *name, const Func *func)
     return check_module(ctx, name, &module, false);
 }
 
+/* The program that TEXT is, or computes when it is run; NULL after errors. */
+static const Module *read_program(Context *ctx, const char *name, const char *text, size_t length)
+{
+    const AstNode *file = parse_python(ctx, source_add(ctx->sources, name, text, length));
+    Module *module;
+    ScriptOptions options = {.out = stderr};
+    if (script_is_program(ctx, &file, 1))
+        return script_run_program(ctx, &file, 1, &options);
+    return elaborate(ctx, &file, 1, &module) ? module : NULL;
+}
+
 static bool check_text(Context *ctx, const char *name, const char *text, size_t length, bool verbose)
 {
-    const Module *module = parse_module_text(ctx, name, text, length);
+    const Module *module = read_program(ctx, name, text, length);
     if (!module)
         return complain(name, "cannot be read", NULL);
     bool good = check_module(ctx, name, module, verbose);
