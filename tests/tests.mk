@@ -21,6 +21,7 @@ SCRIPT_TESTS := \
   tests/vector-math \
   tests/vector-widths \
   tests/portfolio \
+  tests/layers \
   tests/benchmark \
   tests/running \
   tests/import-c \
