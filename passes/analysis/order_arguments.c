@@ -12,19 +12,6 @@ static bool meet_in_one_iteration(const Pair *pair)
     return true;
 }
 
-/* They lie in different statements of the outermost block: no loop is around both. */
-static bool lie_apart(const Access *a, const Access *b)
-{
-    return a->item >= 0 && b->item >= 0 && a->item != b->item;
-}
-
-/* A cheap argument that A does not come before B in the old program, or does in the new one, wherever both run. */
-static bool order_stays_apart(const Image *a, const Image *b)
-{
-    return lie_apart(a->old_access, b->old_access) && lie_apart(a->new_access, b->new_access) &&
-           (a->old_access->item > b->old_access->item || a->new_access->item < b->new_access->item);
-}
-
 /* Instances of one block that touch one element are the same instance: then no order among them can be lost. Cheap sufficient test: both
    accesses name the element by the same indices, among which every iterator of the instance stands alone. */
 static bool only_own_element(OrderCheck *check, const Access *a, const Access *b)
@@ -40,13 +27,6 @@ static bool only_own_element(OrderCheck *check, const Access *a, const Access *b
             return false;
     }
     return true;
-}
-
-/* Both run in the iterations in which they ran before, and in one iteration in the order in which they did. */
-static bool keep_order(const Image *a, const Image *b)
-{
-    return a->keeps_loops && b->keeps_loops &&
-           access_precedes(a->old_access, b->old_access) == access_precedes(a->new_access, b->new_access);
 }
 
 static bool collect_allocation(Visitor *visitor, const Stmt *stmt)
@@ -139,16 +119,6 @@ Answer ordered_by_commuting(const Goal *goal)
 {
     const Access *a = goal->order->a->old_access, *b = goal->order->b->old_access;
     return answer_if(order_commutes(goal->order->check, a, b) && !order_axes(goal->ctx, a).count);
-}
-
-Answer ordered_by_kept_loops(const Goal *goal)
-{
-    return answer_if(keep_order(goal->order->a, goal->order->b));
-}
-
-Answer ordered_by_statements(const Goal *goal)
-{
-    return answer_if(order_stays_apart(goal->order->a, goal->order->b));
 }
 
 Answer ordered_by_own_element(const Goal *goal)
