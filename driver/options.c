@@ -173,6 +173,12 @@ static bool read_ARGUMENT(OptionReader *reader, uint64_t *field, const char *tex
     *field |= argument < ARGUMENT_COUNT ? UINT64_C(1) << argument : 0;
     return argument < ARGUMENT_COUNT || usage(reader->ctx, "there is no argument '%s' in the portfolio", text);
 }
+static bool read_HELP(OptionReader *reader, const char **field, const char *text)
+{
+    bool known = !text || !strcmp(text, "schedule") || (!strncmp(text, "schedule=", 9) && text[9]);
+    *field = text ? text : "";
+    return known || usage(reader->ctx, "--help takes 'schedule' or 'schedule=NAME', not '%s'", text);
+}
 static bool read_CONTRACT(OptionReader *reader, bool *field, const char *text)
 {
     *field = !strcmp(text, "on") || !strcmp(text, "fast");

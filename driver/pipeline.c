@@ -4,6 +4,7 @@
 
 #include "driver/data.h"
 #include "driver/driver.h"
+#include "driver/reference.h"
 #include "ir/scalable.h"
 #include "ir/print.h"
 #include "passes/lower/lower.h"
@@ -171,6 +172,14 @@ static int finish(Driver *driver, int code)
     return code;
 }
 
+static int print_help(Driver *driver)
+{
+    const char *topic = driver->options.help, *name = strchr(topic, '=');
+    if (!topic[0])
+        options_help(driver->out);
+    return !topic[0] || reference_print(driver->ctx, driver->out, name ? name + 1 : NULL) ? EXIT_OK : EXIT_USAGE;
+}
+
 int driver_main(int argc, char **argv, FILE *out, FILE *err)
 {
     Driver *driver = tirc_context_new();
@@ -183,7 +192,7 @@ int driver_main(int argc, char **argv, FILE *out, FILE *err)
     if (!good || !options_consistent(driver->ctx, options))
         code = EXIT_USAGE;
     else if (options->help)
-        options_help(out);
+        code = print_help(driver);
     else if (options->version)
         fprintf(out, "tirc %s\n", TIRC_VERSION);
     else
