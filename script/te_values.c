@@ -185,9 +185,8 @@ bool te_unary(Script *script, AstOp op, Value operand, Span span, Value *result)
 {
     const Expr *expr;
     if (te_tensor(operand) && op == AST_OP_NEGATIVE) {
-        Value function;
-        Arguments arguments = {.positional = &operand, .positional_count = 1, .span = span};
-        return topi_find(script, "topi", "negative", &function) && script_call_value(script, function, &arguments, result);
+        Value minus_one = {.kind = VALUE_INT, .as.integer = -1};
+        return tensor_operator(script, AST_OP_MUL, operand, minus_one, span, result);
     }
     if (!te_to_expr(script, operand, span, &expr))
         return false;
