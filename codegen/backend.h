@@ -73,6 +73,8 @@ Str codegen_entry_symbol(Context *ctx, Str symbol);
 /* False after diagnostics when an exported function of MODULE (any stage) has a name that objects or headers cannot hold, that of another
    one, or a parameter that C has no type for. Backend.compile and header_text need a module that passes. */
 bool interface_check(Context *ctx, const Module *module);
+/* Tells which functions are exported under other names than their own; main always is. */
+void interface_warn(Context *ctx, const Module *module);
 
 /* The C header that declares the exported functions of MODULE (any stage), in ctx->arena. SOURCE: the same before it was scheduled, or
    NULL; it tells better which outputs are inputs too. HEADER_NAME (the output file, or NULL) gives the include guard. */

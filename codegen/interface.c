@@ -5,6 +5,7 @@
 
 #include "codegen/backend.h"
 #include "ir/signature.h"
+#include "support/warning.h"
 
 static bool refuse_symbol(Context *ctx, const Func *func, const char *symbol, const char *reason)
 {
@@ -63,4 +64,15 @@ bool interface_check(Context *ctx, const Module *module)
         map_set(ctx->arena, &symbols, symbol, (void *)func);
     }
     return ok;
+}
+
+void interface_warn(Context *ctx, const Module *module)
+{
+    for (int i = 0; i < module->func_count; i++) {
+        const Func *func = module->funcs[i];
+        const char *symbol = func_signature(ctx, func)->symbol;
+        if (!func->is_private && strcmp(func->name, "main") && !strcmp(symbol, context_internf(ctx, "tir_%s", func->name)))
+            diag_warning(ctx, WARNING_RENAMED_SYMBOL, func->name_span.file ? func->name_span : func->span,
+                         "'%s' is exported as '%s': C or the runtime owns the name '%s'", func->name, symbol, func->name);
+    }
 }

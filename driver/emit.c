@@ -134,6 +134,11 @@ static bool prepare_outputs(Driver *driver, OutputList *outputs)
     bool interface = compiled || emit & EMIT_BIT_HEADER || options->header;
     if (interface && !interface_check(driver->ctx, driver->program->module))
         return false;
+    int errors = diag_error_count(driver->ctx);
+    if (interface)
+        interface_warn(driver->ctx, driver->program->module);
+    if (diag_error_count(driver->ctx) > errors) /* -Werror */
+        return false;
     if (compiled && !emit_compiled(driver, compiled, outputs, &first_path))
         return false;
     if (emit & EMIT_BIT_TIR &&

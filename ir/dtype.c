@@ -62,6 +62,11 @@ bool dtype_parse(const char *text, DType *result)
     return false;
 }
 
+const char *dtype_lanes_text(Context *ctx, DType t)
+{
+    return dtype_is_scalable(t) ? context_internf(ctx, "T.vscale() * %d", t.lanes - LANES_SCALABLE) : context_internf(ctx, "%d", t.lanes);
+}
+
 const char *const *dtype_names(int *count)
 {
     static const char *const names[] = {"float32", "float64", "float16", "bfloat16", "int8",   "int16", "int32",  "int64",

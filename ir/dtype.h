@@ -63,6 +63,8 @@ static inline DType dtype_scalar(DType t)
 int dtype_bytes(DType t);
 /* "float32", "int8x4", "bool", "handle", "void": the spelling in programs. */
 const char *dtype_name(Context *ctx, DType t);
+/* How many lanes T has, as a program says it: "4", "T.vscale() * 4". */
+const char *dtype_lanes_text(Context *ctx, DType t);
 /* Reads such a spelling; false when it names no type that tirc knows. */
 bool dtype_parse(const char *text, DType *result);
 /* All known scalar type names, for suggestions; *COUNT of them. */

@@ -316,3 +316,9 @@ bool expr_uses_var(const Expr *e, const Var *var)
             return true;
     return false;
 }
+
+const char *expr_pure_way(const Expr *call)
+{
+    bool is_extern = call->kind == EXPR_CALL && (call->value.op == OP_CALL_EXTERN || call->value.op == OP_CALL_PACKED);
+    return is_extern ? "; T.call_pure_extern says that a function has none" : "";
+}

@@ -119,6 +119,8 @@ static inline bool expr_is_call(const Expr *e, Op op)
 {
     return e->kind == EXPR_CALL && e->value.op == op;
 }
+/* What can be said instead of CALL, which may have effects, where its function has none; "" when there is nothing. */
+const char *expr_pure_way(const Expr *call);
 /* E itself, not just a part of it, is a call that may do anything. */
 static inline bool expr_is_opaque_call(const Expr *e)
 {

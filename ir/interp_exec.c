@@ -176,8 +176,11 @@ static bool is_argument(const Run *run, const Memory *memory)
 static bool copies_undefined(Thread *thread, const ExecNode *node, int lane)
 {
     Element from, to;
-    const Access *source = &node->as.store.value->as.access;
-    return node->as.store.copies && thread->run->checks && access_locate(thread, source, lane, false, &from) &&
+    const EvalNode *load = node->as.store.value;
+    const Access *source = &load->as.access;
+    if (!node->as.store.copies || !thread->run->checks || (load->arg_count && !eval_integer(load->args[0], thread)))
+        return false; /* a lane that a mask leaves out reads nothing */
+    return access_locate(thread, source, lane, false, &from) &&
            !check_defined(thread, &from, source->buffer->bytes) && access_locate(thread, &node->as.store.access, lane, true, &to) &&
            !is_argument(thread->run, to.memory);
 }

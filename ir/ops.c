@@ -34,7 +34,7 @@ bool op_match_types(Context *ctx, const Expr **a, const Expr **b, Span span)
         return false;
     }
     if (ta.lanes != tb.lanes && ta.lanes != 1 && tb.lanes != 1) {
-        diag_error(ctx, span, "vectors of %d and %d lanes do not go together", ta.lanes, tb.lanes);
+        diag_error(ctx, span, "vectors of %s and %s lanes do not go together", dtype_lanes_text(ctx, ta), dtype_lanes_text(ctx, tb));
         return false;
     }
     DType common = dtype_with_lanes(promoted(dtype_scalar(ta), dtype_scalar(tb)), ta.lanes > tb.lanes ? ta.lanes : tb.lanes);

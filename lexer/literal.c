@@ -1,12 +1,14 @@
 /* Values of literal tokens; see scan.h. Floats are read by strtod in the C locale; what the replacement
    fields of f-strings hold is parsed later. */
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lexer/scan.h"
 #include "support/strbuf.h"
 #include "support/utf8.h"
+#include "support/warning.h"
 
 enum { TAB_WIDTH = 8 };
 
@@ -57,7 +59,10 @@ double scan_float(ScanState *scan, const char *text, int length)
     for (int i = 0; i < length; i++)
         if (text[i] != '_')
             digits[count++] = text[i];
-    return strtod(digits, NULL);
+    double value = strtod(digits, NULL);
+    if (isinf(value))
+        diag_warning(scan->ctx, WARNING_LITERAL_RANGE, scan_span(scan), "the number is too large for a float64 and stands for infinity");
+    return value;
 }
 
 /* --- strings --- */

@@ -34,8 +34,9 @@ static bool read_mask(Elab *elab, const Call *call, const Expr *const *indices, 
         ((*mask)->dtype.code == DT_BOOL || (dtype_is_integer((*mask)->dtype) && (*mask)->dtype.bits == 1)))
         return true;
     if (*mask)
-        diag_error(elab->ctx, call_arg(call, "predicate")->span, "the predicate must be bool with %d lane%s, not %s", lanes,
-                   lanes == 1 ? "" : "s", dtype_name(elab->ctx, (*mask)->dtype));
+        diag_error(elab->ctx, call_arg(call, "predicate")->span, "the predicate must be bool with %s lane%s, not %s",
+                   dtype_lanes_text(elab->ctx, dtype_with_lanes((*mask)->dtype, lanes)), lanes == 1 ? "" : "s",
+                   dtype_name(elab->ctx, (*mask)->dtype));
     return false;
 }
 

@@ -61,7 +61,8 @@ Value builtin_select(Elab *elab, const Call *call)
         return value_error();
     int lanes = x->dtype.lanes > condition->dtype.lanes ? x->dtype.lanes : condition->dtype.lanes;
     if (condition->dtype.lanes != 1 && lanes != condition->dtype.lanes) {
-        diag_error(elab->ctx, call->span, "the condition has %d lanes, the values %d", condition->dtype.lanes, x->dtype.lanes);
+        diag_error(elab->ctx, call->span, "the condition has %s lanes, the values %s",
+                   dtype_lanes_text(elab->ctx, condition->dtype), dtype_lanes_text(elab->ctx, x->dtype));
         return value_error();
     }
     x = op_cast(elab->ctx, dtype_with_lanes(x->dtype, lanes), x);

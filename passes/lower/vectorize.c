@@ -190,7 +190,7 @@ static void refuse_call(Context *ctx, const Stmt *loop, const Expr *call)
 {
     const char *name = call->arg_count && call->args[0]->kind == EXPR_STRING ? call->args[0]->value.text : op_info(call->value.op)->name;
     diag_error(ctx, call->span.file ? call->span : loop->span, "the call of '%s' cannot be vectorized, as it may have effects", name);
-    diag_note(ctx, loop->span, "loop '%s' is vectorized; T.call_pure_extern calls a function without effects", loop->as.loop.var->name);
+    diag_note(ctx, loop->span, "loop '%s' is vectorized%s", loop->as.loop.var->name, expr_pure_way(call));
 }
 
 /* True when the extent of the vectorized loop STMT allows vectors; else an error has been reported. */

@@ -225,9 +225,8 @@ static bool check_calls_once(Move *move, const Func *before)
                   answer_is_shown(dependence_loses_none(sch->ctx, before, schedule_func(sch), block))))
         return true;
     sched_refuse(sch,
-                 "block '%s' calls a function that may have effects, and below loop '%s' it may not run just as often as before; "
-                 "T.call_pure_extern says that a function has none",
-                 block->name, node_loop(move->loop)->var->name);
+                 "block '%s' calls a function that may have effects, and below loop '%s' it may not run just as often as before%s", block->name,
+                 node_loop(move->loop)->var->name, expr_pure_way(call));
     sched_note(sch, call->span, "the call is here");
     return false;
 }

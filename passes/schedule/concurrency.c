@@ -172,9 +172,9 @@ static bool check_no_effects(Schedule *sch, const TreeNode *node)
     if (!call)
         return true;
     sched_refuse(sch,
-                 "loop '%s' cannot be vectorized: it calls %s, which may have effects; T.call_pure_extern says that a function has none",
-                 node_loop(node)->var->name,
-                 call->arg_count && call->args[0]->kind == EXPR_STRING ? call->args[0]->value.text : op_info(call->value.op)->name);
+                 "loop '%s' cannot be vectorized: it calls %s, which may have effects%s", node_loop(node)->var->name,
+                 call->arg_count && call->args[0]->kind == EXPR_STRING ? call->args[0]->value.text : op_info(call->value.op)->name,
+                 expr_pure_way(call));
     sched_note(sch, call->span.file ? call->span : node->stmt->span, "the call is here");
     return false;
 }

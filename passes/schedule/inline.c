@@ -430,8 +430,7 @@ bool inline_check_no_effects(Schedule *sch, const TreeNode *node, const Expr *va
     const Expr *call = visitor.data;
     if (!call)
         return true;
-    sched_refuse(sch, "block '%s' calls a function that may have effects; T.call_pure_extern says that a function has none",
-                 node_block(node)->block->name);
+    sched_refuse(sch, "block '%s' calls a function that may have effects%s", node_block(node)->block->name, expr_pure_way(call));
     sched_note(sch, call->span, "the call is here");
     return false;
 }

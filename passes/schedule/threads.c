@@ -176,8 +176,8 @@ static bool check_calls_beside(Schedule *sch, const TreeNode *kernel, const Tree
         return true;
     refuse_bound(sch, scripted,
                  "a call of a function that may have effects stands beside loop '%s' in the kernel, and every thread of %s would make the "
-                 "call; T.call_pure_extern says that a function has none",
-                 loop->var->name, loop->thread);
+                 "call%s",
+                 loop->var->name, loop->thread, expr_pure_way(search.call));
     diag_note(sch->ctx, search.call->span, "the call is here");
     return false;
 }
