@@ -9,8 +9,8 @@ _tirc() {
     --emit) COMPREPLY=($(compgen -W "obj asm llvm-ir bc tir header" -- "$word")); return ;;
     --diagnostics) COMPREPLY=($(compgen -W "text json" -- "$word")); return ;;
     --show) COMPREPLY=($(compgen -W "steps diff" -- "$word")); return ;;
-    --print-after) COMPREPLY=($(compgen -W "target pragmas wrapping init bindings layouts place compact hoist match blocks bounds lanes flatten simplify peel scratch copies vectorize tiles unroll cleanup widen entry all" -- "$word")); return ;;
-    --start-after) COMPREPLY=($(compgen -W "target pragmas wrapping init bindings layouts place compact hoist match blocks bounds lanes flatten simplify peel scratch copies vectorize tiles unroll cleanup widen entry" -- "$word")); return ;;
+    --print-after) COMPREPLY=($(compgen -W "target pragmas wrapping init bindings layouts place compact hoist match blocks bounds lanes flatten simplify regroup peel scratch copies vectorize tiles unroll cleanup widen entry all" -- "$word")); return ;;
+    --start-after) COMPREPLY=($(compgen -W "target pragmas wrapping init bindings layouts place compact hoist match blocks bounds lanes flatten simplify regroup peel scratch copies vectorize tiles unroll cleanup widen entry" -- "$word")); return ;;
     --remarks) COMPREPLY=($(compgen -W "text json" -- "$word")); return ;;
     --explain) COMPREPLY=($(compgen -W "text json" -- "$word")); return ;;
     --fp-contract) COMPREPLY=($(compgen -W "on off" -- "$word")); return ;;

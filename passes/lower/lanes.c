@@ -12,7 +12,7 @@
 #include "ir/linear_sum.h"
 #include "ir/print.h"
 #include "passes/lower/effects.h"
-#include "passes/lower/state.h"
+#include "passes/lower/lanes.h"
 #include "support/warning.h"
 
 /* An index as step * lane + sum of coefficient * inner loop + symbols + constant. */
@@ -304,13 +304,24 @@ typedef struct {
     Analyzer *an;
 } LanesPass;
 
+static const Access *conflict_in(LaneCheck *check)
+{
+    Visitor visitor = {.expr = collect_from_expr, .stmt = collect_from_stmt, .leave_stmt = leave_loop, .data = check};
+    visit_stmt(&visitor, check->loop->body);
+    find_lane_indices(check);
+    return find_conflict(check);
+}
+
+bool lanes_are_independent(Context *ctx, Analyzer *an, const Map *roots, const Stmt *loop)
+{
+    LaneCheck check = {.ctx = ctx, .loop = &loop->as.loop, .an = an, .roots = roots};
+    return !conflict_in(&check);
+}
+
 static const Stmt *check_loop(Context *ctx, const LanesPass *pass, const Stmt *stmt)
 {
     LaneCheck check = {.ctx = ctx, .loop = &stmt->as.loop, .an = pass->an, .roots = &pass->roots};
-    Visitor visitor = {.expr = collect_from_expr, .stmt = collect_from_stmt, .leave_stmt = leave_loop, .data = &check};
-    visit_stmt(&visitor, stmt->as.loop.body);
-    find_lane_indices(&check);
-    const Access *conflict = find_conflict(&check);
+    const Access *conflict = conflict_in(&check);
     if (!conflict)
         return stmt;
     const Expr *element = expr_load(ctx, (Buffer *)conflict->buffer, conflict->indices, conflict->buffer->ndim, NULL, span_none());
