@@ -52,15 +52,25 @@ static int start(const char *program, char *const *words, const Streams *streams
     return error;
 }
 
+/* The language of a text. extern "C" is what C++ needs for a name that others call, and C does not have. */
+static const char *language(const ClangRun *run)
+{
+    return strstr(run->source, "extern \"C\"") ? "c++" : "c";
+}
+
 /* The words of the command behind its name. */
 static char *const *command_words(Arena *arena, const ClangRun *run)
 {
-    static const char *const fixed[] = {"clang", "-x", "c", "-S", "-emit-llvm", "-fno-color-diagnostics"};
+    static const char *const fixed[] = {"clang", "-S", "-emit-llvm", "-fno-color-diagnostics"};
     VEC(char *) words = {0};
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         vec_push(arena, &words, (char *)fixed[i]);
     for (int i = 0; i < run->option_count; i++)
         vec_push(arena, &words, (char *)run->options[i]);
+    if (run->is_text) {
+        vec_push(arena, &words, (char *)"-x");
+        vec_push(arena, &words, (char *)language(run));
+    }
     vec_push(arena, &words, (char *)"-o");
     vec_push(arena, &words, (char *)"-");
     vec_push(arena, &words, run->is_text ? (char *)"-" : arena_printf(arena, "%s%s", *run->source == '-' ? "./" : "", run->source));

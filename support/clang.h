@@ -10,7 +10,7 @@ typedef struct {
     const char *program;        /* the command; NULL: clang-19, else clang, of PATH */
     const char *const *options; /* words between the command and the input */
     int option_count;
-    const char *source;         /* the text, where it is_text; else the path of a file */
+    const char *source;         /* the text, where it is_text: C, or C++ where it says extern "C"; else the path of a file */
     bool is_text;
 } ClangRun;
 
