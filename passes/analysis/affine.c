@@ -459,9 +459,12 @@ void affine_assume_range(AffineSpace *space, const AffineEnv *env, int dim, Rang
         restrict_to(space, isl_pw_aff_lt_set(dimension(space, dim), isl_pw_aff_add(min, extent)));
         return;
     }
+    bool least = min && range.extent->kind == EXPR_MIN; /* below the lesser of two is below each */
+    for (int i = 0; i < 2 && least; i++)
+        affine_assume_range(space, env, dim, (Range){range.min, range.extent->args[i]});
     isl_pw_aff_free(min);
     isl_pw_aff_free(extent);
-    space->approximate = true;
+    space->approximate |= !least;
 }
 
 void affine_assume_dims(AffineSpace *space, ExprKind kind, int a, int b)

@@ -38,6 +38,21 @@ static void leave_out_unit_loops(Context *ctx, IterMapQuery *query)
         query->predicate = analyzer_simplify(analyzer_new(ctx), subst_expr(ctx, &values, query->predicate));
 }
 
+/* The map of QUERY; the reason in RESULT->error when it has none, or leaves out values. */
+static bool detect_without_gaps(Context *ctx, const IterMapQuery *query, IterMapResult *result)
+{
+    if (!iter_map_detect_mixed(analyzer_new(ctx), query, result))
+        return false;
+    for (int i = 0; i < result->count; i++) {
+        const Expr *scale = result->sums[i]->count ? result->sums[i]->args[0].scale : NULL;
+        if (scale && !expr_is_int(scale, 1) && !expr_is_int(scale, -1)) {
+            result->error = arena_printf(ctx->arena, "%s leaves gaps between its values", print_expr(ctx, query->bindings[i]));
+            return false;
+        }
+    }
+    return true;
+}
+
 /* The map of BLOCK's axes over the loops below TOP; the reason in RESULT->error when it has none. With PREDICATED the block's predicate
    must leave a box; without, the map must be one to one where the predicate is left aside. */
 static bool detect_bindings(Schedule *sch, const TreeNode *node, const TreeNode *top, bool predicated, IterMapResult *result)
@@ -61,16 +76,7 @@ static bool detect_bindings(Schedule *sch, const TreeNode *node, const TreeNode 
         .simplify_trivial = true,
     };
     leave_out_unit_loops(sch->ctx, &query);
-    if (!iter_map_detect_mixed(analyzer_new(sch->ctx), &query, result))
-        return false;
-    for (int i = 0; i < result->count; i++) {
-        const Expr *scale = result->sums[i]->count ? result->sums[i]->args[0].scale : NULL;
-        if (scale && !expr_is_int(scale, 1) && !expr_is_int(scale, -1)) {
-            result->error = arena_printf(sch->ctx->arena, "%s leaves gaps between its values", print_expr(sch->ctx, block->bindings[i]));
-            return false;
-        }
-    }
-    return true;
+    return detect_without_gaps(sch->ctx, &query, result);
 }
 
 bool block_is_affine(Schedule *sch, const TreeNode *block, const TreeNode *top)
@@ -79,21 +85,44 @@ bool block_is_affine(Schedule *sch, const TreeNode *block, const TreeNode *top)
     return detect_bindings(sch, block, top, true, &map) || detect_bindings(sch, block, top, false, &map);
 }
 
+static bool is_bound_by_any(const VarRange *loop, const VarRange *loops, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (expr_uses_var(loop->range.min, loops[i].var) || expr_uses_var(loop->range.extent, loops[i].var))
+            return true;
+    return false;
+}
+
+bool block_points_fill_box(Schedule *sch, const TreeNode *node, const TreeNode *top)
+{
+    const BlockStmt *block = node_block(node);
+    int count, used = 0;
+    const TreeNode **around = schedule_loops_around(sch, node, &count);
+    VarRange *loops = loops_ranges(sch, around, count), *point_loops = ARENA_ARRAY(sch->ctx->arena, VarRange, count);
+    const Expr **bindings = ARENA_ARRAY(sch->ctx->arena, const Expr *, block->iter_count);
+    IterMapResult map;
+    IterMapQuery query = {.bindings = bindings, .iters = point_loops, .level = ITER_MAP_BIJECTIVE, .simplify_trivial = true};
+    for (int i = 0; i < block->iter_count; i++)
+        if (block->iters[i].kind != ITER_REDUCE)
+            bindings[query.binding_count++] = block->bindings[i];
+    for (int l = 0; l < count; l++) {
+        if ((top && !schedule_is_under(sch, around[l], top)) || !block_binds_axis(block, true, loops[l].var))
+            continue;
+        if (is_bound_by_any(&loops[l], loops, count))
+            return false;
+        point_loops[used++] = loops[l];
+    }
+    query.iter_count = used;
+    leave_out_unit_loops(sch->ctx, &query);
+    return !query.iter_count || detect_without_gaps(sch->ctx, &query, &map);
+}
+
 static bool refuse_not_affine(Schedule *sch, const TreeNode *block, const IterMapResult *map)
 {
     sched_refuse_node(sch, block, "the bindings of block '%s' must be affine in the loops around it and cover a box: %s",
                  node_block(block)->block->name, map->error ? map->error : "they are not");
     note_block(sch, block);
     return false;
-}
-
-bool check_block_is_affine(Schedule *sch, const TreeNode *block, const TreeNode *top)
-{
-    IterMapResult map;
-    if (block_is_affine(sch, block, NULL) || (top && block_is_affine(sch, block, top)))
-        return true;
-    detect_bindings(sch, block, NULL, true, &map);
-    return refuse_not_affine(sch, block, &map);
 }
 
 /* CONDITION is about spatial points alone, of which it says whether they run, or about the reduction alone, which it makes shorter or
@@ -119,6 +148,16 @@ static bool conditions_are_separate(Schedule *sch, const TreeNode *node)
         if (!condition_is_separate(sch, node, conditions.data[i]))
             return false;
     return true;
+}
+
+bool check_block_is_affine(Schedule *sch, const TreeNode *block, const TreeNode *top)
+{
+    IterMapResult map;
+    if (block_is_affine(sch, block, NULL) || (top && block_is_affine(sch, block, top)) ||
+        (block_points_fill_box(sch, block, top) && conditions_are_separate(sch, block)))
+        return true;
+    detect_bindings(sch, block, NULL, true, &map);
+    return refuse_not_affine(sch, block, &map);
 }
 
 bool block_writes_scratch(Schedule *sch, const TreeNode *node)
@@ -368,6 +407,13 @@ bool check_inner_reduces_in_scope(Schedule *sch, const TreeNode *node)
     return true;
 }
 
+/* What is asked of every reduction, whatever its domain. */
+static bool check_reduction_form(Schedule *sch, const TreeNode *node, const TreeNode *top)
+{
+    return check_block_axes(sch, node, top) && check_block_is_only_writer(sch, node) && check_outputs_not_reduced(sch, node) &&
+           check_reduces_over_loops(sch, node) && check_reduces_in_scope(sch, node);
+}
+
 static bool check_reduction(Schedule *sch, const TreeNode *node, const TreeNode *top, bool intermediate)
 {
     if (!node_block(node)->init) {
@@ -375,13 +421,18 @@ static bool check_reduction(Schedule *sch, const TreeNode *node, const TreeNode 
         note_block(sch, node);
         return false;
     }
-    return check_reduction_domain(sch, node, intermediate) && check_block_axes(sch, node, top) && check_block_is_only_writer(sch, node) &&
-           check_outputs_not_reduced(sch, node) && check_reduces_over_loops(sch, node) && check_reduces_in_scope(sch, node);
+    return check_reduction_domain(sch, node, intermediate) && check_reduction_form(sch, node, top);
 }
 
 bool check_reduction_block(Schedule *sch, const TreeNode *node, const TreeNode *top)
 {
     return check_reduction(sch, node, top, block_writes_scratch(sch, node));
+}
+
+bool check_decomposable_block(Schedule *sch, const TreeNode *node, const TreeNode *top)
+{
+    bool filled = node_block(node)->init && block_points_fill_box(sch, node, NULL);
+    return filled ? check_reduction_form(sch, node, top) : check_reduction_block(sch, node, top);
 }
 
 bool check_intermediate_reduction_block(Schedule *sch, const TreeNode *node)

@@ -8,7 +8,11 @@
    the scope: up to the scope), that reach under its predicate a box of axis values, or reach each value of a box once when the predicate is
    left aside. */
 bool block_is_affine(Schedule *sch, const TreeNode *block, const TreeNode *top);
-/* The same over all loops of the scope or, where that cannot be shown, over those below TOP. */
+/* The axes of BLOCK that tell points apart map the loops below TOP (NULL: all of the scope) that they use one to one onto a box, other loops
+   only reduce, over ranges that may differ from point to point. So but for conditions the points are the same whatever is reduced over. */
+bool block_points_fill_box(Schedule *sch, const TreeNode *block, const TreeNode *top);
+/* The bindings are affine over all loops of the scope or over those below TOP; or the points fill a box below TOP, and each condition is about
+   points or about the reduction alone. */
 bool check_block_is_affine(Schedule *sch, const TreeNode *block, const TreeNode *top);
 /* BLOCK has only spatial and reduce axes. With a loop TOP, an axis that no loop from TOP inwards moves may be of any kind. */
 bool check_block_axes(Schedule *sch, const TreeNode *block, const TreeNode *top);
@@ -32,7 +36,9 @@ bool block_writes_scratch(Schedule *sch, const TreeNode *block);
    (but for scratch), is the only writer of its outputs, and no reduce axis indexes them. Axes of other kinds may be those that only loops
    outside of TOP move; NULL: none. */
 bool check_reduction_block(Schedule *sch, const TreeNode *block, const TreeNode *top);
-/* The same for a block whose outputs only other blocks of the scope read: the predicate may leave some spatial points without any update. */
+/* The same, or the points fill a box, whatever each of them reduces over. */
+bool check_decomposable_block(Schedule *sch, const TreeNode *block, const TreeNode *top);
+/* The same as check_reduction_block for a block whose outputs only other blocks of the scope read: the predicate may leave some spatial points without any update. */
 bool check_intermediate_reduction_block(Schedule *sch, const TreeNode *block);
 
 /* The init of BLOCK, where it has one, could leave it: it uses no buffer that the block itself allocates or matches. */

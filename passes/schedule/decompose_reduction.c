@@ -69,7 +69,9 @@ static bool check_outer_loops(Schedule *sch, const Decomposition *step)
 {
     const BlockStmt *block = node_block(step->block);
     for (int i = 0; i < step->outer_count; i++) {
-        if (!block_binds_axis(block, false, node_loop(step->outer[i])->var))
+        const Var *var = node_loop(step->outer[i])->var;
+        bool tells_points = block_binds_axis(block, true, (Var *)var) && block_points_fill_box(sch, step->block, NULL);
+        if (!block_binds_axis(block, false, (Var *)var) || tells_points)
             continue;
         sched_refuse(
             sch,
@@ -376,7 +378,7 @@ bool primitive_decompose_reduction(Schedule *sch, const Value *args, Value *resu
 {
     Decomposition step = {.block = schedule_block(sch, args[0].as.block), .target = schedule_loop(sch, args[1].as.loop)};
     if (!step.block || !step.target || !check_block_has_scope(sch, step.block) || !find_loops(sch, &step) ||
-        !check_reduction_block(sch, step.block, step.target) || !check_outer_loops(sch, &step) || !check_inner_loops(sch, &step) ||
+        !check_decomposable_block(sch, step.block, step.target) || !check_outer_loops(sch, &step) || !check_inner_loops(sch, &step) ||
         !check_nothing_between(sch, &step))
         return false;
     choose_loops(&step);

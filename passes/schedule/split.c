@@ -9,8 +9,9 @@
    A loop that starts elsewhere than at 0 has its start added to the value: range(4, 104) gives vi = i_0 * 16 + i_1 + 4 under the same guard.
 
    The iterations keep their order, so the step needs no dependence analysis: what must hold is that the iterations beyond the old extent
-   are guarded, that the guard leaves no init out, and that no index of the new loops overflows. The new loops are serial, whatever kind the
-   old one was. */
+   are guarded, and that no index of the new loops overflows. Where a guard would leave out the init of a point over which a ragged loop
+   reduces nothing, as range(i) at i = 0, the new loops end where the old one did: range(T.min(16, i - i_0 * 16)). The new loops are serial,
+   whatever kind the old one was. */
 #include "ir/print.h"
 #include "ir/walk.h"
 #include "passes/schedule/loops.h"
@@ -181,7 +182,7 @@ static bool check_unit_loop_unconditional(Schedule *sch, const Split *split)
 
 /* An init runs also for a point over which the loop reduces nothing, since its extent is 0 there. A guard that speaks of the point would
    keep that init from running. */
-static bool check_guard_keeps_inits(Schedule *sch, const Split *split)
+static bool guard_keeps_inits(Schedule *sch, const Split *split)
 {
     const Expr *extent = split->loop->extent;
     for (int i = schedule_node_index(sch, split->node); i < split->node->end; i++) {
@@ -189,17 +190,30 @@ static bool check_guard_keeps_inits(Schedule *sch, const Split *split)
         if (node->stmt->kind != STMT_BLOCK || !node_block(node)->init || !extent_speaks_of_points(sch, split->node, node, extent))
             continue;
         bool outermost = schedule_scope(sch, node) == schedule_scope(sch, split->node);
-        if ((outermost && !block_only_reduces_over(node_block(node), split->loop->var)) ||
-            analyzer_prove_at_least(loops_context(sch, split->node), extent, 1))
-            continue;
-        sched_refuse(sch,
-                     "loop '%s' may have no iteration for some point of block '%s'; the guard %s < %s would keep the init of that point from "
-                     "running; decompose_reduction takes it off",
-                     split->loop->var->name, node_block(node)->block->name, split->loop->var->name, print_expr(sch->ctx, extent));
-        sched_note(sch, node->stmt->span, "block '%s' is here", node_block(node)->block->name);
-        return false;
+        if (!(outermost && !block_only_reduces_over(node_block(node), split->loop->var)) &&
+            !analyzer_prove_at_least(loops_context(sch, split->node), extent, 1))
+            return false;
     }
     return true;
+}
+
+/* Ends each of the new loops, over VARS, where the old extent ends, so that no guard is needed:
+
+     for k in range(i)     ->     for k_0 in range((i + 3) // 4):
+                                      for k_1 in range(T.min(4, i - k_0 * 4)) */
+static void clip_factors(Context *ctx, Split *split, Var *const *vars)
+{
+    Analyzer *an = analyzer_new(ctx);
+    const Expr *rest = split->loop->extent, *one = expr_int(ctx, split->loop->var->dtype, 1);
+    for (int i = 0; i < split->count; i++) {
+        const Expr *inner = one;
+        for (int j = i + 1; j < split->count; j++)
+            inner = op_mul(ctx, inner, split->factors[j]);
+        const Expr *needed = op_floordiv(ctx, op_sub(ctx, op_add(ctx, rest, inner), one), inner);
+        rest = op_sub(ctx, rest, op_mul(ctx, expr_var(ctx, vars[i]), inner));
+        if (i != split->inferred || i > 0)
+            split->factors[i] = analyzer_simplify(an, op_min(ctx, split->factors[i], op_cast(ctx, split->factors[i]->dtype, needed)));
+    }
 }
 
 static const Stmt *build_split(Schedule *sch, const Split *split, Var *const *vars, const Expr *value, const Expr *guard)
@@ -232,8 +246,11 @@ bool primitive_split(Schedule *sch, const Value *args, Value *result)
     const Expr *guard = op_compare(sch->ctx, EXPR_LT, value, split.loop->extent);
     if (disable_predication || !needs_guard(sch->ctx, &split, vars, guard))
         guard = NULL;
-    if (guard && (!check_loop_is_guardable(sch, split.node) || !check_unit_loop_unconditional(sch, &split) ||
-                  !check_guard_keeps_inits(sch, &split)))
+    if (guard && !guard_keeps_inits(sch, &split)) {
+        clip_factors(sch->ctx, &split, vars);
+        guard = NULL;
+    }
+    if (guard && (!check_loop_is_guardable(sch, split.node) || !check_unit_loop_unconditional(sch, &split)))
         return false;
 
     int outer_count;
