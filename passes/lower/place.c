@@ -241,11 +241,97 @@ static bool find_alignments(Visitor *visitor, const Stmt *stmt)
     return true;
 }
 
-static Attrs find_dim_align(Context *ctx, const Stmt *scope, const Buffer *buffer)
+/* --- The parts of a scope --- */
+/* A block is a sequence of parts, often many, while each of its buffers is used in a few: only these are looked at. */
+typedef VEC(int) PartList;
+
+typedef struct {
+    Context *ctx;
+    const Stmt *head; /* the block, without a body */
+    const Stmt **parts;
+    int count;
+    Map users; /* const Var *, of the data of a buffer -> PartList *: the parts that name it */
+} Scope;
+
+typedef struct {
+    Scope *scope;
+    int part;
+} UserFinder;
+
+static void add_user(UserFinder *finder, const Var *data)
 {
+    Arena *arena = finder->scope->ctx->arena;
+    PartList *list = map_get(&finder->scope->users, data);
+    if (!list) {
+        list = ARENA_ARRAY(arena, PartList, 1);
+        map_set(arena, &finder->scope->users, data, list);
+    }
+    if (!list->count || vec_last(list) != finder->part)
+        vec_push(arena, list, finder->part);
+}
+
+static bool find_users_in_expr(Visitor *visitor, const Expr *expr)
+{
+    if (expr->kind == EXPR_VAR)
+        add_user(visitor->data, expr->value.var);
+    if (expr->kind == EXPR_LOAD)
+        add_user(visitor->data, expr->value.buffer->data);
+    return true;
+}
+
+static void add_region_users(UserFinder *finder, const Region *regions, int count)
+{
+    for (int i = 0; i < count; i++)
+        add_user(finder, regions[i].buffer->data);
+}
+
+static bool find_users_in_stmt(Visitor *visitor, const Stmt *stmt)
+{
+    UserFinder *finder = visitor->data;
+    if (stmt->kind == STMT_STORE)
+        add_user(finder, stmt->as.store.buffer->data);
+    if (stmt->kind == STMT_DECL_BUFFER)
+        add_user(finder, stmt->as.declare.buffer->data);
+    if (stmt->kind != STMT_BLOCK)
+        return true;
+    for (int i = 0; i < stmt->as.block.match_count; i++)
+        add_user(finder, stmt->as.block.matches[i].source.buffer->data);
+    add_region_users(finder, stmt->as.block.reads, stmt->as.block.read_count);
+    add_region_users(finder, stmt->as.block.writes, stmt->as.block.write_count);
+    return true;
+}
+
+/* BLOCK, which allocates nothing any more, taken apart. */
+static Scope scope_open(Context *ctx, const Stmt *block)
+{
+    const Stmt *body = stmt_body(block);
+    bool is_seq = body->kind == STMT_SEQ;
+    Scope scope = {.ctx = ctx, .head = stmt_with_body(ctx, block, stmt_empty(ctx)), .count = is_seq ? body->as.seq.count : 1};
+    scope.parts = ARENA_ARRAY(ctx->arena, const Stmt *, scope.count);
+    for (int i = 0; i < scope.count; i++) {
+        UserFinder finder = {&scope, i};
+        Visitor visitor = {.expr = find_users_in_expr, .stmt = find_users_in_stmt, .data = &finder};
+        scope.parts[i] = is_seq ? body->as.seq.items[i] : body;
+        visit_stmt(&visitor, scope.parts[i]);
+    }
+    return scope;
+}
+
+static PartList users_of(const Scope *scope, const Buffer *buffer)
+{
+    const PartList *list = map_get(&scope->users, buffer->data);
+    return list ? *list : (PartList){0};
+}
+
+static Attrs find_dim_align(const Scope *scope, const Buffer *buffer)
+{
+    Context *ctx = scope->ctx;
     AlignFinder finder = {.ctx = ctx, .buffer = buffer};
     Visitor visitor = {.stmt = find_alignments, .data = &finder};
-    visit_stmt(&visitor, scope);
+    PartList users = users_of(scope, buffer);
+    visit_stmt(&visitor, scope->head);
+    for (int i = 0; i < users.count; i++)
+        visit_stmt(&visitor, scope->parts[users.data[i]]);
     if (!finder.rows.count)
         return (Attrs){0};
     AttrValue list = {.kind = ATTR_LIST, .items = finder.rows.data, .count = finder.rows.count};
@@ -253,26 +339,86 @@ static Attrs find_dim_align(Context *ctx, const Stmt *scope, const Buffer *buffe
 }
 
 /* --- The pass --- */
-/* SCOPE with BUFFER, which nothing allocates yet, allocated at its place. */
-static const Stmt *place_buffer(Placer *placer, const Stmt *scope, Buffer *buffer)
+/* An allocation that stands in no loop. */
+typedef struct {
+    Buffer *buffer;
+    Attrs alignments;
+} Allocation;
+typedef VEC(Allocation) AllocationList; /* innermost first */
+
+/* The path from the block to the uses of BUFFER, which the parts that do not use it no longer name. *PART: the only one that does, or
+   -1. */
+static Path path_in_scope(Scope *scope, const Buffer *buffer, int *part)
 {
-    Context *ctx = placer->ctx;
+    Context *ctx = scope->ctx;
     Rewriter rewriter = {.ctx = ctx, .expr = keep_expr, .stmt = forget_unused, .data = (void *)buffer};
-    scope = rewrite_stmt(&rewriter, scope);
-    Path path = path_to_uses(ctx, scope, buffer);
-    Attrs alignments = find_dim_align(ctx, scope, buffer);
-    int loop = choose_loop(placer, &path, buffer);
-    /* without a loop: inside the block that allocates it, unless a view of that block needs it */
-    bool needed_outside = path.count == 1 && stmt_uses_buffer(scope, buffer);
-    int holder = loop >= 0 ? loop : scope->kind == STMT_BLOCK && !needed_outside ? 0 : -1;
-    const Stmt *inner = holder < 0 ? scope : stmt_body(path.data[holder]);
-    const Stmt *result = stmt_allocate_buffer(ctx, buffer, alignments, inner, buffer->span);
-    for (int i = holder; i >= 0; i--) {
-        result = i == holder ? stmt_with_body(ctx, path.data[i], result) : replace_part(ctx, path.data[i], path.data[i + 1], result);
+    PartList users = users_of(scope, buffer);
+    Path path = {0};
+    int used = 0;
+    vec_push(ctx->arena, &path, scope->head);
+    for (int i = 0; i < users.count; i++) {
+        const Stmt **user = &scope->parts[users.data[i]];
+        *user = rewrite_stmt(&rewriter, *user);
+        if (!stmt_uses_buffer(*user, buffer))
+            continue;
+        *part = users.data[i];
+        used++;
+    }
+    if (used != 1 || stmt_uses_buffer(scope->head, buffer))
+        *part = -1;
+    Path inner = *part >= 0 ? path_to_uses(ctx, scope->parts[*part], buffer) : (Path){0};
+    for (int i = 0; i < inner.count; i++)
+        vec_push(ctx->arena, &path, inner.data[i]);
+    return path;
+}
+
+/* Allocates BUFFER in the loop PATH[LOOP] of a part; the part with it. */
+static const Stmt *place_in_loop(Context *ctx, const Path *path, int loop, Buffer *buffer, Attrs alignments)
+{
+    const Stmt *result = stmt_allocate_buffer(ctx, buffer, alignments, stmt_body(path->data[loop]), buffer->span);
+    for (int i = loop; i > 0; i--) {
+        result = i == loop ? stmt_with_body(ctx, path->data[i], result) : replace_part(ctx, path->data[i], path->data[i + 1], result);
         if (result->kind == STMT_BLOCK)
             result = forget_in_block(ctx, result, buffer);
     }
     return result;
+}
+
+/* Without a loop, a buffer goes inside the block that allocates it, unless a view of that block needs it. Then those before it go outside,
+   too. */
+static void place_buffer(Placer *placer, Scope *scope, Buffer *buffer, AllocationList *inside, AllocationList *outside)
+{
+    Context *ctx = placer->ctx;
+    int part = -1;
+    Path path = path_in_scope(scope, buffer, &part);
+    Attrs alignments = find_dim_align(scope, buffer);
+    int loop = choose_loop(placer, &path, buffer);
+    bool is_outside = loop < 0 && (outside->count || stmt_uses_buffer(scope->head, buffer));
+    if (!is_outside)
+        scope->head = forget_in_block(ctx, scope->head, buffer);
+    if (loop >= 0)
+        scope->parts[part] = place_in_loop(ctx, &path, loop, buffer, alignments);
+    else
+        vec_push(ctx->arena, is_outside ? outside : inside, ((Allocation){buffer, alignments}));
+}
+
+static const Stmt *allocate_around(Context *ctx, const AllocationList *list, const Stmt *body)
+{
+    for (int i = 0; i < list->count; i++)
+        body = stmt_allocate_buffer(ctx, list->data[i].buffer, list->data[i].alignments, body, list->data[i].buffer->span);
+    return body;
+}
+
+/* BLOCK with its COUNT buffers, which nothing allocates yet, allocated at their places. */
+static const Stmt *place_buffers(Placer *placer, const Stmt *block, Buffer **buffers, int count)
+{
+    Context *ctx = placer->ctx;
+    Scope scope = scope_open(ctx, block);
+    AllocationList inside = {0}, outside = {0};
+    for (int i = count - 1; i >= 0; i--)
+        place_buffer(placer, &scope, buffers[i], &inside, &outside);
+    const Stmt *body = allocate_around(ctx, &inside, stmt_seq(ctx, scope.parts, scope.count));
+    return allocate_around(ctx, &outside, stmt_with_body(ctx, scope.head, body));
 }
 
 static Attrs without_buffers(Context *ctx, Attrs attrs)
@@ -307,10 +453,7 @@ static const Stmt *place_in_stmt(Rewriter *rewriter, const Stmt *stmt)
         return result;
     BlockStmt block = result->as.block;
     block.alloc_count = 0;
-    const Stmt *scope = stmt_block(rewriter->ctx, block, result->span);
-    for (int i = result->as.block.alloc_count - 1; i >= 0; i--)
-        scope = place_buffer(placer, scope, result->as.block.allocs[i]);
-    return scope;
+    return place_buffers(placer, stmt_block(rewriter->ctx, block, result->span), result->as.block.allocs, result->as.block.alloc_count);
 }
 
 const Func *lower_place(LowerState *state, const Func *func)
