@@ -1,18 +1,25 @@
 /* The default launcher of parallel loops, on OpenMP. A member of the archive by itself, so that a program that brings its own needs no
    OpenMP. */
 #include <omp.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <unistd.h>
 
 #include "tirc_rt.h"
 
-/* A child of fork has none of the threads that the parent had, and OpenMP would wait for them. PROCESS: the one that ran a loop first. */
-static bool lost_threads(void)
+/* A child of fork has none of the threads that the parent had, and OpenMP would wait for them. A handler notes it, so that no loop asks
+   the system which process it is in. */
+static atomic_bool lost_threads;
+static pthread_once_t watched = PTHREAD_ONCE_INIT;
+
+static void note_fork(void)
 {
-    static atomic_int process;
-    int self = (int)getpid(), owner = 0;
-    return !atomic_compare_exchange_strong(&process, &owner, self) && owner != self;
+    atomic_store_explicit(&lost_threads, true, memory_order_relaxed);
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, note_fork);
 }
 
 /* One contiguous part for each thread, as even as possible. Sizes are unsigned: a range may be longer than INT64_MAX. */
@@ -21,8 +28,9 @@ int tirc_launch_default(int64_t begin, int64_t end, tirc_loop_body body, void *c
     uint64_t total = (uint64_t)end - (uint64_t)begin;
     uint64_t most = (uint64_t)omp_get_max_threads();
     int wanted = (int)(total < most ? total : most);
-    if (wanted <= 1 || lost_threads() || omp_get_active_level() >= omp_get_max_active_levels())
+    if (wanted <= 1 || atomic_load_explicit(&lost_threads, memory_order_relaxed) || omp_get_active_level() >= omp_get_max_active_levels())
         return body(begin, end, closure);
+    pthread_once(&watched, watch_forks);
     int failures = 0;
 #pragma omp parallel num_threads(wanted) reduction(+ : failures)
     {

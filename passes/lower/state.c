@@ -146,13 +146,28 @@ void facts_bind_stmt(Analyzer *an, const Stmt *stmt)
         analyzer_bind_value(an, stmt->as.let.var, stmt->as.let.value);
 }
 
+/* CONDITION, a comparison of indices, with both sides simplified: i + (j + k) < n decides i + j + k < n only so. NULL for others. */
+static const Expr *with_simple_sides(Analyzer *an, const Expr *condition)
+{
+    if (!expr_is_compare(condition) || !dtype_is_index(condition->args[0]->dtype))
+        return NULL;
+    const Expr *left = analyzer_simplify(an, condition->args[0]), *right = analyzer_simplify(an, condition->args[1]);
+    bool same = left == condition->args[0] && right == condition->args[1];
+    return same ? NULL : op_compare(analyzer_context(an), condition->kind, left, right);
+}
+
 void facts_assume(Analyzer *an, const Expr *condition)
 {
     ExprList parts = {0};
     conjunction_split(analyzer_context(an), condition, &parts);
-    for (int i = 0; i < parts.count; i++)
-        if (parts.data[i]->dtype.lanes == 1 && !expr_reads_memory(parts.data[i]))
-            analyzer_assume(an, parts.data[i]);
+    for (int i = 0; i < parts.count; i++) {
+        if (parts.data[i]->dtype.lanes > 1 || expr_reads_memory(parts.data[i]))
+            continue;
+        const Expr *simple = with_simple_sides(an, parts.data[i]);
+        analyzer_assume(an, parts.data[i]);
+        if (simple)
+            analyzer_assume(an, simple);
+    }
 }
 
 /* --- Statements --- */

@@ -159,7 +159,14 @@ static bool is_power_of_two(int64_t number)
     return number > 0 && !(number & (number - 1));
 }
 
-/* How many lanes the vectors shall have: all of them, or as many as a row of registers takes where the value is just the load. */
+/* The value that is stored is just a load: of the lanes to transpose, or of neighbours. */
+static bool stores_a_load(const Tiling *tiling)
+{
+    const Expr *value = tiling->store->as.store.value;
+    return tiling->load ? value == tiling->load : value->kind == EXPR_LOAD && value->arg_count == 1 && lanes_lie_together(value->args[0]);
+}
+
+/* How many lanes the vectors shall have: all of them, or as many as a row of registers takes where what is stored is just a load. */
 static bool choose_piece(Tiling *tiling)
 {
     const Expr *value = tiling->store->as.store.value;
@@ -169,7 +176,7 @@ static bool choose_piece(Tiling *tiling)
     int most = ROW_BYTES / dtype_bytes(dtype_scalar(type));
     most = most > MOST_ROWS ? MOST_ROWS : most;
     tiling->piece = tiling->lanes;
-    if (tiling->lanes > most && tiling->lanes % most == 0 && value == tiling->load)
+    if (tiling->lanes > most && tiling->lanes % most == 0 && stores_a_load(tiling))
         tiling->piece = most;
     return tiling->piece <= most && is_power_of_two(tiling->piece) && tiling->piece >= LEAST_ROWS;
 }
@@ -250,28 +257,36 @@ static const Stmt *tile_of_loads(const Tiling *tiling, const Expr *from, int rou
     return tile_bind(ctx, &tile, stmt_seq(ctx, stores, rounds));
 }
 
-/* The rounds FROM..: what they store, transposed, are rows of the stored memory. */
-static const Stmt *tile_of_stores(const Tiling *tiling, const Expr *from, int rounds)
+/* The lanes FIRST.. of what round ROUND stores. */
+static const Expr *piece_of_value(const Tiling *tiling, const Expr *round, int first)
+{
+    const Expr *value = tiling->store->as.store.value;
+    if (tiling->piece == tiling->lanes)
+        return in_round(tiling, value, round);
+    const Expr *index = part_of_ramp(tiling, value->args[0], round, first, tiling->piece);
+    return expr_load(tiling->ctx, value->value.buffer, &index, 1, NULL, value->span);
+}
+
+/* The lanes FIRST.. of the rounds FROM..: what they store, transposed, are rows of the stored memory. */
+static const Stmt *tile_of_stores(const Tiling *tiling, const Expr *from, int rounds, int first)
 {
     Context *ctx = tiling->ctx;
     VectorTile tile = {0};
-    const Stmt **stores = ARENA_ARRAY(ctx->arena, const Stmt *, tiling->lanes);
+    const Stmt **stores = ARENA_ARRAY(ctx->arena, const Stmt *, tiling->piece);
     for (int i = 0; i < rounds; i++)
-        tile_add(ctx, &tile, "row", in_round(tiling, tiling->store->as.store.value, op_add_int(ctx, from, i)), tiling->store->span);
+        tile_add(ctx, &tile, "row", piece_of_value(tiling, op_add_int(ctx, from, i), first), tiling->store->span);
     tile_transpose(ctx, &tile, "row", tiling->store->span);
-    for (int i = 0; i < tiling->lanes; i++)
-        stores[i] = store_at(tiling, row_index(tiling, tiling->store->as.store.indices[0], from, i, rounds), tile.vectors.data[i]);
-    return tile_bind(ctx, &tile, stmt_seq(ctx, stores, tiling->lanes));
+    for (int i = 0; i < tiling->piece; i++)
+        stores[i] = store_at(tiling, row_index(tiling, tiling->store->as.store.indices[0], from, first + i, rounds), tile.vectors.data[i]);
+    return tile_bind(ctx, &tile, stmt_seq(ctx, stores, tiling->piece));
 }
 
 static const Stmt *tiles_of_rounds(const Tiling *tiling, const Expr *from, int rounds)
 {
-    if (!tiling->load)
-        return tile_of_stores(tiling, from, rounds);
     int count = tiling->lanes / tiling->piece;
     const Stmt **pieces = ARENA_ARRAY(tiling->ctx->arena, const Stmt *, count);
     for (int i = 0; i < count; i++)
-        pieces[i] = tile_of_loads(tiling, from, rounds, i * tiling->piece);
+        pieces[i] = (tiling->load ? tile_of_loads : tile_of_stores)(tiling, from, rounds, i * tiling->piece);
     return stmt_seq(tiling->ctx, pieces, count);
 }
 
