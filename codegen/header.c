@@ -157,6 +157,25 @@ static const char *usage_text(const Signature *signature, int index)
     return signature->read[index] ? "read" : "not used";
 }
 
+/* How the caller lays the elements out, where a schedule has changed that. */
+static void describe_layout(FuncHeader *header, const ParamLayout *layout)
+{
+    if (!layout)
+        return;
+    describe_layout(header, layout->earlier);
+    StrBuf *out = header->out;
+    strbuf_printf(out, "       a step of the schedule took element [");
+    for (int i = 0; i < layout->map.input_count; i++)
+        strbuf_printf(out, "%s%s", i ? ", " : "", layout->map.inputs[i]->name);
+    strbuf_add(out, "] to [");
+    for (int i = 0; i < layout->map.output_count; i++)
+        strbuf_printf(out, "%s%s", i ? ", " : "", comment_text(header->ctx, print_expr(header->ctx, layout->map.outputs[i])));
+    strbuf_add(out, "]");
+    if (layout->pad_value && !layout->pad_vars)
+        strbuf_printf(out, "; other places hold %s", comment_text(header->ctx, print_expr(header->ctx, layout->pad_value)));
+    strbuf_add(out, "\n");
+}
+
 static void describe_buffer(FuncHeader *header, int index)
 {
     const Param *param = &header->func->params[index];
@@ -174,6 +193,7 @@ static void describe_buffer(FuncHeader *header, int index)
     if (buffer->data_alignment)
         strbuf_printf(out, ", aligned to %d bytes", buffer->data_alignment);
     strbuf_add(out, "\n");
+    describe_layout(header, param->layout);
 }
 
 static void describe_scalar(FuncHeader *header, int index)

@@ -320,14 +320,17 @@ int driver_run_function(Driver *driver)
 
 /* --- --check --- */
 
+static bool report_damage(Driver *driver, const Func *func, const ArgData *actual)
+{
+    const Param *damaged = argdata_damaged(actual);
+    return !damaged || driver_error(driver, "%s: the scheduled program writes outside of '%s' (seed %ld)", func->name, damaged->buffer->name,
+                                    driver->options.seed);
+}
+
 static bool report_check(Driver *driver, const Func *func, const ArgData *expected, const ArgData *actual)
 {
     int64_t length = argdata_reduction_length(expected, func);
     ArgMismatch mismatch;
-    const Param *damaged = argdata_damaged(actual);
-    if (damaged)
-        return driver_error(driver, "%s: the scheduled program writes outside of '%s' (seed %ld)", func->name, damaged->buffer->name,
-                            driver->options.seed);
     if (argdata_compare(expected, actual, length, &mismatch)) {
         fprintf(driver->out, "%s: ok, scheduled and unscheduled agree (seed %ld", func->name, driver->options.seed);
         if (length > 1)
@@ -346,11 +349,19 @@ static bool check_function(Driver *driver, int index, Jit **jits)
     ArgData *expected = run_new_arguments(driver, source);
     if (!expected)
         return false;
-    ArgData *actual = argdata_copy(expected);
-    bool ok = run_function(driver, modules[0], source, expected, &jits[0]) &&
-              run_function(driver, modules[1], scheduled, actual, &jits[1]) && report_check(driver, source, expected, actual);
+    bool moved = argdata_has_layouts(scheduled);
+    ArgData *actual = moved ? argdata_for_scheduled(expected, scheduled) : argdata_copy(expected);
+    ArgData *result = moved ? argdata_copy(expected) : actual;
+    bool ok = actual && run_function(driver, modules[0], source, expected, &jits[0]) &&
+              run_function(driver, modules[1], scheduled, actual, &jits[1]) && report_damage(driver, scheduled, actual);
+    if (ok && moved)
+        argdata_take_results(actual, result);
+    ok = ok && report_check(driver, source, expected, result);
     argdata_free(expected);
-    argdata_free(actual);
+    if (actual)
+        argdata_free(actual);
+    if (moved)
+        argdata_free(result);
     return ok;
 }
 

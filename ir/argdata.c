@@ -8,7 +8,7 @@
 #include "ir/fold.h"
 #include "support/bug.h"
 
-enum { GUARD_BYTES = 64, GUARD_PATTERN = 0xa7, UNWRITTEN_PATTERN = 0xc5, LARGEST_DEFAULT_SIZE = 20 };
+enum { GUARD_BYTES = 64, GUARD_PATTERN = 0xa7, LARGEST_DEFAULT_SIZE = 20 };
 /* Arguments beyond this many bytes are a mistake in the sizes. */
 #define MOST_BYTES (INT64_C(1) << 33)
 
@@ -417,6 +417,29 @@ ArgData *argdata_new(Context *ctx, const Func *func, const ArgOptions *options)
     if (!lay_out(data, &all) || !argdata_check_given(data, &all))
         return NULL;
     fill_items(data, &all);
+    return data;
+}
+
+ArgData *argdata_with_sizes_of(const ArgData *source, const Func *func)
+{
+    Context *ctx = source->ctx;
+    ArgOptions none = {.seed = source->seed};
+    ArgData *data = arena_copy(ctx->arena, source, sizeof *data);
+    data->func = func;
+    data->signature = func_signature(ctx, func);
+    data->items = ARENA_ARRAY(ctx->arena, ArgItem, func->param_count);
+    data->dims = ARENA_ARRAY(ctx->arena, int64_t, data->signature->dim_count);
+    for (int i = 0; i < func->param_count; i++)
+        data->items[i] = (ArgItem){.param = &func->params[i], .chosen = source->items[i].chosen, .arg.scalar = source->items[i].arg.scalar};
+    for (int i = 0; i < data->signature->dim_count; i++)
+        for (int k = 0; k < source->signature->dim_count; k++)
+            if (source->signature->dims[k] == data->signature->dims[i])
+                data->dims[i] = source->dims[k];
+    if (!lay_out(data, &none))
+        return NULL;
+    for (int i = 0; i < func->param_count; i++)
+        if (func->params[i].buffer)
+            item_allocate(&data->items[i]);
     return data;
 }
 

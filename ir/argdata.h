@@ -63,6 +63,12 @@ int argdata_find_parameter(const Func *func, const char *name);
    are filled with a pattern and marked unwritten. NULL after a diagnostic: a size for an unknown name, an array whose dtype or
    shape is not its parameter's, or a declaration whose sizes cannot be computed. Release with argdata_free. */
 ArgData *argdata_new(Context *ctx, const Func *func, const ArgOptions *options);
+/* Some parameter of FUNC has another layout than in the program as it was written. */
+bool argdata_has_layouts(const Func *func);
+/* The arguments of SOURCE, those of a function before a schedule, for FUNC, what the schedule made of it: elements lie where FUNC has them. */
+ArgData *argdata_for_scheduled(const ArgData *source, const Func *func);
+/* The elements of SCHEDULED, made by the function before, as they lie in RESULT, a copy of the source. */
+void argdata_take_results(const ArgData *scheduled, ArgData *result);
 /* The same values in memory of their own. */
 ArgData *argdata_copy(const ArgData *data);
 void argdata_free(ArgData *data);

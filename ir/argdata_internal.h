@@ -4,6 +4,9 @@
 
 #include "ir/argdata.h"
 
+enum { UNWRITTEN_PATTERN = 0xc5 };
+/* Arguments of FUNC, whose sizes, and scalars, are those of SOURCE; its buffers are allocated. NULL after a diagnostic. */
+ArgData *argdata_with_sizes_of(const ArgData *source, const Func *func);
 /* The value of integer EXPR under VALUES (Var -> const Expr *, constants); false where it is not determined. */
 bool argdata_evaluate(Context *ctx, const Map *values, const Expr *expr, int64_t *value);
 /* VAR has NAME as it is printed or as the text has it. */

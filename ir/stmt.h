@@ -240,10 +240,25 @@ Region region_whole(Context *ctx, Buffer *buffer);
 Region region_point(Context *ctx, Buffer *buffer, const Expr *const *indices);
 
 /* A function. Where its text holds blocks or alloc_buffers, body is a STMT_BLOCK named "root" without iterators (the root block). */
+/* What index expressions over INPUTS make of the places of a box. */
+typedef struct {
+    int input_count, output_count;
+    Var **inputs;
+    const Expr **outputs;
+} PlaceMap;
+/* A step of a schedule that moved the elements of a buffer parameter: what the caller has in BEFORE's layout lies where MAP leads to. */
+typedef struct ParamLayout {
+    const struct ParamLayout *earlier; /* steps before it */
+    const Buffer *before;
+    PlaceMap map;
+    Var **pad_vars; /* the value of the places that MAP leaves out is PAD_VALUE over these, as the caller must have filled in; NULL: any */
+    const Expr *pad_value;
+} ParamLayout;
 typedef struct {
     Var *param;
     Buffer *buffer; /* NULL for a scalar parameter */
     bool matched;   /* declared with T.handle and T.match_buffer (else T.Buffer in the signature or a scalar) */
+    const ParamLayout *layout; /* the last step that changed the buffer's layout, or NULL */
 } Param;
 typedef struct Func {
     Str name;

@@ -5,7 +5,7 @@
 
 static void add_param(Elab *elab, const AstParam *node, Var *var, Buffer *buffer)
 {
-    Param param = {var, buffer, false};
+    Param param = {.param = var, .buffer = buffer};
     vec_push(elab->ctx->arena, &elab->func->params, param);
     Value value = buffer ? value_buffer(buffer, node->span) : value_expr(expr_var_at(elab->ctx, var, node->span), node->span);
     scope_bind(elab, node->name, value, node->span);

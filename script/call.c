@@ -222,6 +222,10 @@ static bool run_primitive(Script *script, Schedule *sch, const Primitive *primit
         if (!script_can_walk(script, given[i], given[i].span))
             return false;
     memcpy(values, given, sizeof values);
+    if (script->mapping)
+        return script_error(script, arguments->span, "%s: a function that a step calls takes no step itself", primitive->name);
+    for (int i = 0; i < count; i++)
+        values[i] = script_index_function(script, values[i]);
     bool only_asks = !strncmp(primitive->name, "get_", 4);
     if (!only_asks && !script_can_step(script, sch, primitive->name, arguments->span))
         return false;

@@ -203,6 +203,8 @@ static bool eval_unary(Script *script, const AstNode *node, Value *result)
         *result = (Value){.kind = VALUE_BOOL, .as.boolean = !truth};
         return true;
     }
+    if (script_is_expr(script, operand))
+        return script_expr_unary(script, op, operand, node->span, result);
     if (te_takes_part(operand))
         return te_unary(script, op, operand, node->span, result);
     if (!script_is_number(operand) || (op == AST_OP_INVERT && operand.kind == VALUE_FLOAT))
@@ -229,6 +231,10 @@ static bool eval_compare(Script *script, const AstNode *node, Value *result)
         if (op <= AST_OP_GE) {
             if (!script_eval(script, node->as.compare.rest.items[i], &right))
                 return false;
+            if (script_is_expr(script, left) || script_is_expr(script, right))
+                return node->as.compare.rest.count == 1
+                           ? script_expr_compare(script, op, left, right, node->span, result)
+                           : script_error(script, node->span, "expressions are compared two at a time; T.all joins comparisons");
             bool symbolic = te_is_expression(left) || te_is_expression(right), equality = op == AST_OP_EQ || op == AST_OP_NE;
             symbolic &= !equality || ((te_is_expression(left) || script_is_number(left)) && (te_is_expression(right) || script_is_number(right)));
             if (symbolic && !te_compare(script, op, left, right, node->span, result))

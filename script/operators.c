@@ -203,6 +203,8 @@ static bool whole_operation(Script *script, AstOp op, Value left, Value right, S
 
 bool script_binary(Script *script, AstOp op, Value left, Value right, Span span, Value *result)
 {
+    if (script_is_expr(script, left) || script_is_expr(script, right))
+        return script_expr_binary(script, op, left, right, span, result);
     if (op == AST_OP_ADD && left.kind == VALUE_STRING && right.kind == VALUE_STRING)
         return join_strings(script, left, right, span, result);
     if (op == AST_OP_MOD && left.kind == VALUE_STRING)

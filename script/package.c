@@ -30,6 +30,14 @@ static const char *const known_paths[] = {
     "tvm.tir.PrimFunc",
     "tvm.tir.IterVar",
     "tvm.ir.PrimExpr",
+    "tvm.script.tir.index_map",
+    "tvm.script.tirx.index_map",
+    "tvm.tir.IndexMap.from_func",
+    "tvm.tir.IndexMap.from_func_with_separators",
+    "tvm.tir.IndexMap.AXIS_SEPARATOR",
+    "tvm.tirx.IndexMap.from_func",
+    "tvm.s_tir.IndexMap.from_func",
+    "tvm.te.AXIS_SEPARATOR",
     "IPython.display.Code",
     "IPython.display.display",
 };
@@ -51,7 +59,7 @@ static bool is_known(const char *path)
     bool package = !strcmp(path, "tvm.te") || !strcmp(path, "tvm.topi") || !strcmp(path, "tvm.tir.op");
     if (package || te_function(path) >= 0)
         return true;
-    return !strncmp(path, "tvm.script.tir.", 15) && is_integer_type(path + 15);
+    return script_is_tensor_function(path);
 }
 
 /* The known name in the package of PATH that PATH may stand for, or NULL. */
@@ -176,7 +184,7 @@ bool script_call_namespace(Script *script, Str path, const Arguments *arguments,
         return te_ir_module(script, arguments, result);
     if (!strcmp(last, "from_expr"))
         return script_module_from_expr(script, arguments, result);
-    if (te_function(path) >= 0 && !integer)
+    if (te_function(path) >= 0 && !integer && !(script->mapping && script_is_tensor_function(path)))
         return te_call(script, te_function(path), arguments, result);
     if (!strcmp(last, "Schedule"))
         return make_schedule(script, arguments, result);
@@ -184,6 +192,10 @@ bool script_call_namespace(Script *script, Str path, const Arguments *arguments,
         return script_register_intrin(script, arguments, result);
     if (!strcmp(last, "Code") || !strcmp(path, "IPython.display.display"))
         return print_argument(script, arguments, result);
+    if (!strncmp(last, "from_func", 9) || !strcmp(last, "index_map"))
+        return script_make_index_map(script, last, arguments, result);
+    if (script_is_tensor_function(path) && !(is_integer_type(last) && arguments->positional_count && !script_is_expr(script, arguments->positional[0])))
+        return script_call_tensor_function(script, last, arguments, result);
     if (!strcmp(last, "IntImm") || is_integer_type(last))
         return make_integer(script, last, !strcmp(last, "IntImm"), arguments, result);
     if (!strncmp(path, "tvm.contrib.", 12))

@@ -90,6 +90,7 @@ typedef struct {
     int loops; /* around the statement that runs, inside of the function called last */
     long steps; /* statements and the like so far */
     int steps_made; /* of schedules: calls of primitives that do more than ask */
+    int mapping; /* functions that a step has called and that run now: no other step begins in them */
     int depth; /* of expressions that are being evaluated, inside of one another */
     long made; /* items of lists, and parts of strings, that the script has made */
     Map locals; /* AST_DEF or AST_LAMBDA node -> Map of the names that it assigns to */
@@ -171,6 +172,22 @@ Flow script_run_body(Script *script, AstList body);
 bool script_truth(Value value);
 /* The same as a condition of a statement or an operator; false after a diagnostic where VALUE, an expression, has no truth yet. */
 bool script_condition(Script *script, Value value, Span span, bool *result);
+
+/* --- expressions.c: operators of which an operand is an expression --- */
+/* VALUE is an expression, and the script runs a function that a step calls: elsewhere expressions are sampled values. */
+bool script_is_expr(const Script *script, Value value);
+bool script_expr_binary(Script *script, AstOp op, Value left, Value right, Span span, Value *result);
+bool script_expr_compare(Script *script, AstOp op, Value left, Value right, Span span, Value *result);
+bool script_expr_unary(Script *script, AstOp op, Value operand, Span span, Value *result);
+/* PATH is a function of T or tvm.tir that makes an expression; NAME is the last part of such a path. */
+bool script_is_tensor_function(const char *path);
+bool script_call_tensor_function(Script *script, const char *name, const Arguments *arguments, Value *result);
+
+/* --- index_function.c --- */
+/* VALUE as a step gets it: a function of the script as one that it can call. */
+Value script_index_function(Script *script, Value value);
+/* tvm.tir.IndexMap.from_func and T.index_map, called NAME. */
+bool script_make_index_map(Script *script, const char *name, const Arguments *arguments, Value *result);
 bool script_is_number(Value value);
 /* Python's ==. The values are such that script_can_walk allows. */
 bool script_equal(Value left, Value right);

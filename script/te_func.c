@@ -216,13 +216,13 @@ static Param *make_params(FuncBuild *build)
     for (int i = 0; i < build->value_count; i++) {
         const Tensor *tensor = te_tensor(build->values[i]);
         if (!tensor) {
-            params[i] = (Param){te_transformed(build, build->values[i].as.expr)->value.var, NULL, false};
+            params[i] = (Param){.param = te_transformed(build, build->values[i].as.expr)->value.var};
             continue;
         }
         Buffer *buffer = map_get(&build->tensors, tensor);
         bool matched = !is_constant_shape(buffer);
         Str name = matched ? context_internf(ctx, "var_%s", buffer->name) : context_internf(ctx, "%s_handle", buffer->name);
-        params[i] = (Param){var_new(ctx, name, DTYPE_HANDLE, build->span), buffer, matched};
+        params[i] = (Param){.param = var_new(ctx, name, DTYPE_HANDLE, build->span), .buffer = buffer, .matched = matched};
     }
     return params;
 }

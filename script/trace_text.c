@@ -81,14 +81,21 @@ static void add_list(TraceText *trace, const ValueList *list, bool annotation)
     strbuf_add(&trace->text, list->is_tuple && !annotation ? ")" : "]");
 }
 
-static void add_index_map(TraceText *trace, const IndexMap *map)
+/* The function as the indices and results that it was called with. */
+static void add_function(TraceText *trace, const IndexFunction *function)
 {
+    Value result = function->result;
+    const Value *items = result.kind == VALUE_LIST ? result.as.list->items : &result;
+    int count = result.kind == VALUE_LIST ? result.as.list->count : 1;
     strbuf_add(&trace->text, "lambda");
-    for (int i = 0; i < map->input_count; i++)
-        strbuf_printf(&trace->text, "%s%s", i ? ", " : " ", map->inputs[i]->name);
+    for (int i = 0; i < function->count; i++)
+        strbuf_printf(&trace->text, "%s%s", i ? ", " : " ", function->inputs[i]->name);
     strbuf_add(&trace->text, ": (");
-    for (int i = 0; i < map->output_count; i++)
-        strbuf_printf(&trace->text, "%s%s,", i ? " " : "", print_expr(trace->ctx, map->outputs[i]));
+    for (int i = 0; i < count; i++) {
+        strbuf_add(&trace->text, i ? " " : "");
+        add_value(trace, items[i], false);
+        strbuf_add(&trace->text, ",");
+    }
     strbuf_add(&trace->text, ")");
 }
 
@@ -107,7 +114,7 @@ static void add_value(TraceText *trace, Value value, bool annotation)
     case VALUE_LOOP:
     case VALUE_BLOCK: strbuf_add(&trace->text, name ? name : "_"); break;
     case VALUE_EXPR: strbuf_add(&trace->text, print_expr(trace->ctx, subst_expr(trace->ctx, &trace->renamed, value.as.expr))); break;
-    case VALUE_INDEX_MAP: add_index_map(trace, value.as.map); break;
+    case VALUE_FUNCTION: add_function(trace, value.as.function); break;
     case VALUE_SCRIPT: strbuf_add(&trace->text, "None"); break;
     }
 }

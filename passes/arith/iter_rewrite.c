@@ -93,6 +93,15 @@ bool iter_prove_equal(Analyzer *an, const Expr *a, const Expr *b)
     return quotient && expr_is_int(quotient, 1);
 }
 
+/* VALUE is x - x % -c, which is x rounded up to a multiple of c, and BY divides c. */
+static bool is_rounded_up(const Expr *value, const Expr *by)
+{
+    int64_t modulus, divisor;
+    if (value->kind != EXPR_SUB || value->args[1]->kind != EXPR_FLOORMOD || !expr_equal(value->args[0], value->args[1]->args[0]))
+        return false;
+    return expr_const_int(value->args[1]->args[1], &modulus) && expr_const_int(by, &divisor) && divisor > 0 && modulus % divisor == 0;
+}
+
 bool iter_prove_divisible(Analyzer *an, const Expr *dividend, const Expr *divisor)
 {
     Context *ctx = analyzer_context(an);
@@ -101,6 +110,8 @@ bool iter_prove_divisible(Analyzer *an, const Expr *dividend, const Expr *diviso
         return false;
     if (expr_const_int(dividend, &a) && expr_const_int(divisor, &b))
         return b == -1 || a % b == 0;
+    if (is_rounded_up(dividend, divisor))
+        return true;
     return iter_exact_quotient(ctx, dividend, divisor) || analyzer_prove_equal(an, dividend, divisor) ||
            analyzer_prove_equal(an, op_floormod(ctx, dividend, divisor), expr_zero_like(ctx, dividend));
 }

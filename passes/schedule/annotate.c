@@ -24,7 +24,7 @@ static const AttrValue *attr_value(Schedule *sch, const Value *value)
     case VALUE_NONE:
     case VALUE_LOOP:
     case VALUE_BLOCK:
-    case VALUE_INDEX_MAP:
+    case VALUE_FUNCTION:
     case VALUE_SCRIPT: break;
     }
     sched_refuse_argument(sch, value, "a value of type %s cannot be an annotation; strings, numbers, bools, lists and dicts can",

@@ -143,7 +143,7 @@ static bool convert_plain(Schedule *sch, const char *type, Value *value, bool *f
         *fits = (!strcmp(type, "Loop") && kind == VALUE_LOOP) || (!strcmp(type, "Block") && kind == VALUE_BLOCK) ||
                 (!strcmp(type, "Expr") && kind == VALUE_EXPR) || (!strcmp(type, "int") && kind == VALUE_INT) ||
                 (!strcmp(type, "float") && kind == VALUE_FLOAT) || (!strcmp(type, "bool") && kind == VALUE_BOOL) ||
-                (!strcmp(type, "str") && kind == VALUE_STRING) || (!strcmp(type, "Map") && kind == VALUE_INDEX_MAP);
+                (!strcmp(type, "str") && kind == VALUE_STRING) || (!strcmp(type, "Map") && kind == VALUE_FUNCTION);
     return true;
 }
 

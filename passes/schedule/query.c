@@ -183,6 +183,33 @@ int query_buffer_index(Schedule *sch, const TreeNode *block, const Value *value,
     return checked_index(sch, block, &pair[1], is_write);
 }
 
+/* BLOCK declares to read (or write) a buffer that NAME stands for. */
+static bool has_buffer_named(Schedule *sch, const Region *regions, int count, Str name)
+{
+    bool several = false;
+    if (index_by_name(regions, count, name, NULL, &several) >= 0)
+        return true;
+    Map spellings = print_spellings(sch->ctx, schedule_func(sch));
+    return index_by_name(regions, count, name, &spellings, &several) >= 0;
+}
+
+const Region *query_buffer_region(Schedule *sch, const TreeNode *block, const Value *value, bool *is_write)
+{
+    const BlockStmt *stmt = node_block(block);
+    Value choice = *value;
+    if (value->kind == VALUE_STRING) {
+        *is_write = has_buffer_named(sch, stmt->writes, stmt->write_count, value->as.text);
+    } else if (value->kind == VALUE_INT) {
+        *is_write = value->as.integer >= stmt->read_count;
+        if (*is_write)
+            choice.as.integer -= stmt->read_count;
+    } else {
+        *is_write = !strcmp(value->as.list->items[0].as.text, "write");
+    }
+    int index = query_buffer_index(sch, block, &choice, *is_write);
+    return index < 0 ? NULL : *is_write ? &stmt->writes[index] : &stmt->reads[index];
+}
+
 /* --- The primitives --- */
 
 static const char *function_closest_to(Schedule *sch, Str name)

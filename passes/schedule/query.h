@@ -18,5 +18,8 @@ Value query_block_list(Schedule *sch, const TreeNode *const *nodes, int count);
 /* The index among the declared writes (IS_WRITE) or reads of BLOCK that VALUE chooses: an index, a buffer's name or a pair. -1 after a
    diagnostic. */
 int query_buffer_index(Schedule *sch, const TreeNode *block, const Value *value, bool is_write);
+/* The declared region of BLOCK that VALUE chooses: an index, which counts its reads and then its writes, a buffer's name (its write where the
+   block reads the buffer too), or a pair. *IS_WRITE says which it is. NULL after a diagnostic. */
+const Region *query_buffer_region(Schedule *sch, const TreeNode *block, const Value *value, bool *is_write);
 
 #endif

@@ -22,7 +22,7 @@ const char *value_type_name(ValueKind kind)
     case VALUE_LOOP: return "loop";
     case VALUE_BLOCK: return "block";
     case VALUE_EXPR: return "expression";
-    case VALUE_INDEX_MAP: return "lambda";
+    case VALUE_FUNCTION: return "function";
     case VALUE_SCRIPT: return "script object";
     }
     return "value";

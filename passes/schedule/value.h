@@ -15,19 +15,14 @@ typedef enum {
     VALUE_LOOP,
     VALUE_BLOCK,
     VALUE_EXPR,      /* an IR expression, as a split factor may be */
-    VALUE_INDEX_MAP, /* a lambda over indices, turned into IR */
+    VALUE_FUNCTION,  /* a function of the script, as a step gets it */
     VALUE_SCRIPT,    /* an object that only the script interpreter knows: sch, a function, a module */
 } ValueKind;
 
-/* indices -> expressions over them, as a lambda of a script gives it. */
-typedef struct {
-    int input_count, output_count;
-    Var **inputs;
-    const Expr **outputs;
-    Span span;
-} IndexMap;
-
 typedef struct Value Value;
+
+typedef struct IndexFunction IndexFunction;
+
 typedef struct {
     Value *items;
     int count;
@@ -47,9 +42,20 @@ struct Value {
         Var *loop;
         Block *block;
         const Expr *expr;
-        const IndexMap *map;
+        IndexFunction *function;
         void *script;
     } as;
+};
+
+/* A function of the script over indices, such as the lambda of an index map. */
+struct IndexFunction {
+    /* Gives it COUNT indices of TYPE: INPUTS gets them, named as its parameters are, and RESULT what it returns. False after a diagnostic. */
+    bool (*apply)(IndexFunction *function, int count, DType type, Var **inputs, Value *result);
+    Span span;
+    /* as it was called last */
+    int count;
+    Var **inputs;
+    Value result;
 };
 
 static inline Value value_none(void)
@@ -65,6 +71,8 @@ static inline Value value_block(Block *block)
     return (Value){.kind = VALUE_BLOCK, .as.block = block};
 }
 Value value_list(Context *ctx, const Value *items, int count);
+/* Stands in the results of an index map where the axes of the buffer are separated. */
+#define VALUE_SEPARATOR "AXIS_SEPARATOR"
 /* "loop", "block", "int", ...: for messages. */
 const char *value_type_name(ValueKind kind);
 

@@ -250,6 +250,62 @@ static const char *cache_write(Chooser *c)
                      which);
 }
 
+/* --- Layouts --- */
+/* An index map of COUNT indices, mostly one that splits some of them and changes their order. */
+static const char *index_map(Chooser *c, int count)
+{
+    static const char *const names[] = {"i", "j", "k", "l", "m", "n"};
+    static const int factors[] = {2, 4, 3, 5, 8};
+    const char *parts[16], *params = "", *text = "";
+    int part_count = 0;
+    if (count == 0 || count > 6 || random_chance(c->random, 5))
+        return count ? "lambda *at: at" : "lambda: (0,)";
+    for (int i = 0; i < count; i++) {
+        params = step_text(c, "%s%s%s", params, i ? ", " : "", names[i]);
+        int by = factors[random_below(c->random, 5)];
+        bool splits = random_chance(c->random, 45);
+        parts[part_count++] = splits ? step_text(c, "%s // %d", names[i], by) : names[i];
+        if (splits && !random_chance(c->random, 3))
+            parts[part_count++] = step_text(c, "%s %% %d", names[i], by);
+    }
+    for (int i = part_count - 1; i > 0; i--) {
+        int k = random_chance(c->random, 60) ? random_below(c->random, i + 1) : i;
+        const char *other = parts[k];
+        parts[k] = parts[i];
+        parts[i] = other;
+    }
+    for (int i = 0; i < part_count; i++)
+        text = step_text(c, "%s%s%s", text, i ? ", " : "", parts[i]);
+    return step_text(c, "lambda %s: [%s]", params, text);
+}
+
+static const char *transform_layout(Chooser *c)
+{
+    static const char *const pads[] = {"", ", pad_value=0.0", ", pad_value=0", ", pad_value=0.0, assume_injective_transform=True"};
+    const TreeNode *block = any_block(c);
+    bool write = node_block(block)->write_count && random_chance(c->random, 60);
+    int count = write ? node_block(block)->write_count : node_block(block)->read_count;
+    if (!count)
+        return NULL;
+    int index = random_below(c->random, count);
+    const Buffer *buffer = (write ? node_block(block)->writes : node_block(block)->reads)[index].buffer;
+    const char *pad = pads[random_below(c->random, 4)];
+    return step_text(c, "sch.transform_layout(%s, (\"%s\", %d), %s%s)", block_text(c, block), write ? "write" : "read", index,
+                     index_map(c, buffer->ndim), dtype_is_float(buffer->dtype) || !*pad ? pad : pads[2]);
+}
+
+static const char *transform_block_layout(Chooser *c)
+{
+    const TreeNode *block = any_block(c);
+    return step_text(c, "sch.transform_block_layout(%s, %s)", block_text(c, block), index_map(c, node_block(block)->iter_count));
+}
+
+static const char *set_axis_separator(Chooser *c)
+{
+    const TreeNode *block = any_block(c);
+    return step_text(c, "sch.set_axis_separator(%s, (\"write\", 0), [%d])", block_text(c, block), random_below(c->random, 4));
+}
+
 /* --- Moves --- */
 /* A block and one that reads what it writes, mostly; else a block and a later one, or one block twice. */
 static void any_pair(Chooser *c, const TreeNode **producer, const TreeNode **consumer)
@@ -410,6 +466,9 @@ static const struct {
     {"storage_align", storage_align, 3},
     {"cache_read", cache_read, 5},
     {"cache_write", cache_write, 5},
+    {"transform_layout", transform_layout, 5},
+    {"transform_block_layout", transform_block_layout, 4},
+    {"set_axis_separator", set_axis_separator, 1},
     {"compute_at", compute_at, 6},
     {"reverse_compute_at", reverse_compute_at, 6},
     {"compute_inline", compute_inline, 5},

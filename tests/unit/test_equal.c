@@ -94,7 +94,7 @@ static const Func *make(Variant v)
                    .is_private = v.private_func,
                    .body = stmt_seq(ctx, items, 1 + v.extra)};
     func->params = ARENA_ARRAY(ctx->arena, Param, 1);
-    func->params[0] = (Param){new_var("a", DTYPE_HANDLE), a, false};
+    func->params[0] = (Param){.param = new_var("a", DTYPE_HANDLE), .buffer = a};
     return func;
 }
 

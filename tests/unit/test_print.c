@@ -87,7 +87,7 @@ static Func *new_func(Buffer *const *params, int count, const Stmt *body)
     *func = (Func){.name = str("f"), .param_count = count, .return_type = DTYPE_VOID, .body = body};
     func->params = ARENA_ARRAY(ctx->arena, Param, count);
     for (int i = 0; i < count; i++)
-        func->params[i] = (Param){new_var("handle", DTYPE_HANDLE), params[i], false};
+        func->params[i] = (Param){.param = new_var("handle", DTYPE_HANDLE), .buffer = params[i]};
     return func;
 }
 

@@ -344,7 +344,7 @@ static const Module *random_module(Generator *generator)
     const Expr *shape = expr_int(ctx, DTYPE_INT32, 16);
     for (int i = 0; i < BUFFER_TYPES; i++) {
         generator->buffers[i] = buffer_new(ctx, context_intern(ctx, "A"), buffer_types[i], 1, &shape, NULL, span_none());
-        func->params[i] = (Param){var_new(ctx, context_intern(ctx, "a"), DTYPE_HANDLE, span_none()), generator->buffers[i], false};
+        func->params[i] = (Param){.param = var_new(ctx, context_intern(ctx, "a"), DTYPE_HANDLE, span_none()), .buffer = generator->buffers[i]};
     }
     const Stmt *items[STATEMENTS];
     for (int i = 0; i < STATEMENTS; i++)
