@@ -9,6 +9,7 @@ _tirc() {
     --emit) COMPREPLY=($(compgen -W "obj asm llvm-ir bc tir header" -- "$word")); return ;;
     --diagnostics) COMPREPLY=($(compgen -W "text json" -- "$word")); return ;;
     --show) COMPREPLY=($(compgen -W "steps diff" -- "$word")); return ;;
+    --dialect) COMPREPLY=($(compgen -W "tir tirx" -- "$word")); return ;;
     --print-after) COMPREPLY=($(compgen -W "target pragmas wrapping init bindings layouts place compact hoist match blocks bounds lanes flatten simplify regroup peel scratch copies vectorize tiles unroll cleanup widen entry all" -- "$word")); return ;;
     --start-after) COMPREPLY=($(compgen -W "target pragmas wrapping init bindings layouts place compact hoist match blocks bounds lanes flatten simplify regroup peel scratch copies vectorize tiles unroll cleanup widen entry" -- "$word")); return ;;
     --remarks) COMPREPLY=($(compgen -W "text json" -- "$word")); return ;;
@@ -18,7 +19,7 @@ _tirc() {
     esac
     case $word in
     -W*) COMPREPLY=($(compgen -W "-Wunused-value -Wno-unused-value -Wshadow -Wno-shadow -Wfloat-conversion -Wno-float-conversion -Wnarrowing -Wno-narrowing -Wsign-compare -Wno-sign-compare -Wunreachable-code -Wno-unreachable-code -Waxis-claims -Wno-axis-claims -Wfaults -Wno-faults -Wthreads -Wno-threads -Wempty-schedule -Wno-empty-schedule -Wredefined-trace -Wno-redefined-trace -Wslow-vector -Wno-slow-vector -Wunrolled-size -Wno-unrolled-size -Wserial-loop -Wno-serial-loop -Wkept-annotation -Wno-kept-annotation -Wempty-partition -Wno-empty-partition -Wties -Wno-ties -Wnan-order -Wno-nan-order -Wrenamed-symbol -Wno-renamed-symbol -Wliteral-range -Wno-literal-range -Wbackend -Wno-backend -Wunknown-warning-option -Wno-unknown-warning-option -Wall -Wextra -Weverything -Werror" -- "$word")) ;;
-    -*) COMPREPLY=($(compgen -W "--output= -o --schedule= -s -D -O -g -ffile-prefix-map= -fdebug-prefix-map= -S -c --emit= --header= -H --target= --mcpu= --mattr= -MD -MF -MT -MP -W -Werror -w -fsyntax-only -ferror-limit= -fcolor-diagnostics -fno-color-diagnostics --diagnostics= --verbose -v --show --print-after= --start-after= --time-report --interpret --check --run --in= --out= --expect= --print= --random-inputs --time --remarks --explain --load= --extern= --dim= --max-steps= --seed= --func= --fp-contract= --fast-math --clang= --no-heap --bounds-check --no-pic -fno-pic -fno-asynchronous-unwind-tables --version --help -h" -- "$word")) ;;
+    -*) COMPREPLY=($(compgen -W "--output= -o --schedule= -s -D -O -g -ffile-prefix-map= -fdebug-prefix-map= -S -c --emit= --header= -H --target= --mcpu= --mattr= -MD -MF -MT -MP -W -Werror -w -fsyntax-only -ferror-limit= -fcolor-diagnostics -fno-color-diagnostics --diagnostics= --verbose -v --show --dialect= --print-after= --start-after= --time-report --interpret --check --run --in= --out= --expect= --print= --random-inputs --time --remarks --explain --load= --extern= --dim= --max-steps= --seed= --func= --fp-contract= --fast-math --clang= --no-heap --bounds-check --no-pic -fno-pic -fno-asynchronous-unwind-tables --version --help -h" -- "$word")) ;;
     *) COMPREPLY=($(compgen -f -X '!*.tir' -- "$word") $(compgen -d -- "$word")) ;;
     esac
     case ${COMPREPLY[0]-} in *=) compopt -o nospace 2>/dev/null ;; esac

@@ -80,6 +80,7 @@ void driver_use_options(Driver *driver)
     driver->ctx->arguments_off = options->arguments_off;
     if (options->explain)
         explain_start(driver->ctx);
+    driver->ctx->new_spellings = options->new_spellings;
     for (int i = 0; i < options->unknown_warnings.count; i++)
         diag_warning(driver->ctx, WARNING_UNKNOWN_WARNING_OPTION, span_none(), "%s", options->unknown_warnings.data[i]);
     options->unknown_warnings.count = 0;

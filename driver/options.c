@@ -179,6 +179,12 @@ static bool read_HELP(OptionReader *reader, const char **field, const char *text
     *field = text ? text : "";
     return known || usage(reader->ctx, "--help takes 'schedule' or 'schedule=NAME', not '%s'", text);
 }
+static bool read_DIALECT(OptionReader *reader, bool *field, const char *text)
+{
+    *field = !strcmp(text, "tirx");
+    return *field || !strcmp(text, "tir") || usage(reader->ctx, "--dialect is tir or tirx, not '%s'", text);
+}
+
 static bool read_CONTRACT(OptionReader *reader, bool *field, const char *text)
 {
     *field = !strcmp(text, "on") || !strcmp(text, "fast");

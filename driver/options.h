@@ -34,7 +34,7 @@ typedef struct {
     WarningSettings warnings;
     ColorMode color;
     bool debug_info, depfile, depfile_phony, syntax_only, json, verbose, time_report, run, random_inputs, interpret, check, fp_contract,
-        fast_math, no_heap, bounds_check, pic, unwind_tables, version;
+        fast_math, no_heap, bounds_check, new_spellings, pic, unwind_tables, version;
     const char *help; /* NULL: not asked for; "": the options; "schedule", "schedule=NAME" */
 } Options;
 

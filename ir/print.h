@@ -4,6 +4,8 @@
 
 #include "ir/stmt.h"
 
+/* TEXT, a spelling of older releases in dialect.def, as what is printed shall have it; TEXT itself where it is in no row. */
+const char *print_spelling(const Context *ctx, const char *text);
 /* The text of a program, as --show prints it, newline at the end; allocated in ctx->arena. Two calls give the same bytes, and reading the
    text back gives an equal program that prints the same bytes. */
 const char *print_module(Context *ctx, const Module *module);

@@ -91,7 +91,7 @@ static void print_regions(Printer *printer, const char *function, const Region *
 void print_block_allocs(Printer *printer, const BlockStmt *block)
 {
     for (int i = 0; i < block->alloc_count; i++)
-        print_buffer_line(printer, "alloc_buffer", block->allocs[i]);
+        print_buffer_line(printer, print_spelling(printer->ctx, "alloc_buffer"), block->allocs[i]);
 }
 
 static void print_match(Printer *printer, const MatchBuffer *match)
@@ -145,7 +145,7 @@ static void print_block_head(Printer *printer, const BlockStmt *block)
         print_regions(printer, "T.writes", block->writes, block->write_count);
     if (block->annotations.count) {
         print_begin_line(printer);
-        print_text(printer, "T.block_attr(");
+        print_text(printer, print_spelling(printer->ctx, "T.block_attr("));
         print_attrs(printer, block->annotations, NULL);
         print_text(printer, ")");
         print_end_line(printer);
@@ -158,7 +158,8 @@ static void print_block_head(Printer *printer, const BlockStmt *block)
 void print_block(Printer *printer, const BlockStmt *block)
 {
     print_begin_line(printer);
-    print_text(printer, "with T.block(");
+    print_text(printer, "with ");
+    print_text(printer, print_spelling(printer->ctx, "T.block("));
     print_quoted(printer, block->block->name);
     print_text(printer, "):");
     print_end_line(printer);

@@ -52,6 +52,19 @@ static bool prints_in_signature(const ParamUses *uses, const Param *param)
            !map_has(&uses->shared, param->buffer->data);
 }
 
+const char *print_spelling(const Context *ctx, const char *text)
+{
+    static const char *const rows[][2] = {
+#define X(old_text, new_text) {old_text, new_text},
+#include "ir/dialect.def"
+#undef X
+    };
+    for (size_t i = 0; ctx->new_spellings && i < sizeof rows / sizeof *rows; i++)
+        if (!strcmp(rows[i][0], text))
+            return rows[i][1];
+    return text;
+}
+
 static void print_param(Printer *printer, const Param *param, bool in_signature)
 {
     if (in_signature) {
@@ -115,7 +128,7 @@ static void print_func_body(Printer *printer, const Func *func)
         print_rest(printer, func->body);
         return;
     }
-    print_line(printer, "# with T.block(\"root\"):");
+    print_line(printer, print_spelling(printer->ctx, "# with T.block(\"root\"):"));
     print_block_allocs(printer, &func->body->as.block);
     print_rest(printer, func->body->as.block.body);
 }
@@ -155,7 +168,7 @@ static void print_function(Printer *printer, const Func *func)
 {
     int scope = printer_begin_scope(printer);
     bool *in_signature = ARENA_ARRAY(printer->ctx->arena, bool, func->param_count);
-    print_line(printer, func->is_private ? "@T.prim_func(private=True)" : "@T.prim_func");
+    print_line(printer, print_spelling(printer->ctx, func->is_private ? "@T.prim_func(private=True)" : "@T.prim_func"));
     print_signature(printer, func, in_signature);
     printer->indent++;
     size_t start = printer->out.length;
@@ -210,7 +223,8 @@ const char *print_module(Context *ctx, const Module *module)
     Printer printer = printer_new(ctx, false);
     if (!module->bare)
         print_text(&printer, "# from tvm.script import ir as I\n");
-    print_text(&printer, module->func_count || module->attrs.count ? "# from tvm.script import tir as T\n\n" : "\n");
+    bool uses = module->func_count || module->attrs.count;
+    print_text(&printer, uses ? print_spelling(ctx, "# from tvm.script import tir as T\n\n") : "\n");
     if (module->bare)
         print_functions(&printer, module->funcs, module->func_count);
     else

@@ -178,6 +178,7 @@ typedef struct {
     FuncState *func; /* NULL outside of functions */
     Map loop_domains; /* loop Var -> Range * */
     Map buffers;      /* data Var -> Buffer * of what is declared */
+    Map type_vars;     /* names that a TypeVar declares before the functions */
     Map named_strides; /* Vars that a string in the text named */
     Map bound_vars;    /* Vars that a let or thread statement or an expression binds already */
     Map func_defs;     /* Str -> AstNode * of all functions of the program */
@@ -191,6 +192,17 @@ typedef struct {
     Str module_name; /* of the first class; NULL before */
     bool in_class;
 } Elab;
+
+/* --- Sizes that a signature names before a line declares them --- */
+
+/* Declares them, those of TypeVars too; the rest of the body of the function NODE. */
+AstList elab_sizes_ahead(Elab *elab, const AstNode *node);
+/* The variable of the parameter NAME where a type before it mentioned it; else NULL. */
+Var *elab_parameter_ahead(Elab *elab, Str name);
+/* In a signature, a string means the size of that name; other values are themselves. */
+Value elab_named_size(Elab *elab, const Value *value);
+/* True where NODE, an assignment outside of functions, is of a TypeVar, which is noted. */
+bool elab_type_var(Elab *elab, const AstNode *node);
 
 /* --- Calls --- */
 

@@ -348,7 +348,7 @@ Value elab_attribute(Elab *elab, const AstNode *node)
     }
     case VALUE_REGION:
     case VALUE_EXPR:
-        if (!strcmp(name, "dtype") && base.kind == VALUE_EXPR)
+        if ((!strcmp(name, "dtype") || !strcmp(name, "ty")) && base.kind == VALUE_EXPR)
             return value_string(context_intern(elab->ctx, dtype_name(elab->ctx, base.as.expr->dtype)), node->span);
         return method_of(elab, &base, "Expr", node);
     default: return method_of(elab, &base, "", node);

@@ -38,6 +38,17 @@ static bool read_data(Elab *elab, const Call *call, Buffer *buffer)
     return true;
 }
 
+/* The shape SIZES with strings, which name sizes, replaced. */
+static Value named_sizes(Elab *elab, const Value *sizes)
+{
+    if (!value_is_sequence(sizes))
+        return elab_named_size(elab, sizes);
+    Value named = value_tuple(elab, sizes->as.list.items, sizes->as.list.count, sizes->span);
+    for (int i = 0; i < sizes->as.list.count; i++)
+        named.as.list.items[i] = elab_named_size(elab, &sizes->as.list.items[i]);
+    return named;
+}
+
 /* A stride given as a string is a fresh variable of that name. */
 static const Expr *read_stride(Elab *elab, const Value *value, DType dtype)
 {
@@ -173,7 +184,8 @@ static Buffer *read_buffer(Elab *elab, const Call *call)
     const Expr **shape;
     int ndim;
     DType dtype;
-    if (!value_to_integers(elab, call_arg(call, "shape"), "a dimension of the shape", &shape, &ndim) || !read_dtype(elab, call, &dtype))
+    Value sizes = named_sizes(elab, call_arg(call, "shape"));
+    if (!value_to_integers(elab, &sizes, "a dimension of the shape", &shape, &ndim) || !read_dtype(elab, call, &dtype))
         return NULL;
     return describe(elab, call, shape, ndim, dtype);
 }

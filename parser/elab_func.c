@@ -14,6 +14,12 @@ static void add_param(Elab *elab, const AstParam *node, Var *var, Buffer *buffer
 /* T.int32, T.handle, or a fresh variable such as T.handle("float32") and T.var("int32"). */
 static void add_scalar_param(Elab *elab, const AstParam *node, const Value *annotation)
 {
+    Var *ahead = elab_parameter_ahead(elab, node->name);
+    if (annotation->kind == VALUE_DTYPE && ahead) {
+        Param param = {ahead, NULL, false};
+        vec_push(elab->ctx->arena, &elab->func->params, param);
+        return;
+    }
     if (annotation->kind == VALUE_DTYPE) {
         add_param(elab, node, var_new(elab->ctx, node->name, annotation->as.dtype, node->span), NULL);
         return;
@@ -73,7 +79,7 @@ DType elab_return_type(Elab *elab, const AstNode *returns)
 
 /* --- decorators --- */
 
-/* @T.prim_func, @T.prim_func(private=True). */
+/* @T.prim_func, @T.prim_func(private=True). s_tir=True, since 0.25, says of a program that it is for schedules; all are here. */
 static bool read_decorator(Elab *elab, const AstNode *node, bool *is_private)
 {
     const AstNode *callee = node->kind == AST_CALL ? node->as.call.callee : node;
@@ -86,7 +92,8 @@ static bool read_decorator(Elab *elab, const AstNode *node, bool *is_private)
     }
     for (int i = 0; node->kind == AST_CALL && i < node->as.call.keyword_count; i++) {
         const AstKeyword *keyword = &node->as.call.keywords[i];
-        bool ignored, is_known = keyword->name && (!strcmp(keyword->name, "check_well_formed") || !strcmp(keyword->name, "private"));
+        bool ignored, is_known = keyword->name && (!strcmp(keyword->name, "check_well_formed") || !strcmp(keyword->name, "private") ||
+                                                   !strcmp(keyword->name, "s_tir"));
         if (!is_known) {
             diag_error(elab->ctx, keyword->span, "T.prim_func has no argument '%s'", keyword->name ? keyword->name : "**");
             return false;
@@ -201,10 +208,11 @@ const Func *elab_function(Elab *elab, const AstNode *node)
     elab->func = &state;
     scope_push(elab);
     state.scope = elab->scope;
+    AstList statements = elab_sizes_ahead(elab, node);
     for (int i = 0; i < node->as.def.param_count; i++)
         elab_param(elab, &node->as.def.params[i]);
     DType return_type = elab_return_type(elab, node->as.def.returns);
-    const Stmt *body = elab_function_body(elab, node->as.def.body);
+    const Stmt *body = elab_function_body(elab, statements);
     scope_pop(elab);
     const Func *func = build_function(elab, node, return_type, is_private, body);
     elab->func = NULL;

@@ -149,7 +149,10 @@ static void elab_top_level(Elab *elab, const AstNode *node)
     case AST_IMPORT: elab_import(elab, node); return;
     case AST_CLASS: elab_class(elab, node); return;
     case AST_DEF: add_function(elab, node); return;
-    case AST_ASSIGN: elab_constant(elab, node); return;
+    case AST_ASSIGN:
+        if (!elab_type_var(elab, node))
+            elab_constant(elab, node);
+        return;
     case AST_ANN_ASSIGN: elab_ann_assign(elab, node); return;
     case AST_PASS: return;
     case AST_EXPR_STMT: elab_top_value(elab, node); return;

@@ -159,8 +159,24 @@ Value builtin_attr(Elab *elab, const Call *call)
 
 /* --- assertions --- */
 
-Value elab_assertion(Elab *elab, const Value *condition, const Value *message, Span span)
+/* ("RuntimeError", ["part", "of the text"]), as releases since 0.25 print it: the text is all parts. */
+static Value assertion_text(Elab *elab, const Value *message)
 {
+    bool pair = message->kind == VALUE_TUPLE && message->as.list.count == 2 && message->as.list.items[0].kind == VALUE_STRING &&
+                value_is_sequence(&message->as.list.items[1]);
+    const ValueList *parts = pair ? &message->as.list.items[1].as.list : NULL;
+    Str text = context_intern(elab->ctx, "");
+    for (int i = 0; pair && i < parts->count; i++) {
+        pair = parts->items[i].kind == VALUE_STRING;
+        text = pair ? context_internf(elab->ctx, "%s%s", text, parts->items[i].as.text) : text;
+    }
+    return pair ? value_string(text, message->span) : *message;
+}
+
+Value elab_assertion(Elab *elab, const Value *condition, const Value *given, Span span)
+{
+    Value read = assertion_text(elab, given);
+    const Value *message = &read;
     const Expr *test = value_to_scalar_condition(elab, condition, "what is asserted"), *text = value_to_expr(elab, message);
     if (!test || !text)
         return value_error();

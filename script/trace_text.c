@@ -195,13 +195,14 @@ static void add_step(TraceText *trace, const TraceStep *step)
     const char *arguments = strbuf_text(&trace->text);
     trace->text = before;
     add_outputs(trace, step->output);
-    strbuf_printf(&trace->text, "sch.%s(%s)", step->primitive->name, arguments);
+    strbuf_printf(&trace->text, "sch.%s(%s)", print_spelling(trace->ctx, step->primitive->name), arguments);
 }
 
 const char *script_trace_text(Script *script, const Schedule *sch)
 {
     TraceText trace = {.ctx = script->ctx, .text = {.arena = script->ctx->arena}};
-    strbuf_add(&trace.text, "# from tvm import tir\ndef apply_trace(sch: tir.Schedule) -> None:\n");
+    strbuf_printf(&trace.text, "%s\ndef apply_trace(sch: %s) -> None:\n", print_spelling(script->ctx, "# from tvm import tir"),
+                  print_spelling(script->ctx, "tir.Schedule"));
     for (int i = 0; i < sch->trace.steps.count; i++) {
         strbuf_add(&trace.text, i ? "\n  " : "  ");
         add_step(&trace, &sch->trace.steps.data[i]);
