@@ -29,14 +29,15 @@ static bool points_depend_indirectly(const Frame *frame)
     return false;
 }
 
-/* The innermost block around ACCESS, when ACCESS belongs to its init and that does not depend on what is reduced over; else NULL. */
+/* The innermost block to whose init ACCESS belongs, be it inside of further blocks there, when that init does not depend on what is reduced
+   over; else NULL. */
 static const BlockStmt *init_owner(const Access *access)
 {
     const Frame *frame = access->frame;
-    while (frame && frame->kind != FRAME_BLOCK)
+    while (frame && !(frame->kind == FRAME_BLOCK && frame_in_init(access->frame, frame)))
         frame = frame->outer;
     const BlockStmt *block = frame ? &frame->stmt->as.block : NULL;
-    if (!block || !access->write || !frame_in_init(access->frame, frame) || points_depend_indirectly(frame))
+    if (!block || !access->write || points_depend_indirectly(frame))
         return NULL;
     for (int i = 0; i < block->iter_count; i++)
         if (block->iters[i].kind == ITER_REDUCE && stmt_uses_var(block->init, block->iters[i].var))

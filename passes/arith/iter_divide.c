@@ -159,8 +159,34 @@ static void note_one_space(Divider *d, const MarkSplits *splits, const Divided *
     }
 }
 
-/* Notes the splits below the border as splits of the inner part of MARK, the others of the outer part. False when no border lies
-   between two of them. */
+/* DIVIDEND // DIVISOR where nothing is left over; else NULL. */
+static const Expr *whole_quotient(Divider *d, const Expr *dividend, const Expr *divisor)
+{
+    if (!iter_prove_divisible(d->an, dividend, divisor))
+        return NULL;
+    const Expr *exact = iter_exact_quotient(d->ctx, dividend, divisor);
+    return exact ? exact : analyzer_simplify(d->an, op_floordiv(d->ctx, dividend, divisor));
+}
+
+/* SPLIT is cut by the border between INNER, of extent INNER_EXTENT, and OUTER: with 10 == 2 * 5, v % 10 is
+   (outer % 2) * 5 + inner where v is outer * 5 + inner. Notes both parts; false where the border cuts no whole digit off. */
+static bool divide_cut_split(Divider *d, IterSplit split, const IterMark *outer, const IterMark *inner, const Expr *inner_extent)
+{
+    const Expr *below = whole_quotient(d, inner_extent, split.lower_factor), *above = below ? whole_quotient(d, split.extent, below) : NULL;
+    if (!above || expr_is_int(above, 1))
+        return false;
+    IterSplit high = split, low = split;
+    high.source = outer;
+    high.lower_factor = expr_one_like(d->ctx, split.lower_factor);
+    high.extent = above;
+    low.source = inner;
+    low.extent = below;
+    note(d, split, (Divided){DIVIDED_BOTH, split_value(high), split_value(low), above, below});
+    return true;
+}
+
+/* Notes the splits below the border as splits of the inner part of MARK, those above it as splits of the outer part; one may be cut by it.
+   False when the border lies elsewhere. */
 static bool divide_at_border(Divider *d, const MarkSplits *splits, const Divided *mark)
 {
     const IterMark *outer = value_mark(d, &mark->outer, mark->outer_extent), *inner = value_mark(d, &mark->inner, mark->inner_extent);
@@ -177,6 +203,10 @@ static bool divide_at_border(Divider *d, const MarkSplits *splits, const Divided
             part.source = outer;
             part.lower_factor = op_floordiv(d->ctx, split.lower_factor, first_outer);
             note(d, split, only_outer(d, split_value(part), split.extent));
+        } else if (!iter_prove_divisible(d->an, mark->inner_extent, op_mul(d->ctx, expected, split.extent)) &&
+                   divide_cut_split(d, split, outer, inner, mark->inner_extent)) {
+            past_border = true;
+            first_outer = mark->inner_extent;
         } else {
             part.source = inner;
             note(d, split, only_inner(d, split_value(part), split.extent));
