@@ -10,7 +10,7 @@
 
 enum { WIDTH = 140 };
 
-typedef enum { ROW_PURPOSE, ROW_PARAMETER, ROW_REQUIRES, ROW_REFUSED, ROW_EXAMPLE, ROW_SCOPE } RowKind;
+typedef enum { ROW_PURPOSE, ROW_PARAMETER, ROW_REQUIRES, ROW_REFUSED, ROW_EXAMPLE, ROW_COMMON, ROW_SCOPE } RowKind;
 
 /* A row of the table. KEY: the parameter, the words of the message, or the name of the program. */
 typedef struct {
@@ -24,6 +24,7 @@ static const ReferenceRow rows[] = {
 #define REQUIRES(primitive, text) {ROW_REQUIRES, #primitive, NULL, text},
 #define REFUSED(primitive, message, text) {ROW_REFUSED, #primitive, message, text},
 #define EXAMPLE(primitive, program, text) {ROW_EXAMPLE, #primitive, #program, text},
+#define COMMON(message, text) {ROW_COMMON, NULL, message, text},
 #define SCOPE(name, text) {ROW_SCOPE, NULL, name, text},
 #include "passes/schedule/reference.def"
 #undef PURPOSE
@@ -31,6 +32,7 @@ static const ReferenceRow rows[] = {
 #undef REQUIRES
 #undef REFUSED
 #undef EXAMPLE
+#undef COMMON
 #undef SCOPE
 };
 enum { ROW_COUNT = sizeof rows / sizeof *rows };
@@ -181,13 +183,19 @@ static bool print_primitive(Context *ctx, FILE *out, const Primitive *primitive)
     return (!example || print_example(out, example)) && good;
 }
 
+/* A section of rows that belong to no primitive */
+static void print_section(FILE *out, RowKind kind, const char *title)
+{
+    fprintf(out, "## %s\n\n", title);
+    for (int i = 0; i < ROW_COUNT; i++)
+        if (rows[i].kind == kind)
+            print_item(out, rows[i].key, kind == ROW_SCOPE, rows[i].text);
+    fputc('\n', out);
+}
+
 static void print_scopes(FILE *out)
 {
-    fprintf(out, "## Storage scopes\n\n");
-    for (int i = 0; i < ROW_COUNT; i++)
-        if (rows[i].kind == ROW_SCOPE)
-            print_item(out, rows[i].key, true, rows[i].text);
-    fputc('\n', out);
+    print_section(out, ROW_SCOPE, "Storage scopes");
 }
 
 /* --- All of them --- */
@@ -197,6 +205,7 @@ static bool print_all(Context *ctx, FILE *out)
     bool good = true;
     for (int i = 0; i < schedule_primitive_count; i++)
         good &= print_primitive(ctx, out, &schedule_primitives[i]);
+    print_section(out, ROW_COMMON, "Messages of several steps");
     print_scopes(out);
     for (int i = 0; i < ROW_COUNT; i++)
         if (rows[i].primitive && !primitive_find(rows[i].primitive))
