@@ -8,6 +8,7 @@
 #include "ir/scalable.h"
 #include "ir/print.h"
 #include "passes/lower/lower.h"
+#include "script/script.h"
 #include "support/bug.h"
 #include "support/strbuf.h"
 
@@ -54,6 +55,20 @@ static bool choose_function(Driver *driver, const Module *module)
     return chosen || !driver->options.run;
 }
 
+/* What is interpreted or run in this process has no operations of scripts: their rules lower them. False after a diagnostic. */
+static bool lower_operations(Driver *driver)
+{
+    const Options *options = &driver->options;
+    if (!options->interpret && !options->run && !options->check && !options->time)
+        return true;
+    const tirc_program *program = driver->program;
+    tirc_program lowered = {script_lower_intrinsics(driver->ctx, program->source), NULL};
+    lowered.module = program->module == program->source ? lowered.source : script_lower_intrinsics(driver->ctx, program->module);
+    if (lowered.source != program->source || lowered.module != program->module)
+        driver->program = arena_copy(driver->ctx->arena, &lowered, sizeof lowered);
+    return lowered.source && lowered.module;
+}
+
 static int driver_run(Driver *driver)
 {
     const Options *options = &driver->options;
@@ -71,6 +86,8 @@ static int driver_run(Driver *driver)
         return !options->depfile || driver_emit(driver) ? EXIT_OK : EXIT_DIAGNOSED;
     if (options->show == SHOW_RESULT)
         fputs(print_module(driver->ctx, driver->program->module), driver->out);
+    if (!lower_operations(driver))
+        return EXIT_DIAGNOSED;
     int code = run_program(driver);
     if (code != EXIT_OK)
         return code;
@@ -117,6 +134,9 @@ static bool check_pass_names(Driver *driver)
 const Module *driver_lower(Driver *driver, const Module *module, bool report)
 {
     if (!check_pass_names(driver) || !scalable_refuse(driver->ctx, module, "compiled; it can be shown"))
+        return NULL;
+    module = script_lower_intrinsics(driver->ctx, module);
+    if (!module)
         return NULL;
     PassReport pass_report = {driver, report};
     LowerOptions options = {driver->options.bounds_check, driver->options.start_after, after_pass, &pass_report};

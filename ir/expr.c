@@ -278,7 +278,7 @@ bool expr_equal(const Expr *a, const Expr *b)
 bool expr_reads_through_pointers(const Expr *e)
 {
     bool reads = false;
-    for (int i = 1; (expr_is_call(e, OP_CALL_PURE_EXTERN) || expr_is_call(e, OP_CALL_LLVM_PURE_INTRIN)) && i < e->arg_count; i++)
+    for (int i = 1; (expr_is_call(e, OP_CALL_PURE_EXTERN) || expr_is_call(e, OP_CALL_PURE_INTRIN) || expr_is_call(e, OP_CALL_LLVM_PURE_INTRIN)) && i < e->arg_count; i++)
         reads |= e->args[i]->dtype.code == DT_HANDLE;
     return reads;
 }

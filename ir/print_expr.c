@@ -291,7 +291,7 @@ static void print_call(Printer *printer, const Expr *expr)
     }
     bool typed = info->result == RESULT_GIVEN, typed_last = typed && expr->value.op == OP_TVM_STRUCT_GET;
     print_text(printer, "T.");
-    print_text(printer, info->name);
+    print_text(printer, expr_is_call(expr, OP_CALL_PURE_INTRIN) ? op_info(OP_CALL_INTRIN)->name : info->name);
     print_text(printer, "(");
     if (typed && !typed_last) {
         print_dtype(printer, expr->dtype);
@@ -387,6 +387,8 @@ const char *printer_var_creation(const Printer *printer, const Var *var)
 {
     const char *type = printer_var_type(printer, var);
     bool called = var->dtype.code == DT_HANDLE && var->pointee.code != DT_VOID;
+    if (var->is_size && !called)
+        return context_internf(printer->ctx, "%s(is_size_var=True)", type);
     return called ? type : context_internf(printer->ctx, "%s()", type);
 }
 

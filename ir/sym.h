@@ -16,6 +16,7 @@ typedef struct Var {
        NULL. */
     DType pointee;
     Str pointee_scope;
+    bool is_size; /* T.int32(is_size_var=True): a size, at least 0 */
     bool unnamed; /* the offset of a buffer whose declaration gives it no name: 0 where the buffer is a parameter of an object's function */
     Str stated_name; /* in the text, where a declaration gave the variable another one; else NULL */
 } Var;

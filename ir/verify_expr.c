@@ -94,7 +94,8 @@ static bool call_type_fits(const Expr *expr, const OpInfo *info)
 
 static bool names_callee(Op op)
 {
-    return op == OP_CALL_EXTERN || op == OP_CALL_FUNC || op == OP_CALL_PURE_EXTERN || op == OP_CALL_PACKED || op == OP_CALL_CPACKED;
+    return op == OP_CALL_EXTERN || op == OP_CALL_FUNC || op == OP_CALL_PURE_EXTERN || op == OP_CALL_INTRIN || op == OP_CALL_PURE_INTRIN ||
+           op == OP_CALL_PACKED || op == OP_CALL_CPACKED;
 }
 
 static bool verify_call(Verifier *verifier, const Expr *expr)

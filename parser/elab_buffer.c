@@ -238,6 +238,8 @@ Value builtin_alloc_buffer(Elab *elab, const Call *call)
                    call->builtin->name);
         return value_error();
     }
+    if (buffer->elem_offset->kind == EXPR_VAR && buffer->elem_offset->value.var->unnamed) /* memory of its own begins at 0 */
+        buffer->elem_offset = expr_int(elab->ctx, buffer->elem_offset->dtype, 0);
     /* lowering makes a statement around all others of each allocation */
     if (!frame_allows(elab, 1, call->span))
         return value_error();

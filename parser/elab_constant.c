@@ -96,6 +96,16 @@ static const Expr *convert(Elab *elab, const Value *value, DType dtype)
     return op_cast(elab->ctx, dtype, expr);
 }
 
+/* is_size_var=True of a variable. */
+static bool read_size_flag(Elab *elab, const AstNode *node, Var *var)
+{
+    const AstKeyword *keyword = ast_keyword(node, "is_size_var");
+    if (!keyword)
+        return true;
+    Value flag = elab_expr(elab, keyword->value);
+    return value_to_bool(elab, &flag, "is_size_var", &var->is_size);
+}
+
 Value elab_dtype_call(Elab *elab, DType dtype, ValueList args, const AstNode *node)
 {
     for (int i = 0; i < args.count; i++)
@@ -112,8 +122,10 @@ Value elab_dtype_call(Elab *elab, DType dtype, ValueList args, const AstNode *no
         diag_error(elab->ctx, node->span, "T.%s takes at most 1 argument, but %d are given", dtype_name(elab->ctx, dtype), args.count);
         return value_error();
     }
-    if (args.count == 0 || args.items[0].kind == VALUE_NONE)
-        return elab_new_symbol(elab, var_new(elab->ctx, unnamed(elab), dtype, node->span), node->span);
+    if (args.count == 0 || args.items[0].kind == VALUE_NONE) {
+        Var *var = var_new(elab->ctx, unnamed(elab), dtype, node->span);
+        return read_size_flag(elab, node, var) ? elab_new_symbol(elab, var, node->span) : value_error();
+    }
     return value_expr(convert(elab, &args.items[0], dtype), node->span);
 }
 

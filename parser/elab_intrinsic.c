@@ -159,7 +159,7 @@ Value elab_intrinsic(Elab *elab, Op op, const Value *values, int count, Span spa
 
 static bool takes_callee_name(Op op)
 {
-    return op == OP_CALL_EXTERN || op == OP_CALL_PURE_EXTERN;
+    return op == OP_CALL_EXTERN || op == OP_CALL_PURE_EXTERN || op == OP_CALL_INTRIN || op == OP_CALL_PURE_INTRIN;
 }
 
 /* T.call_extern("int32", "f", ...) and T.call_extern("f", ..., dtype="int32"). */
@@ -189,6 +189,13 @@ Value builtin_typed_call(Elab *elab, const Call *call)
         diag_error(elab->ctx, call->span, "the name of the function that %s calls must be a string", call->builtin->name);
         return value_error();
     }
+    Op known;
+    bool by_name = op == OP_CALL_INTRIN || op == OP_CALL_PURE_INTRIN;
+    if (by_name && op_find(strncmp(values[0].as.text, "tir.", 4) ? values[0].as.text : values[0].as.text + 4, &known) &&
+        op_info(known)->result != RESULT_GIVEN && check_arg_count(elab, known, count - 1, call->span))
+        return elab_intrinsic(elab, known, values + 1, count - 1, call->span);
+    if (by_name)
+        op = map_has(&elab->ctx->pure_operations, values[0].as.text) ? OP_CALL_PURE_INTRIN : OP_CALL_INTRIN;
     const Expr **exprs = read_args(elab, values, count);
     if (exprs && op == OP_REINTERPRET && dtype_equal(dtype, exprs[0]->dtype))
         return value_expr(exprs[0], call->span);

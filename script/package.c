@@ -20,6 +20,19 @@ static const char *const known_paths[] = {
     "tvm.contrib.clang.create_llvm",
     "tvm.contrib.utils.tempdir",
     "tvm.contrib.utils.TempDirectory.relpath",
+    "tvm.tir.CallEffectKind.Pure",
+    "tvm.tir.CallEffectKind.ExprAnnotation",
+    "tvm.tir.CallEffectKind.ReadState",
+    "tvm.tir.CallEffectKind.UpdateState",
+    "tvm.tir.CallEffectKind.Opaque",
+    "tvm.tir.CallEffectKind.SpecialCallArg",
+    "tvm.tir.CallEffectKind.EmbedInfo",
+    "tvm.tir.CallEffectKind.ControlJump",
+    "tvm.ir.register_op_attr",
+    "tvm.ir.register_intrin_lowering",
+    "tvm.ir.op.register_op_attr",
+    "tvm.ir.op.register_intrin_lowering",
+    "tvm.target.register_intrin_rule",
     "tvm.IRModule.from_expr",
     "tvm.ir.IRModule.from_expr",
     "tvm.te.Tensor",
@@ -180,6 +193,10 @@ bool script_call_namespace(Script *script, Str path, const Arguments *arguments,
     if (!script_known_path(script, path, arguments->span))
         return false;
     bool integer = is_integer_type(last) && arguments->positional_count == 1 && arguments->positional[0].kind == VALUE_INT;
+    if (!strcmp(last, "register_op_attr"))
+        return script_register_op_attr(script, arguments, result);
+    if (!strcmp(last, "register_intrin_lowering"))
+        return script_register_lowering(script, arguments, result);
     if (!strcmp(last, "IRModule"))
         return te_ir_module(script, arguments, result);
     if (!strcmp(last, "from_expr"))

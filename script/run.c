@@ -122,6 +122,7 @@ static void warn_of_no_step(Script *script, const AstNode *file)
 const Module *script_run(Context *ctx, const AstNode *file, const Module *module, const ScriptOptions *options, const Module **source)
 {
     Script script = {.ctx = ctx, .options = options, .input = script_with_builtin_intrinsics(ctx, module)};
+    script.kept = ARENA_NEW(ctx->base_arena, Script);
     script.globals = script.scope = ARENA_NEW(ctx->arena, Environment);
     script.schedule = schedule_new(ctx, script.input, module_index_for_schedule(module, "main"));
     script_seed(&script, script.schedule, NULL);
@@ -137,6 +138,7 @@ const Module *script_run(Context *ctx, const AstNode *file, const Module *module
     choose_schedule(&script);
     if (!check_threads(script.schedule, options->will_run))
         return NULL;
+    *script.kept = script;
     warn_of_no_step(&script, file);
     if (options->trace)
         *options->trace = script_trace_text(&script, script.schedule);

@@ -28,6 +28,8 @@ typedef struct {
    only one; a program with several others must choose with work_on or func_name. */
 const Module *script_run(Context *ctx, const AstNode *file, const Module *module, const ScriptOptions *options, const Module **source);
 
+/* MODULE with the operations that scripts registered replaced by what their rules for the CPU give; NULL after a diagnostic. */
+const Module *script_lower_intrinsics(Context *ctx, const Module *module);
 /* The parsed texts FILES hold statements that are run, as of tensor expressions: they are no program as they stand. */
 bool script_is_program(Context *ctx, const AstNode *const *files, int count);
 /* Runs them. The program of the functions, or the module, that their variables hold at the end; NULL after errors. */

@@ -77,7 +77,9 @@ struct Environment {
 /* What a statement leads to. */
 typedef enum { FLOW_NEXT, FLOW_BREAK, FLOW_CONTINUE, FLOW_RETURN, FLOW_ERROR } Flow;
 
-typedef struct {
+typedef struct Script Script;
+struct Script {
+    Script *kept; /* a copy that outlives the run: rules for operations are called later */
     Context *ctx;
     const ScriptOptions *options;
     const Module *input;
@@ -99,7 +101,7 @@ typedef struct {
     const Object *bound_last; /* the module that a variable of the script was set to last */
     Map packages;   /* interned name of a package whose functions are texts, "topi" -> Environment */
     IntrinList intrins; /* of the input, and those that the script registered */
-} Script;
+};
 
 /* Positional and keyword arguments of a call, evaluated. */
 typedef struct {

@@ -121,6 +121,10 @@ bool script_update_func(Script *script, const Object *self, const Arguments *arg
 /* The program that the variables of the script hold at its end; NULL after a diagnostic. */
 const Module *script_bound_program(Script *script, Span span);
 
+/* --- operations of scripts (intrin_rules.c) --- */
+bool script_register_op_attr(Script *script, const Arguments *arguments, Value *result);
+bool script_register_lowering(Script *script, const Arguments *arguments, Value *result);
+
 /* --- packages of operators whose functions are texts (topi.c) --- */
 /* The function NAME of PACKAGE, "topi" or "topi.nn". False after a diagnostic. */
 bool topi_find(Script *script, const char *package, const char *name, Value *result);

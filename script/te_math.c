@@ -38,7 +38,7 @@ static bool te_min_value(Script *script, const Arguments *arguments, Value *resu
 
 /* --- variables and constants --- */
 
-static bool make_var(Script *script, const Arguments *arguments, const char *otherwise, Value *result)
+static bool make_var(Script *script, const Arguments *arguments, const char *otherwise, bool is_size, Value *result)
 {
     const Value *values[3];
     DType dtype;
@@ -46,18 +46,20 @@ static bool make_var(Script *script, const Arguments *arguments, const char *oth
     if (!te_bind(script, "te.var", arguments, "name? dtype? span?", values) || !te_name(script, values[0], otherwise, &name) ||
         !te_dtype(script, values[1], DTYPE_INT32, &dtype))
         return false;
-    *result = te_expr_value(expr_var(script->ctx, var_new(script->ctx, name, dtype, arguments->span)));
+    Var *var = var_new(script->ctx, name, dtype, arguments->span);
+    var->is_size = is_size;
+    *result = te_expr_value(expr_var(script->ctx, var));
     return true;
 }
 
 static bool te_var(Script *script, const Arguments *arguments, Value *result)
 {
-    return make_var(script, arguments, "tindex", result);
+    return make_var(script, arguments, "tindex", false, result);
 }
 
 static bool te_size_var(Script *script, const Arguments *arguments, Value *result)
 {
-    return make_var(script, arguments, "size", result);
+    return make_var(script, arguments, "size", true, result);
 }
 
 static bool cast_value(Script *script, Value value, DType dtype, Span span, Value *result)
@@ -272,13 +274,14 @@ static bool te_call_intrin(Script *script, const Arguments *arguments, Value *re
     Value name = arguments->positional_count > 1 ? arguments->positional[1] : value_none();
     if (name.kind != VALUE_STRING)
         return script_error(script, arguments->span, "call_intrin takes a type, the name of an operation and arguments");
-    if (!named_op(name.as.text, &op))
-        return script_error(script, name.span, "there is no operation '%s'", name.as.text);
     DType dtype;
     const Expr **args;
-    int count = arguments->positional_count - 2;
-    if (!te_dtype(script, &arguments->positional[0], DTYPE_FLOAT32, &dtype) || !call_args(script, arguments, 2, &args))
+    bool known = named_op(name.as.text, &op);
+    int count = arguments->positional_count - (known ? 2 : 1);
+    if (!te_dtype(script, &arguments->positional[0], DTYPE_FLOAT32, &dtype) || !call_args(script, arguments, known ? 2 : 1, &args))
         return false;
+    if (!known)
+        op = map_has(&script->ctx->pure_operations, name.as.text) ? OP_CALL_PURE_INTRIN : OP_CALL_INTRIN;
     if (count < op_info(op)->fewest_args || (op_info(op)->most_args >= 0 && count > op_info(op)->most_args))
         return script_error(script, arguments->span, "'%s' does not take %d arguments", name.as.text, count);
     *result = te_expr_value(expr_call(script->ctx, dtype, op, args, count, arguments->span));
@@ -352,7 +355,7 @@ static const struct {
     {"truncdiv", te_truncdiv}, {"truncmod", te_truncmod}, {"ceildiv", te_ceildiv}, {"And", te_all}, {"Or", te_any}, {"Add", te_add},
     {"Sub", te_subtract}, {"Mul", te_multiply}, {"Div", te_truncdiv}, {"FloorDiv", te_floordiv}, {"FloorMod", te_floormod}, {"Min", te_min_of_two},
     {"Max", te_max_of_two}, {"EQ", te_eq}, {"NE", te_ne}, {"LT", te_lt}, {"LE", te_le}, {"GT", te_gt}, {"GE", te_ge},
-    {"call_intrin", te_call_intrin}, {"call_extern", te_call_extern}, {"call_pure_extern", te_call_pure_extern}, {"decl_buffer", te_decl_buffer},
+    {"call_intrin", te_call_intrin}, {"call_pure_intrin", te_call_intrin}, {"call_extern", te_call_extern}, {"call_pure_extern", te_call_pure_extern}, {"decl_buffer", te_decl_buffer},
     {"call_packed", te_call_packed},
 };
 enum { FUNCTION_COUNT = sizeof functions / sizeof *functions };

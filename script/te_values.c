@@ -330,10 +330,15 @@ static bool expr_attribute(Script *script, const Expr *expr, Str name, Value *re
     else if (!strcmp(name, "value") && expr->kind == EXPR_FLOAT)
         *result = (Value){.kind = VALUE_FLOAT, .as.real = expr->value.literal};
     else if (!strcmp(name, "args")) {
+        int first = expr_is_call(expr, OP_CALL_INTRIN) || expr_is_call(expr, OP_CALL_PURE_INTRIN);
         Value *items = ARENA_ARRAY(script->ctx->arena, Value, expr->arg_count);
-        for (int i = 0; i < expr->arg_count; i++)
-            items[i] = te_expr_value(expr->args[i]);
-        *result = script_list(script, items, expr->arg_count, false);
+        for (int i = first; i < expr->arg_count; i++)
+            items[i - first] = te_expr_value(expr->args[i]);
+        *result = script_list(script, items, expr->arg_count - first, false);
+    } else if (!strcmp(name, "op") && expr->kind == EXPR_CALL) {
+        Str called = context_internf(script->ctx, "tir.%s", op_info(expr->value.op)->name);
+        bool custom = expr_is_call(expr, OP_CALL_INTRIN) || expr_is_call(expr, OP_CALL_PURE_INTRIN);
+        *result = script_object(script, (Object){.kind = OBJECT_TYPE, .as.path = custom ? expr->args[0]->value.text : called});
     } else if ((!strcmp(name, "a") || !strcmp(name, "b")) && expr_is_binary(expr))
         *result = te_expr_value(expr->args[*name - 'a']);
     else

@@ -105,6 +105,7 @@ bool script_is_program(Context *ctx, const AstNode *const *files, int count)
 const Module *script_run_program(Context *ctx, const AstNode *const *files, int count, const ScriptOptions *options)
 {
     Script script = {.ctx = ctx, .options = options};
+    script.kept = ARENA_NEW(ctx->base_arena, Script);
     for (int i = 0; i < count; i++)
         if (files[i]->as.file.has_errors)
             return NULL;
@@ -113,5 +114,6 @@ const Module *script_run_program(Context *ctx, const AstNode *const *files, int 
     const AstNode *file = parse_join(ctx, files, count);
     if (!script_define_presets(&script) || script_run_body(&script, file->as.list) != FLOW_NEXT)
         return NULL;
+    *script.kept = script;
     return script_bound_program(&script, files[0]->span);
 }

@@ -29,6 +29,8 @@ struct Context {
     bool new_spellings; /* what is printed is for TVM 0.25 and later: see ir/dialect.def */
     uint32_t next_symbol; /* the last number given to a Var, Buffer or Block */
     Resource isl, llvm, accesses, rules;
+    Map pure_operations; /* interned names of those that scripts registered, "tir.mysq" -> themselves */
+    struct IntrinRules *intrin_rules; /* of script/: how operations of scripts are lowered; NULL: there are none */
     uint64_t work; /* operations of the analysis so far: a count that is the same everywhere, for --explain */
     uint64_t arguments_off;          /* a bit for each row of the portfolio that a test has turned off */
     struct Explanation *explanation; /* of what the analysis was asked; NULL: not wanted */
