@@ -31,14 +31,15 @@ int tirc_launch_default(int64_t begin, int64_t end, tirc_loop_body body, void *c
     if (wanted <= 1 || atomic_load_explicit(&lost_threads, memory_order_relaxed) || omp_get_active_level() >= omp_get_max_active_levels())
         return body(begin, end, closure);
     pthread_once(&watched, watch_forks);
-    int failures = 0;
-#pragma omp parallel num_threads(wanted) reduction(+ : failures)
+    atomic_bool failed = false; /* touched by failures only: a sum over the threads would cost each loop */
+#pragma omp parallel num_threads(wanted)
     {
         uint64_t count = (uint64_t)omp_get_num_threads(), part = (uint64_t)omp_get_thread_num();
         uint64_t size = total / count, rest = total % count;
         uint64_t first = part * size + (part < rest ? part : rest);
         uint64_t last = first + size + (part < rest);
-        failures += body((int64_t)((uint64_t)begin + first), (int64_t)((uint64_t)begin + last), closure) != 0;
+        if (body((int64_t)((uint64_t)begin + first), (int64_t)((uint64_t)begin + last), closure))
+            atomic_store_explicit(&failed, true, memory_order_relaxed);
     }
-    return failures != 0;
+    return atomic_load_explicit(&failed, memory_order_relaxed);
 }

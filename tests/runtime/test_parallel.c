@@ -1,12 +1,16 @@
 /* Parallel loops of the runtime, under the default launcher and others. */
 #include <inttypes.h>
+#include <omp.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -228,6 +232,86 @@ static void test_several_callers_at_once(void **state)
         assert_int_equal(pthread_join(threads[i], NULL), 0);
 }
 
+/* --- Static parts --- */
+
+typedef struct {
+    atomic_int count;
+    int64_t begin[MOST], end[MOST]; /* by thread of OpenMP */
+} Parts;
+
+static int note_part(int64_t begin, int64_t end, void *closure)
+{
+    Parts *parts = closure;
+    int thread = omp_get_thread_num();
+    atomic_fetch_add(&parts->count, 1);
+    parts->begin[thread] = begin;
+    parts->end[thread] = end;
+    return 0;
+}
+
+/* One part for each thread, in their order, without gaps; the longest is at most one iteration longer than the shortest. */
+static void test_static_parts(void **state)
+{
+    (void)state;
+    for (int threads = 1; threads <= 7; threads++)
+        for (int64_t total = 1; total <= 20; total++) {
+            Parts parts = {0};
+            omp_set_num_threads(threads);
+            assert_int_equal(tirc_parallel_for(-3, total - 3, note_part, &parts), 0);
+            int count = atomic_load(&parts.count);
+            assert_int_equal(count, total < threads ? total : threads);
+            int64_t at = -3;
+            for (int i = 0; i < count; i++) {
+                assert_true(parts.begin[i] == at);
+                assert_in_range(parts.end[i] - parts.begin[i], total / count, (total + count - 1) / count);
+                at = parts.end[i];
+            }
+            assert_true(at == total - 3);
+        }
+}
+
+static int note_inner(int64_t begin, int64_t end, void *closure)
+{
+    int failed = 0;
+    for (int64_t i = begin; i < end; i++)
+        failed |= tirc_parallel_for(0, 8, note_part, (Parts *)closure + i);
+    return failed;
+}
+
+/* A loop inside a parallel loop is one part, as OpenMP has one active level. */
+static void test_nested_parts(void **state)
+{
+    (void)state;
+    static Parts parts[4];
+    omp_set_num_threads(4);
+    omp_set_max_active_levels(1);
+    assert_int_equal(tirc_parallel_for(0, 4, note_inner, parts), 0);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(atomic_load(&parts[i].count), 1);
+}
+
+/* The threads stay with the parent: a child's loops are one part, and end. */
+static void test_fork(void **state)
+{
+    (void)state;
+    Parts parts = {0};
+    omp_set_num_threads(3);
+    assert_int_equal(tirc_parallel_for(0, 9, note_part, &parts), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        Parts own = {0};
+        alarm(20);
+        int failed = tirc_parallel_for(0, 9, note_part, &own);
+        _exit(failed || atomic_load(&own.count) != 1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    atomic_store(&parts.count, 0);
+    assert_int_equal(tirc_parallel_for(0, 9, note_part, &parts), 0);
+    assert_int_equal(atomic_load(&parts.count), 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -237,6 +321,9 @@ int main(void)
         cmocka_unit_test_teardown(test_failing_launcher, restore_launcher),
         cmocka_unit_test(test_nested_loops),
         cmocka_unit_test(test_several_callers_at_once),
+        cmocka_unit_test(test_static_parts),
+        cmocka_unit_test(test_nested_parts),
+        cmocka_unit_test(test_fork),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
