@@ -16,7 +16,7 @@ static void add_scalar_param(Elab *elab, const AstParam *node, const Value *anno
 {
     Var *ahead = elab_parameter_ahead(elab, node->name);
     if (annotation->kind == VALUE_DTYPE && ahead) {
-        Param param = {ahead, NULL, false};
+        Param param = {.param = ahead};
         vec_push(elab->ctx->arena, &elab->func->params, param);
         return;
     }

@@ -121,13 +121,15 @@ static Value buffer_by_index(Schedule *before, const Parameter *parameter, const
         is_write = !strcmp(given.as.list->items[0].as.text, "write");
         index = (int)given.as.list->items[1].as.integer;
     }
-    const TreeNode *node = block->kind == VALUE_BLOCK && given.kind == VALUE_STRING ? schedule_block(before, block->as.block) : NULL;
-    if (node) {
-        const BlockStmt *stmt = node_block(node);
-        if (!find_buffer(stmt, given.as.text, NULL, reads, pair || !reads, &index, &is_write)) {
-            Map spellings = print_spellings(before->ctx, schedule_func(before));
-            find_buffer(stmt, given.as.text, &spellings, reads, pair || !reads, &index, &is_write);
-        }
+    const TreeNode *node = block->kind == VALUE_BLOCK && given.kind != VALUE_LIST ? schedule_block(before, block->as.block) : NULL;
+    const BlockStmt *stmt = node ? node_block(node) : NULL;
+    if (stmt && given.kind == VALUE_STRING && !find_buffer(stmt, given.as.text, NULL, reads, pair || !reads, &index, &is_write)) {
+        Map spellings = print_spellings(before->ctx, schedule_func(before));
+        find_buffer(stmt, given.as.text, &spellings, reads, pair || !reads, &index, &is_write);
+    }
+    if (stmt && given.kind == VALUE_INT && pair && index >= stmt->read_count) { /* a number counts the reads, then the writes */
+        is_write = true;
+        index -= stmt->read_count;
     }
     Value number = {.kind = VALUE_INT, .as.integer = index};
     if (!pair)

@@ -117,6 +117,32 @@ static const char *merge(Chooser *c)
     return step_text(c, "sch.merge(%s, %s)", loop_text(c, pair[0]), loop_text(c, pair[1]));
 }
 
+/* A loop around a block, where it has several statements most of the time. */
+static const char *fission(Chooser *c)
+{
+    const TreeNode *block = any_block(c);
+    int count;
+    const TreeNode **loops = schedule_loops_around(c->sch, block, &count);
+    if (!count)
+        return NULL;
+    const TreeNode *loop = loops[random_below(c->random, count)];
+    for (int i = 0; i < count; i++)
+        if (node_loop(loops[i])->body->kind == STMT_SEQ && random_chance(c->random, 80))
+            loop = loops[i];
+    return step_text(c, "sch.fission(%s, %s)", loop_text(c, loop), block_text(c, block));
+}
+
+static const char *reorder_axes(Chooser *c)
+{
+    const TreeNode *block = any_block(c);
+    int count = node_block(block)->iter_count;
+    const char *order = "";
+    int first = count ? random_below(c->random, count) : 0;
+    for (int i = 0; i < count; i++)
+        order = step_text(c, "%s%s%d", order, i ? ", " : "", random_chance(c->random, 3) ? 0 : (first + i) % count);
+    return step_text(c, "sch.reorder_block_iter_var(%s, [%s])", block_text(c, block), order);
+}
+
 /* A step on one of the loops that PARTS, a list, holds. */
 static const char *step_on_part(Chooser *c)
 {
@@ -455,6 +481,8 @@ static const struct {
     {"merge", merge, 8},
     {"loop_partition", loop_partition, 6},
     {"reorder", reorder, 5},
+    {"reorder_block_iter_var", reorder_axes, 2},
+    {"fission", fission, 6},
     {"add_unit_loop", add_unit_loop, 2},
     {"annotate", annotate, 2},
     {"unannotate", unannotate, 2},
