@@ -142,6 +142,8 @@ const char *script_class_name(Value value)
     case OBJECT_SLICE: return "TensorSlice";
     case OBJECT_AXIS: return "IterVar";
     case OBJECT_RANGE: return "Range";
+    case OBJECT_STAGES: return "Schedule";
+    case OBJECT_STAGE: return "Stage";
     case OBJECT_BUFFER: return "Buffer";
     case OBJECT_GLOBAL_VAR: return "GlobalVar";
     case OBJECT_REDUCTION: return "Reduce";

@@ -19,7 +19,7 @@ const char *script_type_name(Value value)
 {
     static const char *const objects[] = {"schedule",         "module", "function of a module", "module of Python", "function",
                                           "builtin function", "method", "value",  "type",   "trace", "statement",
-                                          "name of a function", "tensor", "part of a tensor", "operation", "axis", "range", "reducer", "reduction", "buffer"};
+                                          "name of a function", "tensor", "part of a tensor", "operation", "axis", "range", "reducer", "reduction", "buffer", "schedule of stages", "stage"};
     return value.kind == VALUE_SCRIPT ? objects[((const Object *)value.as.script)->kind] : value_type_name(value.kind);
 }
 
@@ -292,6 +292,8 @@ bool script_subscript(Script *script, Value self, const AstNode *node, Value *re
     }
     if (self.kind == VALUE_DICT)
         return dict_item(script, self, index, index_node->span, result);
+    if (value_object(self, OBJECT_STAGES))
+        return te_stage(script, value_object(self, OBJECT_STAGES), index, index_node->span, result);
     if (te_tensor(self) || value_object(self, OBJECT_SLICE)) {
         bool tuple = index.kind == VALUE_LIST;
         return te_index(script, self, tuple ? index.as.list->items : &index, tuple ? index.as.list->count : 1, node->span, result);

@@ -33,6 +33,7 @@ static const char *const known_paths[] = {
     "tvm.ir.op.register_op_attr",
     "tvm.ir.op.register_intrin_lowering",
     "tvm.target.register_intrin_rule",
+    "tvm.lower",
     "tvm.IRModule.from_expr",
     "tvm.ir.IRModule.from_expr",
     "tvm.te.Tensor",
@@ -197,6 +198,8 @@ bool script_call_namespace(Script *script, Str path, const Arguments *arguments,
         return script_register_op_attr(script, arguments, result);
     if (!strcmp(last, "register_intrin_lowering"))
         return script_register_lowering(script, arguments, result);
+    if (!strcmp(path, "tvm.lower"))
+        return te_lower(script, arguments, result);
     if (!strcmp(last, "IRModule"))
         return te_ir_module(script, arguments, result);
     if (!strcmp(last, "from_expr"))

@@ -28,6 +28,8 @@ typedef enum {
     OBJECT_REDUCER,   /* what te.comm_reducer gives */
     OBJECT_REDUCTION, /* one result of a reduction */
     OBJECT_BUFFER,    /* what the function of te.extern takes */
+    OBJECT_STAGES,    /* what te.create_schedule gives */
+    OBJECT_STAGE,     /* s[C] */
 } ObjectKind;
 
 typedef struct Environment Environment;
@@ -59,6 +61,11 @@ typedef struct Object {
             int index;
         } reduction;
         Buffer *buffer;
+        struct StageSchedule *stages;
+        struct {
+            struct StageSchedule *schedule;
+            const struct Operation *op;
+        } stage;
         int builtin; /* index in the table of builtins.c */
         struct {
             const struct Object *self;
@@ -97,6 +104,7 @@ struct Script {
     long made; /* items of lists, and parts of strings, that the script has made */
     Map locals; /* AST_DEF or AST_LAMBDA node -> Map of the names that it assigns to */
     Map called;     /* AST_DEF and AST_LAMBDA nodes that were called */
+    Map stage_blocks; /* Operation -> name of its block in the function that was made last */
     Map tensors;    /* Buffer -> Tensor that it stands for */
     const Object *bound_last; /* the module that a variable of the script was set to last */
     Map packages;   /* interned name of a package whose functions are texts, "topi" -> Environment */

@@ -121,6 +121,15 @@ bool script_update_func(Script *script, const Object *self, const Arguments *arg
 /* The program that the variables of the script hold at its end; NULL after a diagnostic. */
 const Module *script_bound_program(Script *script, Span span);
 
+/* --- te.create_schedule (te_schedule.c) --- */
+typedef struct StageSchedule StageSchedule;
+TeFunction te_create_schedule, te_thread_axis, te_lower;
+/* Stages have the method NAME. */
+bool te_stage_has(const char *name);
+/* STAGES[KEY]. */
+bool te_stage(Script *script, const Object *stages, Value key, Span span, Value *result);
+bool te_stage_call(Script *script, const Object *stage, const char *name, const Arguments *arguments, Value *result);
+
 /* --- operations of scripts (intrin_rules.c) --- */
 bool script_register_op_attr(Script *script, const Arguments *arguments, Value *result);
 bool script_register_lowering(Script *script, const Arguments *arguments, Value *result);

@@ -356,7 +356,7 @@ static const struct {
     {"Sub", te_subtract}, {"Mul", te_multiply}, {"Div", te_truncdiv}, {"FloorDiv", te_floordiv}, {"FloorMod", te_floormod}, {"Min", te_min_of_two},
     {"Max", te_max_of_two}, {"EQ", te_eq}, {"NE", te_ne}, {"LT", te_lt}, {"LE", te_le}, {"GT", te_gt}, {"GE", te_ge},
     {"call_intrin", te_call_intrin}, {"call_pure_intrin", te_call_intrin}, {"call_extern", te_call_extern}, {"call_pure_extern", te_call_pure_extern}, {"decl_buffer", te_decl_buffer},
-    {"call_packed", te_call_packed},
+    {"call_packed", te_call_packed}, {"create_schedule", te_create_schedule}, {"thread_axis", te_thread_axis},
 };
 enum { FUNCTION_COUNT = sizeof functions / sizeof *functions };
 

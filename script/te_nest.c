@@ -196,14 +196,22 @@ static bool holds_init(const Nest *nest, int number)
     return nest->op->reduction && !above && reduces(&nest->levels[number]);
 }
 
+static void note_stage(Nest *nest, const Stmt *block)
+{
+    map_set(nest->build->ctx->arena, &nest->build->script->stage_blocks, nest->op, (void *)block->as.block.block->name);
+}
+
 static const Stmt *leaf_stmt(Nest *nest, Buffer **buffers, Attrs annotations)
 {
     Context *ctx = nest->build->ctx;
     const Operation *op = nest->op;
     int number = nest->level_count - 1;
     Level *level = &nest->levels[number];
-    if (op->reduction)
-        return make_block(nest, level, op->name, holds_init(nest, number) ? init_stmt(nest, level, buffers) : NULL, update_stmt(nest, level, buffers), annotations);
+    if (op->reduction) {
+        const Stmt *block = make_block(nest, level, op->name, holds_init(nest, number) ? init_stmt(nest, level, buffers) : NULL, update_stmt(nest, level, buffers), annotations);
+        note_stage(nest, block);
+        return block;
+    }
     const Stmt **blocks = ARENA_ARRAY(ctx->arena, const Stmt *, op->result_count);
     for (int i = 0; i < op->result_count; i++) {
         Str name = op->result_count == 1 ? op->name : context_internf(ctx, "%s.v%d", op->name, i);
@@ -212,6 +220,7 @@ static const Stmt *leaf_stmt(Nest *nest, Buffer **buffers, Attrs annotations)
         const Stmt *body = store(nest, level, buffers[i], element_value(nest, level, op->bodies[i]));
         blocks[i] = make_block(nest, level, name, NULL, body, annotations);
     }
+    note_stage(nest, blocks[0]);
     return stmt_seq(ctx, blocks, op->result_count);
 }
 

@@ -377,7 +377,12 @@ bool te_attribute(Script *script, Value self, Str name, Span span, Value *result
         const Object *value = script_object(script, (Object){.kind = OBJECT_VALUE, .as.value = self}).as.script;
         *result = script_object(script, (Object){.kind = OBJECT_METHOD, .as.method = {value, name}});
     }
-    if (kind == OBJECT_OPERATION && !*found && !strcmp(name, "output")) {
+    if (kind == OBJECT_STAGE && !strcmp(name, "op")) {
+        *found = true;
+        *result = script_object(script, (Object){.kind = OBJECT_OPERATION, .as.operation = object->as.stage.op});
+    }
+    bool of_stage = kind == OBJECT_STAGE && te_stage_has(name);
+    if (of_stage || (kind == OBJECT_OPERATION && !*found && !strcmp(name, "output"))) {
         *found = true;
         *result = script_object(script, (Object){.kind = OBJECT_METHOD, .as.method = {object, name}});
     }
