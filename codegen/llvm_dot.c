@@ -67,7 +67,7 @@ static LLVMValueRef load_groups(DotLoop *dot, const DotOperand *operand, LLVMVal
 {
     FuncGen *gen = dot->gen;
     LaneIndex lanes;
-    if (!dot_consecutive_lanes(dot, operand, &lanes))
+    if (!dot_consecutive_lanes(dot, operand, first, &lanes))
         return interleave_rounds(dot, operand, iteration, first);
     operand += bind_round(dot, iteration, first);
     LLVMTypeRef bytes = LLVMVectorType(gen->build->i8, (unsigned)(dot->lanes * DOT_DEPTH));

@@ -35,8 +35,8 @@ typedef struct {
 
 /* Fills UPDATES to BYTES for DOT->loop; false where the loop has another form or dot products do not pay. */
 bool dot_match_loop(DotLoop *dot);
-/* The loads of OPERAND (one for each member of the group) as lanes STRIDE apart from BASE on, of which each k is one element behind the
-   last; false for other forms. A scalar operand has stride 0. */
-bool dot_consecutive_lanes(const DotLoop *dot, const DotOperand *operand, LaneIndex *lanes);
+/* Four rounds from FIRST on of OPERAND (a load for each member of the group) as lanes STRIDE apart from BASE on, of which each k is one
+   element behind the last; false for other forms. A scalar operand has stride 0. */
+bool dot_consecutive_lanes(const DotLoop *dot, const DotOperand *operand, int first, LaneIndex *lanes);
 
 #endif

@@ -143,14 +143,10 @@ static bool lies_behind(Context *ctx, const Expr *a, const Expr *b, int64_t dist
     return linear_difference(ctx, b, a, &difference) && difference == distance;
 }
 
-/* Each k of the loop is one element behind the last: in the group, and from one iteration to the next. */
-static bool is_consecutive(const DotLoop *dot, const DotOperand *operand, const Expr *base)
+/* Each of the COUNT loads of OPERAND, in the order of k, is one element behind the last. */
+static bool is_run(Context *ctx, const DotOperand *operand, int count)
 {
-    Context *ctx = dot->gen->ctx;
-    LaneIndex form;
-    if (!index_split_var(ctx, base, dot->loop->var, &form) || !expr_is_int(form.stride, dot->group))
-        return false;
-    for (int i = 0; i < dot->group; i++)
+    for (int i = 0; i < count; i++)
         if (load_mask(operand[i].load) || !dtype_equal(operand[i].load->dtype, operand->load->dtype) ||
             operand[i].load->value.buffer != operand->load->value.buffer ||
             !lies_behind(ctx, operand->load->args[0], operand[i].load->args[0], i))
@@ -158,27 +154,47 @@ static bool is_consecutive(const DotLoop *dot, const DotOperand *operand, const 
     return true;
 }
 
-bool dot_consecutive_lanes(const DotLoop *dot, const DotOperand *operand, LaneIndex *lanes)
+/* BASE, where OPERAND begins, moves on by as many elements in each iteration as an iteration has values of k. */
+static bool goes_on(const DotLoop *dot, const Expr *base)
+{
+    LaneIndex form;
+    return index_split_var(dot->gen->ctx, base, dot->loop->var, &form) && expr_is_int(form.stride, dot->group);
+}
+
+bool dot_consecutive_lanes(const DotLoop *dot, const DotOperand *operand, int first, LaneIndex *lanes)
 {
     Context *ctx = dot->gen->ctx;
+    int count = dot->group < DOT_DEPTH ? dot->group : DOT_DEPTH;
+    operand += first % dot->group;
     const Expr *index = operand->load->args[0];
     *lanes = (LaneIndex){index, expr_int(ctx, dtype_scalar(index->dtype), 0)};
     if (operand->load->dtype.lanes > 1 && !index_split_lanes(ctx, index, lanes))
         return false;
-    return !expr_uses_var(lanes->stride, dot->loop->var) && is_consecutive(dot, operand, lanes->base);
+    return !expr_uses_var(lanes->stride, dot->loop->var) && is_run(ctx, operand, count) &&
+           (count == DOT_DEPTH || goes_on(dot, lanes->base));
+}
+
+static bool lanes_are_consecutive(const DotLoop *dot, const DotOperand *operand)
+{
+    LaneIndex lanes;
+    for (int first = 0; first < dot->group; first += DOT_DEPTH)
+        if (!dot_consecutive_lanes(dot, operand, first, &lanes))
+            return false;
+    return true;
 }
 
 /* A scalar statement reads both operands in order. A vector statement may read in any way; it pays where one operand needs no shuffle. */
 static bool update_pays(DotLoop *dot, DotUpdate *update)
 {
-    LaneIndex lanes;
+    Context *ctx = dot->gen->ctx;
     if (update->lanes != dot->updates[0].lanes || update->count != dot->group ||
         !dot_kind(&dot->gen->build->target, update->a->is_signed, update->b->is_signed, &update->kind))
         return false;
     if (update->lanes > 1)
         return dot_takes(&update->kind, update->lanes * DOT_DEPTH) &&
-               (dot_consecutive_lanes(dot, update->a, &lanes) || dot_consecutive_lanes(dot, update->b, &lanes));
-    return is_consecutive(dot, update->a, update->a->load->args[0]) && is_consecutive(dot, update->b, update->b->load->args[0]);
+               (lanes_are_consecutive(dot, update->a) || lanes_are_consecutive(dot, update->b));
+    return is_run(ctx, update->a, dot->group) && goes_on(dot, update->a->load->args[0]) && is_run(ctx, update->b, dot->group) &&
+           goes_on(dot, update->b->load->args[0]);
 }
 
 /* No statement's target is an operand. */
