@@ -33,8 +33,8 @@ typedef struct {
     long time; /* how often --time runs a function; 0: not at all; AUTOMATIC_RUNS: for a while */
     WarningSettings warnings;
     ColorMode color;
-    bool debug_info, depfile, depfile_phony, syntax_only, json, verbose, time_report, run, random_inputs, interpret, check, fp_contract,
-        fast_math, no_heap, bounds_check, new_spellings, pic, unwind_tables, version;
+    bool debug_info, depfile, depfile_phony, syntax_only, json, verbose, time_report, verify_each, run, random_inputs, interpret, check;
+    bool fp_contract, fast_math, no_heap, bounds_check, new_spellings, pic, unwind_tables, version;
     const char *help; /* NULL: not asked for; "": the options; "schedule", "schedule=NAME" */
 } Options;
 

@@ -139,7 +139,11 @@ const Module *driver_lower(Driver *driver, const Module *module, bool report)
     if (!module)
         return NULL;
     PassReport pass_report = {driver, report};
-    LowerOptions options = {driver->options.bounds_check, driver->options.start_after, after_pass, &pass_report};
+    LowerOptions options = {.bounds_check = driver->options.bounds_check,
+                            .verify_each = driver->options.verify_each,
+                            .start_after = driver->options.start_after,
+                            .after_pass = after_pass,
+                            .data = &pass_report};
     bool ok = true;
     int errors = diag_error_count(driver->ctx);
     const Module *lowered = module;

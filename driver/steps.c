@@ -7,6 +7,8 @@
 
 #include "driver/driver.h"
 #include "ir/print.h"
+#include "ir/verify.h"
+#include "support/bug.h"
 
 enum { CONTEXT_LINES = 3 };
 
@@ -151,6 +153,9 @@ void step_view_after(void *data, const Schedule *sch, Span call)
 {
     StepView *view = data;
     Driver *driver = view->driver;
+    const char *why;
+    if (driver->options.verify_each && !verify_module(driver->ctx, sch->module, STAGE_SCHEDULED, &why))
+        BUG("the program is malformed after the step '%s': %s", sch->primitive, why);
     driver_note_step(driver, sch);
     if (!view->before)
         return;

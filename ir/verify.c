@@ -219,7 +219,7 @@ static bool verify_block_buffers(Verifier *verifier, const BlockStmt *block)
 
 static bool verify_block(Verifier *verifier, const BlockStmt *block)
 {
-    if (verifier->stage >= STAGE_LOWERED)
+    if (verifier->stage >= STAGE_UNBLOCKED)
         return verify_fail(verifier, "block '%s' is left", block->block->name);
     return verifier_bind(verifier, block->block, "block", block->block->name) && verify_iters(verifier, block) &&
            verify_block_buffers(verifier, block) && verify_annotations(verifier, block->annotations) &&

@@ -4,9 +4,9 @@
 
 #include "ir/stmt.h"
 
-/* surface: as parsed. scheduled: blocks complete with regions. lowered: no blocks; flat buffers, explicit vectors, placed allocations.
-   device_split: host and kernels. */
-typedef enum { STAGE_SURFACE, STAGE_SCHEDULED, STAGE_LOWERED, STAGE_DEVICE_SPLIT } Stage;
+/* surface: as parsed. scheduled: blocks complete with regions. unblocked: no blocks. flat: one dimension for each access, too. lowered: explicit
+   vectors, too, and placed allocations. device_split: host and kernels. */
+typedef enum { STAGE_SURFACE, STAGE_SCHEDULED, STAGE_UNBLOCKED, STAGE_FLAT, STAGE_LOWERED, STAGE_DEVICE_SPLIT } Stage;
 
 /* True when FUNC is well formed for STAGE: each symbol bound once and before use, types and ranks fit, spans valid, what the stage forbids
    is absent. Otherwise false, with the first violation in *WHY (may be NULL), allocated in ctx->arena. */

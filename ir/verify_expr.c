@@ -116,7 +116,7 @@ bool verify_access(Verifier *verifier, const Buffer *buffer, const Expr *const *
         return verify_fail(verifier, "buffer '%s' is used where it is not defined", buffer->name);
     if (count != buffer->ndim)
         return verify_fail(verifier, "buffer '%s' has %d dimensions and is accessed with %d indices", buffer->name, buffer->ndim, count);
-    if (verifier->stage >= STAGE_LOWERED && count > 1)
+    if (verifier->stage >= STAGE_FLAT && count > 1)
         return verify_fail(verifier, "buffer '%s' is not flat", buffer->name);
     int lanes = 1;
     for (int i = 0; i < count; i++) {

@@ -40,14 +40,23 @@ static double seconds_now(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+static void verify_stage(const LowerState *state, int index, const Func *func, Stage stage, const char *when)
+{
+    const char *why;
+    if (state->options->verify_each && !verify_func(state->ctx, func, stage, &why))
+        BUG("'%s' is malformed %s the pass '%s': %s", func->name, when, passes[index].name, why);
+}
+
 /* FUNC after the pass at INDEX; NULL after diagnostics. */
 static const Func *run_pass(LowerState *state, int index, const Func *func)
 {
     int errors = diag_error_count(state->ctx);
     double start = seconds_now();
+    verify_stage(state, index, func, passes[index].needs, "before");
     func = functions[index](state, func);
     if (diag_error_count(state->ctx) > errors)
         return NULL;
+    verify_stage(state, index, func, passes[index].gives, "after");
     if (state->options->after_pass)
         state->options->after_pass(state->options->data, passes[index].name, func, seconds_now() - start);
     return func;
