@@ -36,12 +36,17 @@ typedef struct tirc_context {
     double last_time;
 } Driver;
 
+/* All stages of a command, in order; the exit code. */
+int driver_run(Driver *driver);
+/* Notes that the file PATH was read. */
+void driver_add_file(Driver *driver, const char *path);
 /* Runs tirc as from the command line; the exit code (support/bug.h). */
 int driver_main(int argc, char **argv, FILE *out, FILE *err);
 
 struct tirc_program {
     const Module *source; /* as read */
     const Module *module; /* as scheduled; SOURCE without a script */
+    const Module *lowered; /* NULL: not lowered yet */
 };
 
 /* --- stages; false after diagnostics --- */
@@ -51,10 +56,10 @@ const Module *driver_lower(Driver *driver, const Module *module, bool report);
 void driver_note_step(Driver *driver, const Schedule *sch);
 /* Adds to the error that lowering FUNC gave a note at the step since which it does; none where no step did. */
 void driver_blame_step(Driver *driver, const Func *func);
-/* Lowers MODULE and generates code of the kinds in the bit set KINDS (1 << EMIT_OBJECT | ...). */
-bool driver_compile(Driver *driver, const Module *module, unsigned kinds, CodegenOutput *output);
-/* Writes the files that the command line asks for. */
-bool driver_emit(Driver *driver);
+/* Generates code of the kinds in the bit set KINDS (1 << EMIT_OBJECT | ...) from LOWERED. */
+bool driver_generate(Driver *driver, const Module *lowered, unsigned kinds, CodegenOutput *output);
+/* Writes the files that the command line asks for; CODE: what was generated, where it asks for code. */
+bool driver_write(Driver *driver, const CodegenOutput *code);
 /* What the command line says of code generation. */
 CodegenOptions driver_codegen_options(Driver *driver);
 

@@ -1,4 +1,4 @@
-/* Emitting: lowering, code generation, headers, dependency rules; all outputs are written aside and put in place together. */
+/* Writing: code, headers, dependency rules; all outputs are written aside and put in place together. */
 #include <string.h>
 
 #include "codegen/backend.h"
@@ -70,34 +70,8 @@ static bool add_depfile(Driver *driver, OutputList *outputs, const char *target)
     return add_output(driver, outputs, path, text, strlen(text));
 }
 
-CodegenOptions driver_codegen_options(Driver *driver)
+static bool add_code(Driver *driver, unsigned kinds, const CodegenOutput *code, OutputList *outputs, const char **first_path)
 {
-    const Options *options = &driver->options;
-    CodegenOptions result = codegen_default_options();
-    result.opt_level = options->opt_level;
-    result.target = options->target;
-    result.cpu = options->cpu;
-    result.features = options->features;
-    result.pic = options->pic;
-    result.unwind_tables = options->unwind_tables;
-    result.debug_info = options->debug_info;
-    result.prefix_maps = options->prefix_maps.data;
-    result.prefix_map_count = options->prefix_maps.count;
-    result.fp_contract = options->fp_contract;
-    result.fast_math = options->fast_math;
-    result.no_heap = options->no_heap;
-    result.clang = options->clang;
-    result.extern_names = options->externs.data;
-    result.extern_count = options->externs.count;
-    result.source_name = options->inputs.count ? options->inputs.data[0] : driver->files.count ? driver->files.data[0] : NULL;
-    return result;
-}
-
-static bool emit_compiled(Driver *driver, unsigned kinds, OutputList *outputs, const char **first_path)
-{
-    CodegenOutput output;
-    if (!driver_compile(driver, driver->program->module, kinds, &output))
-        return false;
     bool single = !(driver->options.emit & (driver->options.emit - 1));
     for (int kind = 0; kind < EMIT_KIND_COUNT; kind++) {
         if (!(kinds & 1u << kind))
@@ -108,7 +82,7 @@ static bool emit_compiled(Driver *driver, unsigned kinds, OutputList *outputs, c
                                : default_output(driver, ending);
         if (!*first_path)
             *first_path = path;
-        if (!add_output(driver, outputs, path, output.bytes[kind].data, output.bytes[kind].length))
+        if (!add_output(driver, outputs, path, code->bytes[kind].data, code->bytes[kind].length))
             return false;
     }
     return true;
@@ -124,22 +98,14 @@ static bool emit_text(Driver *driver, OutputList *outputs, const char *ending, c
     return add_output(driver, outputs, path, text, strlen(text));
 }
 
-static bool prepare_outputs(Driver *driver, OutputList *outputs)
+static bool prepare_outputs(Driver *driver, const CodegenOutput *code, OutputList *outputs)
 {
     const Options *options = &driver->options;
     unsigned emit = options_emitted(options), compiled = emit & EMIT_BITS_COMPILED;
     if (options->syntax_only)
         return !options->depfile || add_depfile(driver, outputs, options->output);
     const char *first_path = NULL, *only = emit & (emit - 1) ? NULL : options->output;
-    bool interface = compiled || emit & EMIT_BIT_HEADER || options->header;
-    if (interface && !interface_check(driver->ctx, driver->program->module))
-        return false;
-    int errors = diag_error_count(driver->ctx);
-    if (interface)
-        interface_warn(driver->ctx, driver->program->module);
-    if (diag_error_count(driver->ctx) > errors) /* -Werror */
-        return false;
-    if (compiled && !emit_compiled(driver, compiled, outputs, &first_path))
+    if (compiled && !add_code(driver, compiled, code, outputs, &first_path))
         return false;
     if (emit & EMIT_BIT_TIR &&
         !emit_text(driver, outputs, "scheduled.tir", only, print_module(driver->ctx, driver->program->module), &first_path))
@@ -152,12 +118,12 @@ static bool prepare_outputs(Driver *driver, OutputList *outputs)
     return !options->depfile || add_depfile(driver, outputs, first_path);
 }
 
-bool driver_emit(Driver *driver)
+bool driver_write(Driver *driver, const CodegenOutput *code)
 {
     OutputList outputs = {0};
     const OutputFile *failed;
     const char *reason;
-    if (!prepare_outputs(driver, &outputs))
+    if (!prepare_outputs(driver, code, &outputs))
         return false;
     if (!outputs_write(driver->ctx->arena, outputs.data, outputs.count, &failed, &reason))
         return driver_error(driver, "cannot write '%s': %s", failed->path, reason);

@@ -94,7 +94,7 @@ void tirc_set_output(tirc_context *context, FILE *output)
 
 /* --- Texts and programs --- */
 
-static void add_file(Driver *driver, const char *path)
+void driver_add_file(Driver *driver, const char *path)
 {
     for (int i = 0; i < driver->files.count; i++)
         if (!strcmp(driver->files.data[i], path))
@@ -106,7 +106,7 @@ static void add_file(Driver *driver, const char *path)
 /* For ScriptOptions.read_file; DATA is a StepView. */
 static void note_file(void *data, const char *path)
 {
-    add_file(((StepView *)data)->driver, path);
+    driver_add_file(((StepView *)data)->driver, path);
 }
 
 /* The number of TEXT among the sources of the context; 0 after a diagnostic. */
@@ -123,7 +123,7 @@ static uint32_t load_text(Driver *driver, const tirc_text *text)
     }
     bool standard = !strcmp(text->name, "-");
     if (!standard)
-        add_file(driver, text->name);
+        driver_add_file(driver, text->name);
     driver_say(driver, "read %s (%zu bytes)", standard ? "standard input" : text->name, file.length);
     return source_add(ctx->sources, standard ? "<stdin>" : text->name, file.text, file.length);
 }
@@ -165,10 +165,10 @@ static const AstNode **parse_texts(Driver *driver, const tirc_text *texts, int c
     return trees;
 }
 
-static const tirc_program *new_program(Driver *driver, const Module *source, const Module *module)
+static const tirc_program *new_program(Driver *driver, const Module *source, const Module *module, const Module *lowered)
 {
     tirc_program *program = ARENA_NEW(driver->ctx->base_arena, tirc_program);
-    *program = (tirc_program){source, module};
+    *program = (tirc_program){source, module, lowered};
     vec_push(driver->ctx->base_arena, &driver->programs, (const tirc_program *)program);
     return program;
 }
@@ -206,7 +206,7 @@ const tirc_program *tirc_read(tirc_context *context, const tirc_text *texts, int
         driver_check_intrins(context, module);
     ok = ok && !diag_error_count(context->ctx);
     driver_note_time(context, "elaborate");
-    return ok ? new_program(context, module, module) : NULL;
+    return ok ? new_program(context, module, module, NULL) : NULL;
 }
 
 const tirc_program *tirc_schedule(tirc_context *context, const tirc_program *program, const tirc_text *scripts, int count)
@@ -234,34 +234,32 @@ const tirc_program *tirc_schedule(tirc_context *context, const tirc_program *pro
     driver_note_time(context, "schedule");
     if (!module || diag_error_count(ctx))
         return NULL;
-    return new_program(context, source == program->module ? program->source : source, module);
+    return new_program(context, source == program->module ? program->source : source, module, NULL);
+}
+
+int tirc_check(tirc_context *context, const tirc_program *program)
+{
+    return context && driver_check_program(context, "tirc_check", program) && driver_check_claims(context, program, true) ? 0 : -1;
+}
+
+const tirc_program *tirc_lower(tirc_context *context, const tirc_program *program)
+{
+    if (!context || !driver_check_program(context, "tirc_lower", program))
+        return NULL;
+    if (program->lowered)
+        return program;
+    const Module *lowered = driver_check_claims(context, program, true) ? driver_lower(context, program->module, true) : NULL;
+    return lowered ? new_program(context, program->source, program->module, lowered) : NULL;
 }
 
 /* --- Bytes --- */
-
-bool driver_compile(Driver *driver, const Module *module, unsigned kinds, CodegenOutput *output)
-{
-    const Module *lowered = driver_lower(driver, module, true);
-    CodegenOptions options = driver_codegen_options(driver);
-    if (!lowered || !backend_find(NULL)->compile(driver->ctx, lowered, &options, kinds, output))
-        return false;
-    PhaseTime times[] = {{"set up code generation", output->times.setup},
-                         {"translate", output->times.translate},
-                         {"optimize", output->times.optimize},
-                         {"emit", output->times.emit}};
-    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
-        driver_add_time(driver, times[i].name, times[i].seconds);
-    for (int i = 0; i < output->import_count; i++)
-        add_file(driver, output->imports[i]);
-    return true;
-}
 
 /* Of what tirc_emit gives, all but machine code; NULL after a diagnostic. */
 static const char *emit_text(Driver *driver, const tirc_program *program, unsigned emit, size_t *length)
 {
     if (emit == EMIT_BIT_HEADER && !interface_check(driver->ctx, program->module))
         return NULL;
-    const char *text = emit == EMIT_BIT_TIR ? print_module(driver->ctx, program->module)
+    const char *text = emit == EMIT_BIT_TIR ? print_module(driver->ctx, program->lowered ? program->lowered : program->module)
                                             : header_text(driver->ctx, program->module, program->source, NULL);
     *length = strlen(text);
     return text;
@@ -284,7 +282,10 @@ const char *tirc_emit(tirc_context *context, const tirc_program *program, const 
     if (emit == EMIT_BIT_TIR || emit == EMIT_BIT_HEADER)
         return emit_text(context, program, emit, length);
     CodegenOutput output;
-    if (!driver_check_claims(context, program, true) || !driver_compile(context, program->module, emit, &output))
+    const Module *lowered = program->lowered;
+    if (!lowered && driver_check_claims(context, program, true))
+        lowered = driver_lower(context, program->module, true);
+    if (!lowered || !driver_generate(context, lowered, emit, &output))
         return NULL;
     for (int i = 0; i < EMIT_KIND_COUNT; i++)
         if (emit == 1u << i) {

@@ -65,6 +65,12 @@ void tirc_set_output(tirc_context *context, FILE *output);
 const tirc_program *tirc_read(tirc_context *context, const tirc_text *texts, int count);
 /* PROGRAM transformed by COUNT schedule scripts, which run one after the other as one script; NULL where one fails. */
 const tirc_program *tirc_schedule(tirc_context *context, const tirc_program *program, const tirc_text *scripts, int count);
+/* Asks PROGRAM for what is certainly wrong in it, whatever its inputs are: claims of axes that do not hold, accesses out of bounds. 0, or -1 after
+   diagnostics. */
+int tirc_check(tirc_context *context, const tirc_program *program);
+/* PROGRAM checked, and lowered by all passes: the program that code is generated from. NULL after diagnostics. tirc_emit does this by itself
+   for a program that is not lowered; as "tir" a lowered program is printed as it is, and its header is that of PROGRAM. */
+const tirc_program *tirc_lower(tirc_context *context, const tirc_program *program);
 /* PROGRAM as KIND, which is one of the names that --emit knows: "obj", "asm", "llvm-ir" or "bc" for machine code, "tir" for the program as
    TVMScript, "header" for the C header of its object. The result has *LENGTH bytes (LENGTH may be NULL) and a NUL byte behind them; NULL
    and 0 on failure. */

@@ -51,6 +51,14 @@ static void test_files(const char *folder)
     REQUIRE(strstr(tirc_emit(tirc, scheduled, "tir", &length), "T.parallel(1000)"));
     REQUIRE(!strstr(tirc_emit(tirc, program, "tir", NULL), "T.parallel"));
     REQUIRE(strstr(tirc_emit(tirc, scheduled, "llvm-ir", NULL), "define"));
+    REQUIRE(!tirc_check(tirc, scheduled));
+    const tirc_program *lowered = tirc_lower(tirc, scheduled);
+    REQUIRE(lowered && lowered != scheduled && tirc_lower(tirc, lowered) == lowered);
+    REQUIRE(!strstr(tirc_emit(tirc, lowered, "tir", NULL), "T.block"));
+    size_t lowered_length;
+    const char *same = tirc_emit(tirc, lowered, "obj", &lowered_length);
+    object = tirc_emit(tirc, scheduled, "obj", &length);
+    REQUIRE(same && lowered_length == length && !memcmp(same, object, length));
     REQUIRE(!strcmp(tirc_diagnostics(tirc), ""));
     tirc_context_free(tirc);
 }
