@@ -86,7 +86,8 @@ static bool is_visited(const BlockStmt *block, const Frame *innermost, const Var
     return false;
 }
 
-/* A condition on what is reduced over alone counts where the points are found by runs of all its loops, those of one iteration aside. */
+/* Whether CONDITION, seen from FRAME, can keep an init from running. A condition that mentions reduce axes only can do so in one case: the init
+   is found by visiting all loops that the condition uses, loops of one iteration excepted. */
 static bool condition_counts(const BlockStmt *block, const Frame *innermost, const Frame *frame, const Expr *condition)
 {
     bool reducing, others, longer = false, visited = true, units_visited = true;

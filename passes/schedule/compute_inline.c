@@ -35,8 +35,9 @@ static bool reduces_around(const LoopMembers *loop, const TreeNode *writer)
     return reduces;
 }
 
-/* What WRITER writes again is what it has written there before: each element is of one instance, or of all those of a reduction that the loops
-   repeat whole, and what that reads stays, or is written again in this way by others. DEPTH: writers looked at on the way. */
+/* WRITER runs again in later iterations of LOOP, and then stores the values that are there already. It does so where three things hold: each
+   element has one instance that writes it; no loop around FROM splits a reduction of WRITER, which would leave partial results; the inputs of
+   WRITER keep their values, or other writers store them again in the same way. DEPTH: the number of writers already asked on this way. */
 static bool writes_the_same(const LoopMembers *loop, const TreeNode *writer, int depth)
 {
     const Func *func = schedule_func(loop->sch);

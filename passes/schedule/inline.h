@@ -41,7 +41,8 @@ bool inline_check_not_named(Schedule *sch, const Buffer *buffer);
    they ran, unless no two of them write one element. False after a refusal. */
 bool inline_check_order(Schedule *sch, const TreeNode *consumer, const TreeNode *producer, const Subst *solved);
 
-/* CONSUMER with what the block at NODE stores, its only statement being STORE, in place of what it reads of it. NULL after a refusal. */
+/* The statement of CONSUMER in which each load of the buffer of STORE is replaced by the stored value. STORE is the only statement of the block
+   at NODE. NULL after a refusal. */
 const Stmt *inline_into_consumer(Schedule *sch, const TreeNode *node, const Stmt *store, const TreeNode *consumer);
 
 /* VALUE, which the block at NODE stores, calls no function that may have effects; false after a refusal. */
