@@ -332,6 +332,17 @@ static const char *set_axis_separator(Chooser *c)
     return step_text(c, "sch.set_axis_separator(%s, (\"write\", 0), [%d])", block_text(c, block), random_below(c->random, 4));
 }
 
+static const char *reindex(Chooser *c)
+{
+    const TreeNode *block = any_block(c);
+    bool write = random_chance(c->random, 40);
+    int kind = random_below(c->random, 3);
+    if (kind == 0)
+        return step_text(c, "sch.reindex(%s, (\"%s\", 0))", block_text(c, block), write ? "write" : "read");
+    return step_text(c, "sch.reindex_cache_%s(%s, 0, \"%s\", %s)", write ? "write" : "read", block_text(c, block), scope(c),
+                     index_map(c, node_block(block)->iter_count));
+}
+
 /* --- Moves --- */
 /* A block and one that reads what it writes, mostly; else a block and a later one, or one block twice. */
 static void any_pair(Chooser *c, const TreeNode **producer, const TreeNode **consumer)
@@ -496,6 +507,7 @@ static const struct {
     {"cache_write", cache_write, 5},
     {"transform_layout", transform_layout, 5},
     {"transform_block_layout", transform_block_layout, 4},
+    {"reindex", reindex, 6},
     {"set_axis_separator", set_axis_separator, 1},
     {"compute_at", compute_at, 6},
     {"reverse_compute_at", reverse_compute_at, 6},
