@@ -162,7 +162,7 @@ static inline void lower_run_sizes(LowerCheck *check, const Func *source, const 
     long long value;
     int used;
     while (options.size_count < 8 && sscanf(part, " %31[^= ;]=%lld%n", name, &value, &used) == 2) {
-        sizes[options.size_count++] = (ArgSize){context_intern(check->ctx, name), value};
+        sizes[options.size_count++] = (ArgSize){.name = context_intern(check->ctx, name), .value = value};
         part += used;
     }
     lower_check_run(check, source, &options);

@@ -181,8 +181,8 @@ static bool check_moved(Move *move, const Func *before, const Func *after)
                                                       : dependence_producer_may_move(sch->ctx, before, after, block);
     if (answer_is_shown(answer))
         return true;
-    return refuse_by_answer(sch, answer, "moving block '%s' below loop '%s' would change the result", block->name,
-                           node_loop(move->loop)->var->name);
+    return refuse_by_answer(sch, answer, "moving block '%s' below loop '%s' %s change the result", block->name,
+                           node_loop(move->loop)->var->name, would_or_may(answer));
 }
 
 /* An update that runs again adds to its result again. Moved in front of consumers a block starts over with its init; behind its producers

@@ -26,12 +26,17 @@ bool refuse_by_answer(Schedule *sch, Answer answer, const char *format, ...)
     return false;
 }
 
+const char *would_or_may(Answer answer)
+{
+    return answer.verdict == ANSWER_REFUTED ? "would" : "may";
+}
+
 bool check_order_is_kept(Schedule *sch, const Func *before, const Stmt *old_part, const Stmt *new_part, const Var *innermost)
 {
     Answer answer = dependence_order_kept(sch->ctx, before, old_part, schedule_func(sch), new_part, innermost);
     if (answer_is_shown(answer))
         return true;
-    return refuse_by_answer(sch, answer, "the new order would change what the program computes");
+    return refuse_by_answer(sch, answer, "the new order %s change what the program computes", would_or_may(answer));
 }
 
 /* Some loop of the nest from the one over OUTERMOST to INNERMOST is bound to a reduce axis of BLOCK. */

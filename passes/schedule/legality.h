@@ -7,6 +7,8 @@
 
 /* Refuses the step: the text, then the witness or the reason of ANSWER, with notes at the accesses that it is about. */
 bool refuse_by_answer(Schedule *sch, Answer answer, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* "would" where ANSWER refutes, "may" where it is not known. */
+const char *would_or_may(Answer answer);
 /* Notes at the accesses that ANSWER is about, one or two. */
 void note_accesses(Schedule *sch, Answer answer);
 /* After an edit that changed loops only: the program runs in the order that dependences ask for. OLD_PART, a loop or block, stood in BEFORE

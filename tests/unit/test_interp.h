@@ -48,7 +48,7 @@ static inline Ran ran_prepare(const char *text, uint64_t seed, const ArgSize *si
     ran.func = module_find(module, "main");
     if (!ran.func)
         ran.func = module->funcs[0];
-    ArgOptions options = {seed, sizes, size_count};
+    ArgOptions options = {.seed = seed, .sizes = sizes, .size_count = size_count};
     ran.data = argdata_new(ran.ctx, ran.func, &options);
     assert_non_null(ran.data);
     ran.options.checks = true;

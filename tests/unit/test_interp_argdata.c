@@ -78,7 +78,7 @@ static void test_sizes(void **state)
                                "    B = T.match_buffer(b, (n * k, m + 2), \"float32\")\n"
                                "    for i, j in T.grid(m, n):\n"
                                "        B[j, i] = A[i, j]\n";
-    ArgSize sizes[] = {{"m", 3}, {"n", 4}, {"k", 5}};
+    ArgSize sizes[] = {{"m", 3, NULL}, {"n", 4, NULL}, {"k", 5, NULL}};
     Ran ran = ran_prepare(text, 1, sizes, 3);
     assert_int_equal(ran.data->items[0].shape[0], 3);
     assert_int_equal(ran.data->items[0].strides[0], 4);
@@ -150,7 +150,7 @@ static void test_printing(void **state)
                           "    B = T.match_buffer(b, (n,), \"bool\")\n"
                           "    for i in range(n):\n"
                           "        B[i] = A[0, 0] > 0\n",
-                          1, (ArgSize[]){{"n", 2}}, 1);
+                          1, (ArgSize[]){{"n", 2, NULL}}, 1);
     int32_t *a = ran_data(&ran, "A");
     for (int i = 0; i < 8; i++)
         a[i] = i - 4;

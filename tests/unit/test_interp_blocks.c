@@ -389,7 +389,7 @@ static void test_symbolic_sizes(void **state)
                                "        B[i * 2, j + 1] = A[i, j]\n";
     for (int n = 0; n < 4; n++)
         for (int m = 0; m < 3; m++) {
-            ArgSize sizes[] = {{"n", n}, {"m", m}};
+            ArgSize sizes[] = {{"n", n, NULL}, {"m", m, NULL}};
             Ran ran = ran_prepare(text, 1, sizes, 2);
             ran_run(&ran);
             assert_no_findings(&ran);

@@ -365,7 +365,7 @@ static void test_launch_thread(void **state)
                                "    if T.likely(blockIdx_x * 8 + threadIdx_x < n):\n"
                                "        B[blockIdx_x * 8 + threadIdx_x] = A[blockIdx_x * 8 + threadIdx_x] + T.float32(1)\n";
     for (int n = 0; n < 20; n += 3) {
-        ArgSize size = {"n", n};
+        ArgSize size = {"n", n, NULL};
         Ran ran = ran_prepare(text, 1, &size, 1);
         ran_run(&ran);
         assert_no_findings(&ran);
