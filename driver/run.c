@@ -16,9 +16,16 @@
 #include "support/bug.h"
 #include "runtime/tirc_rt.h"
 
+/* Nobody calls a private function but others of the module, which run it; alone it runs where it is named, or where there are no others. */
 bool run_is_wanted(const Driver *driver, const Func *func)
 {
-    return !driver->options.func || !strcmp(driver->options.func, func->name);
+    if (driver->options.func)
+        return !strcmp(driver->options.func, func->name);
+    const Module *module = driver->program->module;
+    bool has_public = false;
+    for (int i = 0; i < module->func_count; i++)
+        has_public |= !module->funcs[i]->is_private;
+    return !func->is_private || !has_public;
 }
 
 bool run_check_wanted(Driver *driver, const Module *module)
@@ -236,9 +243,23 @@ Jit *driver_open_jit(Driver *driver)
     return jit;
 }
 
+/* MODULE, whose private functions that are to run have entry points too. */
+static const Module *with_entry_points(Driver *driver, const Module *module)
+{
+    for (int i = 0; i < module->func_count; i++) {
+        Func *func = arena_copy(driver->ctx->arena, module->funcs[i], sizeof *func);
+        func->is_private = func->is_private && !run_is_wanted(driver, func);
+        if (func->is_private != module->funcs[i]->is_private)
+            module = module_with_func(driver->ctx, module, i, func);
+    }
+    return module;
+}
+
 Jit *run_compile(Driver *driver, const Module *module)
 {
     const Module *lowered = driver_lower(driver, module, false);
+    if (lowered)
+        lowered = with_entry_points(driver, lowered);
     Jit *jit = lowered ? driver_open_jit(driver) : NULL;
     if (jit && jit_add_module(jit, lowered, driver_codegen_options(driver), NULL))
         return jit;
