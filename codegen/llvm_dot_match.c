@@ -190,8 +190,9 @@ static bool update_pays(DotLoop *dot, DotUpdate *update)
     if (update->lanes != dot->updates[0].lanes || update->count != dot->group ||
         !dot_kind(&dot->gen->build->target, update->a->is_signed, update->b->is_signed, &update->kind))
         return false;
+    bool is_power = !(update->lanes & (update->lanes - 1)); /* LLVM takes bytes of other vectors apart one by one */
     if (update->lanes > 1)
-        return dot_takes(&update->kind, update->lanes * DOT_DEPTH) &&
+        return is_power && dot_takes(&update->kind, update->lanes * DOT_DEPTH) &&
                (lanes_are_consecutive(dot, update->a) || lanes_are_consecutive(dot, update->b));
     return is_run(ctx, update->a, dot->group) && goes_on(dot, update->a->load->args[0]) && is_run(ctx, update->b, dot->group) &&
            goes_on(dot, update->b->load->args[0]);
