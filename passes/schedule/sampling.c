@@ -12,7 +12,7 @@
 #include "passes/schedule/query.h"
 #include "passes/schedule/random.h"
 
-enum { MOST_TILES = 64, MOST_TRIES = 1000000 };
+enum { MOST_TILES = 64, MOST_TRIES = 1000000, LARGEST_IN_TABLE = 65536 };
 
 /* --- sample_categorical --- */
 
@@ -94,13 +94,14 @@ static void deal(Schedule *sch, int64_t prime, int32_t exponent, int64_t *tiles,
     int32_t bars[MOST_TILES];
     if (count == 2) {
         int32_t first = random_int(&sch->random, 0, exponent + 1);
+        if (prime > LARGEST_IN_TABLE) /* TVM has a table of the smaller primes, and counts the other way where it is no help */
+            first = exponent - first;
         tiles[0] *= power(prime, first);
         tiles[1] *= power(prime, exponent - first);
         return;
     }
-    if (exponent <= 2) {
-        for (int32_t i = 0; i < exponent; i++)
-            tiles[random_int(&sch->random, 0, count)] *= prime;
+    if (exponent == 1) {
+        tiles[random_int(&sch->random, 0, count)] *= prime;
         return;
     }
     sample_without_replacement(sch, exponent + count - 1, count - 1, bars);
