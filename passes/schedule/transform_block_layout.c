@@ -217,6 +217,8 @@ bool primitive_transform_block_layout(Schedule *sch, const Value *args, Value *r
         return false;
     if (!schedule_scope(sch, transform.block))
         return sched_refuse(sch, "the root block has no axes");
+    if (!node_block(transform.block)->iter_count) /* it may mention loops around it, which a block with axes must not */
+        return sched_refuse(sch, "block '%s' has no axes", node_block(transform.block)->block->name);
     transform.loops = schedule_loops_around(sch, transform.block, &transform.count);
     const BlockStmt *block = node_block(transform.block);
     if (!check_nest(&transform) || !check_bindings(&transform))
