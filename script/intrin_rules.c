@@ -74,18 +74,16 @@ bool script_register_lowering(Script *script, const Arguments *arguments, Value 
 
 /* --- lowering --- */
 
-/* The rule for OPERATION: of the CPU before the default one, of the greatest level; NULL: there is none. */
-static const IntrinRule *find_rule(const Context *ctx, const char *operation)
+/* The rule of the greatest level for OPERATION and TARGET; NULL: there is none. */
+static const IntrinRule *find_rule(const Context *ctx, const char *operation, const char *target)
 {
-    static const char *const targets[] = {"llvm", "default"};
     const IntrinRule *found = NULL;
-    for (int t = 0; t < 2 && !found; t++)
-        for (int i = 0; ctx->intrin_rules && i < ctx->intrin_rules->rules.count; i++) {
-            const IntrinRule *rule = &ctx->intrin_rules->rules.data[i];
-            bool fits = !strcmp(rule->operation, operation) && !strcmp(rule->target, targets[t]);
-            if (fits && (!found || rule->level > found->level))
-                found = rule;
-        }
+    for (int i = 0; ctx->intrin_rules && i < ctx->intrin_rules->rules.count; i++) {
+        const IntrinRule *rule = &ctx->intrin_rules->rules.data[i];
+        bool fits = !strcmp(rule->operation, operation) && !strcmp(rule->target, target);
+        if (fits && (!found || rule->level > found->level))
+            found = rule;
+    }
     return found;
 }
 
@@ -95,7 +93,8 @@ typedef struct {
     bool failed;
 } Lowering;
 
-static const Expr *run_rule(Lowering *lowering, const IntrinRule *rule, const Expr *call)
+/* What RULE gives for CALL. Where that is CALL itself, OTHERWISE is asked, which may be NULL. */
+static const Expr *run_rule(Lowering *lowering, const IntrinRule *rule, const IntrinRule *otherwise, const Expr *call)
 {
     Script *script = rule->script;
     Value op = te_expr_value(call), result;
@@ -104,6 +103,8 @@ static const Expr *run_rule(Lowering *lowering, const IntrinRule *rule, const Ex
     script->scope = script->globals;
     if (!script_call_value(script, rule->function, &arguments, &result) || !te_to_expr(script, result, call->span, &made))
         return NULL;
+    if (made == call && otherwise)
+        return run_rule(lowering, otherwise, NULL, call);
     if (made == call)
         script_error(script, call->span, "the rule for '%s' gives the operation itself: it does not lower it", rule->operation);
     else if (!dtype_equal(made->dtype, call->dtype))
@@ -123,13 +124,14 @@ static const Expr *lower_expr(Rewriter *rewriter, const Expr *expr)
     if (!custom || lowering->failed)
         return expr;
     const char *operation = expr->args[0]->value.text;
-    const IntrinRule *rule = find_rule(lowering->ctx, operation);
+    const IntrinRule *own = find_rule(lowering->ctx, operation, "llvm"), *general = find_rule(lowering->ctx, operation, "default");
+    const IntrinRule *rule = own ? own : general;
     if (!rule)
         diag_error(lowering->ctx, expr->span, "the operation '%s' has no rule for the target llvm; tvm.ir.register_intrin_lowering gives it one", operation);
     else if (++lowering->depth > MOST_ROUNDS)
         diag_error(lowering->ctx, expr->span, "the rules for '%s' lead to operations again and again", operation);
     else {
-        const Expr *made = run_rule(lowering, rule, expr);
+        const Expr *made = run_rule(lowering, rule, own ? general : NULL, expr);
         const Expr *lowered = made ? rewrite_expr(rewriter, made) : NULL;
         lowering->depth--;
         lowering->failed |= !lowered;

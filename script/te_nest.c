@@ -214,7 +214,7 @@ static const Stmt *leaf_stmt(Nest *nest, Buffer **buffers, Attrs annotations)
     }
     const Stmt **blocks = ARENA_ARRAY(ctx->arena, const Stmt *, op->result_count);
     for (int i = 0; i < op->result_count; i++) {
-        Str name = op->result_count == 1 ? op->name : context_internf(ctx, "%s.v%d", op->name, i);
+        Str name = op->result_count == 1 ? op->name : context_internf(ctx, "%s_v%d", op->name, i);
         if (i)
             renew_axes(nest, number);
         const Stmt *body = store(nest, level, buffers[i], element_value(nest, level, op->bodies[i]));
