@@ -46,6 +46,7 @@ typedef struct {
     bool in_parallel_body;   /* the function is the outlined body of a parallel loop */
     bool is_long;            /* each outermost loop becomes a function of its own */
     int64_t stack_bytes;     /* taken by scratch buffers so far */
+    int64_t staging_bytes;   /* and by those that lowering widened */
     VEC(HeapBlock) heap_blocks; /* innermost last */
     const LoopTargets *loop; /* innermost; NULL outside of loops */
     int *body_count;         /* outlined bodies of the exported function so far, for their names */

@@ -1,9 +1,9 @@
 /* Scratch memory. Buffers of constant size share STACK_LIMIT bytes of the function's frame; others come from tirc_alloc and go back on
-   every way out. */
+   every way out. Scratch that lowering widened to fill it once has room of its own in the frame, so that it takes none from the others. */
 #include "codegen/llvm_gen.h"
 #include "codegen/llvm_runtime.h"
 
-enum { STACK_LIMIT = 128 * 1024, SCRATCH_ALIGNMENT = 64 };
+enum { STACK_LIMIT = 64 * 1024, STAGING_LIMIT = 65 * 1024, SCRATCH_ALIGNMENT = 64 };
 
 /* --- The stack --- */
 
@@ -12,21 +12,24 @@ static int64_t constant_count(const Stmt *stmt)
 {
     int64_t count = 1, extent;
     for (int i = 0; i < stmt->as.allocate.extent_count; i++) {
-        if (!expr_const_int(stmt->as.allocate.extents[i], &extent) || extent < 0 || extent > STACK_LIMIT)
+        if (!expr_const_int(stmt->as.allocate.extents[i], &extent) || extent < 0 || extent > STAGING_LIMIT)
             return -1;
         count *= extent;
-        if (count > STACK_LIMIT)
+        if (count > STAGING_LIMIT)
             return -1;
     }
     return count;
 }
 
-static LLVMValueRef take_stack(FuncGen *gen, DType dtype, int64_t count)
+static LLVMValueRef take_stack(FuncGen *gen, const Stmt *stmt, int64_t count)
 {
+    DType dtype = stmt->as.allocate.dtype;
+    bool staging = attrs_get(stmt->as.allocate.annotations, "tirc.staging") != NULL;
     int64_t bytes = (count * dtype.lanes * dtype_bytes(dtype) + SCRATCH_ALIGNMENT - 1) / SCRATCH_ALIGNMENT * SCRATCH_ALIGNMENT;
-    if (gen->stack_bytes + bytes > STACK_LIMIT)
+    int64_t *taken = staging ? &gen->staging_bytes : &gen->stack_bytes;
+    if (*taken + bytes > (staging ? STAGING_LIMIT : STACK_LIMIT))
         return NULL;
-    gen->stack_bytes += bytes;
+    *taken += bytes;
     int64_t elements = count * dtype.lanes;
     return emit_stack_slot(gen, LLVMArrayType2(llvm_memory_type(gen->build, dtype_scalar(dtype)), (uint64_t)(elements ? elements : 1)), 1,
                            SCRATCH_ALIGNMENT);
@@ -88,7 +91,7 @@ static void emit_heap_scope(FuncGen *gen, const Stmt *stmt)
 void emit_allocate(FuncGen *gen, const Stmt *stmt)
 {
     int64_t count = constant_count(stmt);
-    LLVMValueRef slot = count >= 0 ? take_stack(gen, stmt->as.allocate.dtype, count) : NULL;
+    LLVMValueRef slot = count >= 0 ? take_stack(gen, stmt, count) : NULL;
     if (!slot) {
         emit_heap_scope(gen, stmt);
         return;

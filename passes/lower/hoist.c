@@ -12,8 +12,8 @@
    Legality. The copy runs in each iteration of the loops on the way to it, which have constant extents, so that it does not run where it
    did not before. What it reads is written nowhere in the outer loop, and it reads no scratch of that loop. Nothing else writes the scratch.
    A copy is a load, maybe under a condition: what is computed is computed where the schedule says so. Scratch in registers ("local") stays
-   where it is. All that is filled early in a function fits in MOST_BYTES, which is the first caches' size, and half of the stack that code
-   generation takes for scratch. Needs: compact buffers, block axes gone. */
+   where it is. All that is filled early in a function fits in MOST_BYTES, which is the first caches' size; its
+   annotation says that it has room of its own on the stack. Needs: compact buffers, block axes gone. */
 #include <string.h>
 
 #include "passes/analysis/access.h"
@@ -356,7 +356,8 @@ static const Stmt *hoisted(const Hoist *hoist)
     const Stmt *parts[2] = {clone_fresh(ctx, with_dims(hoist, rewrite_stmt(&rewriter, hoist->fill)))};
     rewriter = (Rewriter){.ctx = ctx, .expr = widen_expr, .stmt = widen_rest, .buffer = widen_buffer, .data = &widening};
     parts[1] = rewrite_stmt(&rewriter, hoist->path[0]);
-    return stmt_allocate_buffer(ctx, widening.wide, (Attrs){0}, stmt_seq(ctx, parts, 2), hoist->allocation->span);
+    Attrs staging = attrs_set(ctx, (Attrs){0}, context_intern(ctx, "tirc.staging"), attr_expr(ctx, expr_int(ctx, DTYPE_BOOL, 1)));
+    return stmt_allocate_buffer(ctx, widening.wide, staging, stmt_seq(ctx, parts, 2), hoist->allocation->span);
 }
 
 /* --- The pass --- */

@@ -316,8 +316,8 @@ static void test_scratch_memory(void **state)
     (void)state;
     Context *ctx = context_new();
     tirc_set_allocator(counting_alloc, counting_free);
-    check_scratch(int32(ctx, 32768), ctx, 32768, 0, false);
-    check_scratch(int32(ctx, 32769), ctx, 32769, 1, false);
+    check_scratch(int32(ctx, 16384), ctx, 16384, 0, false);
+    check_scratch(int32(ctx, 16385), ctx, 16385, 1, false);
     check_scratch(NULL, ctx, 0, 1, false);
     check_scratch(NULL, ctx, 777, 1, false);
     check_scratch(NULL, ctx, INT64_C(1) << 61, 0, true);
