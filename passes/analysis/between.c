@@ -120,6 +120,12 @@ static bool any_touches(const Between *between, const AccessRefs *moved, const A
     return false;
 }
 
+/* In each iteration of the loops around both WRITE comes first and writes all that READ reads there. */
+static bool serves(Context *ctx, const Access *write, const Access *read, const Map *sizes)
+{
+    return write->write && !write->whole && !read->whole && access_precedes(write, read) && access_covers(ctx, write, read, sizes);
+}
+
 bool conflict_comes_between(Context *ctx, const Func *func, const BlockPair *pair, const Var *data, const Block *middle, Conflict *conflict)
 {
     AccessList accesses = access_collect(ctx, func);
@@ -132,7 +138,7 @@ bool conflict_comes_between(Context *ctx, const Func *func, const BlockPair *pai
             between.read = until.data[j];
             if (between.write->data != data || between.read->data != data || !between.write->write || between.read->write)
                 continue;
-            between.agree = !between.write->whole && !between.read->whole && access_covers(ctx, between.write, between.read, &between.sizes);
+            between.agree = serves(ctx, between.write, between.read, &between.sizes);
             if (any_touches(&between, pair->moves_from ? &from : &until, &others, conflict))
                 return true;
         }
@@ -147,9 +153,8 @@ bool shown_serves_each_iteration(Context *ctx, const Func *func, const Block *fr
     for (int j = 0; j < reads.count; j++) {
         const Access *read = reads.data[j];
         bool served = read->data != data || read->write;
-        for (int i = 0; i < writes.count && !served && !read->whole; i++)
-            served = writes.data[i]->write && writes.data[i]->data == data && !writes.data[i]->whole &&
-                     access_covers(ctx, writes.data[i], read, &sizes);
+        for (int i = 0; i < writes.count && !served; i++)
+            served = writes.data[i]->data == data && serves(ctx, writes.data[i], read, &sizes);
         if (!served)
             return false;
     }

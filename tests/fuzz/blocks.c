@@ -109,8 +109,36 @@ static void make_stencil(Writer *w)
 }
 
 /* --- Reductions --- */
+/* The update in a form of its own; the last ones of a sum only look like one. */
+static const char *unusual_update(Writer *w, const char *kind, const char *to, const char *type, const Axes *axes, const Tensor *target)
+{
+    const char *x = writer_operand(w, type, axes, target), *y = writer_operand(w, type, axes, target);
+    bool first = random_chance(w->random, 50);
+    switch (kind[0]) {
+    case 's':
+        switch (random_below(w->random, 6)) {
+        case 0: return write_text(w, "%s = %s + %s", to, x, to);
+        case 1: return write_text(w, "%s = %s + %s + %s", to, to, x, y);
+        case 2: return write_text(w, "%s = %s + (%s + %s)", to, x, to, y);
+        case 3: return write_text(w, "%s = %s - (%s - %s)", to, x, y, to);
+        case 4: return write_text(w, "%s = %s - %s", to, x, to);
+        default: return write_text(w, "%s = %s + %s + %s", to, to, x, to);
+        }
+    case 'p': return write_text(w, "%s = %s * (%s * %s)", to, x, to, y);
+    case 'M':
+        return first ? write_text(w, "%s = T.Select(%s < %s, %s, %s)", to, to, x, x, to)
+                     : write_text(w, "%s = T.if_then_else(%s >= %s, %s, %s)", to, to, x, to, x);
+    case 'm':
+        return first ? write_text(w, "%s = T.if_then_else(%s > %s, %s, %s)", to, to, x, x, to)
+                     : write_text(w, "%s = T.Select(%s < %s, %s, T.min(%s, %s))", to, x, y, to, to, x);
+    default: return write_text(w, "%s = (%s) and %s", to, x, to);
+    }
+}
+
 static const char *update(Writer *w, const char *kind, const char *to, const char *type, const Axes *axes, const Tensor *target)
 {
+    if (random_chance(w->random, 25))
+        return unusual_update(w, kind, to, type, axes, target);
     const char *x = writer_operand(w, type, axes, target);
     switch (kind[0]) {
     case 's': return random_chance(w->random, 25) ? write_text(w, "%s += %s", to, x) : write_text(w, "%s = %s + %s", to, to, x);
@@ -205,8 +233,9 @@ static void make_argument_of_extreme(Writer *w)
     write_line(w, indent, "new_index: T.%s = T.Select(%s %s %s, %s, T.Cast(\"%s\", %s))", index->type, v, largest ? ">=" : "<=", x, i,
                index->type, at);
     write_line(w, indent, "new_value: T.%s = T.Select(%s %s %s, %s, %s)", value->type, v, largest ? ">=" : "<=", x, v, x);
-    write_line(w, indent, "%s = new_index", i);
-    write_line(w, indent, "%s = new_value", v);
+    bool swapped = random_chance(w->random, 40);
+    write_line(w, indent, "%s = %s", swapped ? v : i, swapped ? "new_value" : "new_index");
+    write_line(w, indent, "%s = %s", swapped ? i : v, swapped ? "new_index" : "new_value");
     index->written = value->written = true;
 }
 
