@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "codegen/llvm_module.h"
+#include "codegen/llvm/llvm_module.h"
 
 static const EmitKindInfo emit_kinds[EMIT_KIND_COUNT] = {
     [EMIT_OBJECT] = {"obj", "o"},

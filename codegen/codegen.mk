@@ -22,5 +22,5 @@ endif
 # Shared objects that --load opens may call the runtime, and compiled code finds it in the process.
 PROGRAM_LDFLAGS += -Wl,--export-dynamic-symbol=tmm16 -Wl,--export-dynamic-symbol='tirc_*'
 
-$(BUILD)/codegen/llvm_target.o: OWN_CFLAGS = $(TARGETS:%=-DTIRC_TARGET_%)
-$(BUILD)/codegen/llvm_target.o: $(BUILD)/link-flags
+$(BUILD)/codegen/llvm/llvm_target.o: OWN_CFLAGS = $(TARGETS:%=-DTIRC_TARGET_%)
+$(BUILD)/codegen/llvm/llvm_target.o: $(BUILD)/link-flags

@@ -7,7 +7,7 @@
 
 #include "codegen/backend.h"
 #include "ir/c_names.h"
-#include "ir/print.h"
+#include "print/print.h"
 #include "ir/signature.h"
 #include "support/strbuf.h"
 

@@ -4,8 +4,8 @@
 #define TIRC_DRIVER_DATA_H
 
 #include "driver/driver.h"
-#include "ir/argdata.h"
-#include "ir/npy.h"
+#include "interp/argdata.h"
+#include "interp/npy.h"
 
 /* A file of arrays, or an array in one. */
 typedef struct {

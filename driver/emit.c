@@ -5,7 +5,7 @@
 #include "driver/depfile.h"
 #include "driver/driver.h"
 #include "driver/files.h"
-#include "ir/print.h"
+#include "print/print.h"
 
 typedef VEC(OutputFile) OutputList;
 

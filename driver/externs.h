@@ -3,7 +3,7 @@
 #define TIRC_DRIVER_EXTERNS_H
 
 #include "driver/driver.h"
-#include "ir/interp.h"
+#include "interp/interp.h"
 
 typedef struct Externs Externs;
 

@@ -2,7 +2,7 @@
 #ifndef TIRC_DRIVER_FLOPS_H
 #define TIRC_DRIVER_FLOPS_H
 
-#include "ir/argdata.h"
+#include "interp/argdata.h"
 
 /* The work of one run. Floating point additions, subtractions, multiplications and divisions, those of float64 apart from those of narrower
    types; calls of functions count nothing. KNOWN: they depend on nothing but sizes. BYTES: the sizes of the buffers among the arguments that

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen/llvm_target.h"
-#include "ir/interp.h"
+#include "codegen/llvm/llvm_target.h"
+#include "interp/interp.h"
 #include "runtime/tirc_rt.h"
 #include "support/bug.h"
 

@@ -4,7 +4,7 @@
 #define TIRC_DRIVER_JIT_H
 
 #include "codegen/backend.h"
-#include "ir/argdata.h"
+#include "interp/argdata.h"
 
 typedef struct Jit Jit;
 

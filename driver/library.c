@@ -5,7 +5,7 @@
 
 #include "driver/driver.h"
 #include "driver/files.h"
-#include "ir/print.h"
+#include "print/print.h"
 #include "parser/parser.h"
 #include "passes/analysis/explain.h"
 #include "script/script.h"

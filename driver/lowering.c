@@ -3,7 +3,7 @@
 
 #include "codegen/backend.h"
 #include "driver/driver.h"
-#include "ir/print.h"
+#include "print/print.h"
 #include "ir/scalable.h"
 #include "passes/lower/lower.h"
 #include "script/script.h"

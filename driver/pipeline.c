@@ -1,7 +1,7 @@
 /* The pipeline: all stages of a command stand in driver_run, in order. */
 #include "driver/data.h"
 #include "driver/driver.h"
-#include "ir/print.h"
+#include "print/print.h"
 #include "script/script.h"
 #include "support/bug.h"
 

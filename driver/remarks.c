@@ -4,7 +4,7 @@
    one line and lie in one loop of the machine are one remark: code that is in no loop any more, since it was unrolled, has remarks too. */
 #include <string.h>
 
-#include "codegen/machine_code.h"
+#include "codegen/llvm/machine_code.h"
 #include "driver/driver.h"
 #include "ir/walk.h"
 #include "support/bug.h"

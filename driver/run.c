@@ -11,7 +11,7 @@
 #include "driver/data.h"
 #include "driver/externs.h"
 #include "driver/run.h"
-#include "ir/argdata.h"
+#include "interp/argdata.h"
 #include "ir/scalable.h"
 #include "support/bug.h"
 #include "runtime/tirc_rt.h"

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "driver/driver.h"
-#include "ir/print.h"
-#include "ir/verify.h"
+#include "print/print.h"
+#include "verify/verify.h"
 #include "support/bug.h"
 
 enum { CONTEXT_LINES = 3 };

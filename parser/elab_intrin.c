@@ -3,7 +3,7 @@
    The implementation takes the description's place in a program, whose other parts know of it what the description says: the two take the
    same buffers and declare the same regions, and neither touches what it does not declare. */
 #include "ir/linear_sum.h"
-#include "ir/print.h"
+#include "print/print.h"
 #include "ir/walk.h"
 #include "parser/elab.h"
 

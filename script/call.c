@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "ir/print.h"
+#include "print/print.h"
 #include "ir/scalable.h"
 
 enum { DEEPEST_CALL = 200 };

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/print.h"
+#include "print/print.h"
 #include "support/strbuf.h"
 
 /* Bytes of the text of a value, about. A program may be long. */

@@ -2,7 +2,7 @@
    block, in an order in which what is read is computed before. */
 #include <string.h>
 
-#include "ir/verify.h"
+#include "verify/verify.h"
 #include "script/te_func.h"
 
 /* --- symbols --- */

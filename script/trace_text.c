@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/print.h"
+#include "print/print.h"
 #include "ir/walk.h"
 #include "script/script_internal.h"
 #include "support/strbuf.h"

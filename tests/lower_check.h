@@ -13,9 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/argdata.h"
-#include "ir/print.h"
-#include "ir/verify.h"
+#include "interp/argdata.h"
+#include "print/print.h"
+#include "verify/equal.h"
+#include "verify/verify.h"
 #include "parser/parser.h"
 #include "passes/lower/lower.h"
 #include "support/strbuf.h"

@@ -17,8 +17,8 @@
 
 #include "driver/driver.h"
 #include "driver/jit.h"
-#include "ir/argdata.h"
-#include "ir/print.h"
+#include "interp/argdata.h"
+#include "print/print.h"
 #include "runtime/tirc_rt.h"
 #include "support/strbuf.h"
 

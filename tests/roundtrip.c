@@ -6,8 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ir/print.h"
-#include "ir/verify.h"
+#include "print/print.h"
+#include "verify/equal.h"
+#include "verify/verify.h"
 #include "parser/parser.h"
 #include "script/script.h"
 #include "support/strbuf.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/print.h"
+#include "print/print.h"
 #include "parser/parser.h"
 #include "script/script.h"
 #include "support/strbuf.h"

@@ -1,7 +1,7 @@
 /* See witness.h. */
 #include "passes/analysis/witness.h"
 
-#include "ir/print.h"
+#include "print/print.h"
 #include "passes/analysis/rows.h"
 
 static void add_loops(Context *ctx, Map *loops, const Frame *frame)

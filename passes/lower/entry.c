@@ -5,7 +5,7 @@
                                                                                       assert off % 16 == 0, "..."
 
    Not here: that the numbers fit the types of their variables, which the generated entry sees before the variables exist. */
-#include "ir/print.h"
+#include "print/print.h"
 #include "passes/lower/checks.h"
 
 typedef struct {

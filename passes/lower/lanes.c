@@ -10,7 +10,7 @@
    flattening, which hides the dimensions. */
 #include "ir/fold.h"
 #include "ir/linear_sum.h"
-#include "ir/print.h"
+#include "print/print.h"
 #include "passes/lower/effects.h"
 #include "passes/lower/lanes.h"
 #include "support/warning.h"

@@ -4,7 +4,7 @@
 #define TIRC_PASSES_LOWER_LOWER_H
 
 #include "ir/stmt.h"
-#include "ir/verify.h"
+#include "verify/verify.h"
 
 /* A row of passes.def. */
 typedef struct {

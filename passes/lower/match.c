@@ -12,7 +12,7 @@
    strides. */
 #include <string.h>
 
-#include "ir/print.h"
+#include "print/print.h"
 #include "passes/lower/state.h"
 
 /* A view in terms of the buffer below all views. */

@@ -10,7 +10,7 @@
    The blocks are all that stands in neighbouring statements of one body. Each divides at that body; the outer parts must agree. */
 #include <string.h>
 
-#include "ir/print.h"
+#include "print/print.h"
 #include "ir/walk.h"
 #include "passes/schedule/blockize.h"
 #include "passes/schedule/blockize_internal.h"

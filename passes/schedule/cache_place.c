@@ -1,5 +1,5 @@
 /* Where the copy of a cache stands and what it copies, and the proof that all of that is written. See cache.h. */
-#include "ir/print.h"
+#include "print/print.h"
 #include "ir/walk.h"
 #include "passes/arith/int_set.h"
 #include "passes/schedule/cache.h"

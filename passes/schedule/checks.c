@@ -1,7 +1,7 @@
 /* Conditions on blocks; see checks.h. */
 #include "passes/schedule/checks.h"
 
-#include "ir/print.h"
+#include "print/print.h"
 #include "ir/walk.h"
 #include "passes/analysis/dependence.h"
 #include "passes/schedule/loops.h"

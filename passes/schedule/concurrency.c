@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#include "ir/print.h"
+#include "print/print.h"
 #include "ir/walk.h"
 #include "passes/analysis/dependence.h"
 #include "passes/schedule/legality.h"

@@ -13,7 +13,7 @@
    one after the other; what else lies below the given loop reads the output only where the block has written it; the init finds all it
    needs outside, as it is where the init has been. */
 #include "ir/infer_regions.h"
-#include "ir/print.h"
+#include "print/print.h"
 #include "ir/walk.h"
 #include "passes/analysis/dependence.h"
 #include "passes/schedule/checks.h"

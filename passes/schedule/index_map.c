@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "ir/index_value.h"
-#include "ir/print.h"
+#include "print/print.h"
 #include "ir/walk.h"
 #include "passes/arith/int_set.h"
 

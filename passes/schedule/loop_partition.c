@@ -23,7 +23,7 @@
 
 #include "ir/infer_regions.h"
 #include "ir/linear_sum.h"
-#include "ir/print.h"
+#include "print/print.h"
 #include "ir/walk.h"
 #include "passes/schedule/checks.h"
 #include "passes/schedule/concurrency.h"

@@ -1,7 +1,7 @@
 /* Shared parts of the loop transformations; see loops.h. */
 #include "passes/schedule/loops.h"
 
-#include "ir/print.h"
+#include "print/print.h"
 #include "ir/walk.h"
 #include "passes/analysis/access.h"
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "ir/print.h"
+#include "print/print.h"
 #include "passes/schedule/scope.h"
 
 static bool differ(Matcher *matcher, Span program, Span description, const char *format, ...) __attribute__((format(printf, 4, 5)));

@@ -10,7 +10,7 @@
    body of the one around it, none has an annotation or is bound; the nests are equally deep with equal extents; accesses that depend on one
    another keep their order. Where the loops start at different places, the merged loop runs over the range of the first given one. The
    merged nest stands where the last of the nests stood, with the bodies in the order in which the loops are given. */
-#include "ir/print.h"
+#include "print/print.h"
 #include "ir/walk.h"
 #include "passes/schedule/legality.h"
 #include "passes/schedule/loops.h"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "ir/print.h"
+#include "print/print.h"
 #include "passes/schedule/scope.h"
 
 /* --- Blocks by name --- */

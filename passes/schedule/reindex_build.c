@@ -1,7 +1,7 @@
 /* The checks and the edit of reindex and its like; see reindex.h. */
 #include "passes/schedule/reindex.h"
 
-#include "ir/print.h"
+#include "print/print.h"
 #include "ir/walk.h"
 #include "passes/analysis/dependence.h"
 #include "passes/schedule/concurrency.h"

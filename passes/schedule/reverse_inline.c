@@ -13,7 +13,7 @@
    it uses only a part, a T.where keeps the rest from being written.
 
    A producer with an init takes a consumer that only copies each element to a place of its own: init and updates then work there. */
-#include "ir/print.h"
+#include "print/print.h"
 #include "passes/schedule/checks.h"
 #include "passes/schedule/concurrency.h"
 #include "passes/schedule/inline.h"

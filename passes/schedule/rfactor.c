@@ -22,7 +22,7 @@
 #include <string.h>
 
 #include "ir/infer_regions.h"
-#include "ir/print.h"
+#include "print/print.h"
 #include "ir/walk.h"
 #include "passes/analysis/reduction.h"
 #include "passes/schedule/checks.h"

@@ -12,7 +12,7 @@
    are guarded, and that no index of the new loops overflows. Where a guard would leave out the init of a point over which a ragged loop
    reduces nothing, as range(i) at i = 0, the new loops end where the old one did: range(T.min(16, i - i_0 * 16)). The new loops are serial,
    whatever kind the old one was. */
-#include "ir/print.h"
+#include "print/print.h"
 #include "ir/walk.h"
 #include "passes/schedule/loops.h"
 

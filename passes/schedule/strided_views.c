@@ -6,7 +6,7 @@
      V = T.match_buffer(C[0:4, 0:16], (4, 16), strides=[16, 1])  refused
 
    Only constant strides of constant shapes are compared; lowering asks the others when the memory has its layout. */
-#include "ir/print.h"
+#include "print/print.h"
 #include "ir/walk.h"
 #include "passes/schedule/storage.h"
 

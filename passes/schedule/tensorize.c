@@ -7,8 +7,8 @@
    final layout, by lowering. */
 #include <string.h>
 
-#include "ir/print.h"
-#include "ir/verify.h"
+#include "print/print.h"
+#include "verify/verify.h"
 #include "ir/walk.h"
 #include "passes/analysis/faults.h"
 #include "passes/schedule/blockize.h"

@@ -2,7 +2,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "ir/print.h"
+#include "print/print.h"
 #include "ir/walk.h"
 #include "passes/analysis/dependence.h"
 #include "passes/schedule/concurrency.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "ir/fold.h"
-#include "ir/print.h"
+#include "print/print.h"
 #include "passes/schedule/schedule.h"
 
 static Map copy_map(Arena *arena, const Map *map)

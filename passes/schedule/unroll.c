@@ -5,7 +5,7 @@
 
    The order of iterations stays, so unroll is legal. A loop that is bound to threads may be unrolled where its threads are in no conflict that
    running together hides. Refused where the extent is not known or the result would not be of a sensible size. */
-#include "ir/print.h"
+#include "print/print.h"
 #include "passes/schedule/concurrency.h"
 #include "passes/schedule/loops.h"
 

@@ -2,8 +2,8 @@
 #ifndef TIRC_TESTS_FUZZ_H
 #define TIRC_TESTS_FUZZ_H
 
-#include "ir/argdata.h"
-#include "ir/interp.h"
+#include "interp/argdata.h"
+#include "interp/interp.h"
 #include "passes/schedule/schedule.h"
 #include "support/strbuf.h"
 

@@ -7,9 +7,10 @@
 
 #include "driver/jit.h"
 #include "fuzz.h"
-#include "ir/argdata.h"
-#include "ir/print.h"
-#include "ir/verify.h"
+#include "interp/argdata.h"
+#include "print/print.h"
+#include "verify/equal.h"
+#include "verify/verify.h"
 #include "ir/walk.h"
 #include "parser/parser.h"
 #include "passes/analysis/dependence.h"

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "ir/fold.h"
-#include "ir/interp.h"
+#include "interp/interp.h"
 
 enum { TYPES = 13, ELEMENTS = 256, GUARD = 64 };
 static const char *const type_names[TYPES] = {"bool",   "int8",   "int16",   "int32",    "int64",   "uint8",  "uint16",

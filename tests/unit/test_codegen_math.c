@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "ir/interp.h"
+#include "interp/interp.h"
 
 enum { SAMPLES = 16, LANES = 5 };
 

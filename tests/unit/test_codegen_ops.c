@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "ir/interp.h"
+#include "interp/interp.h"
 
 static const char *const integer_types[] = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool"};
 static const char *const float_types[] = {"float16", "bfloat16", "float32", "float64"};

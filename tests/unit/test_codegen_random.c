@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "ir/interp.h"
+#include "interp/interp.h"
 
 #ifndef RANDOM_MODULES
 #define RANDOM_MODULES 8

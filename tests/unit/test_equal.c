@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "ir/stmt.h"
+#include "verify/equal.h"
 
 static Context *ctx;
 

@@ -10,7 +10,8 @@
 
 #include "ir/fields.h"
 #include "ir/infer_regions.h"
-#include "ir/verify.h"
+#include "verify/equal.h"
+#include "verify/verify.h"
 #include "passes/analysis/access.h"
 
 enum { KIND_COUNT = STMT_REALIZE + 1 };

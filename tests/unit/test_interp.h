@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "ir/argdata.h"
+#include "interp/argdata.h"
 #include "parser/parser.h"
 #include "support/strbuf.h"
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ir/print.h"
+#include "print/print.h"
 #include "parser/parser.h"
 #include "passes/lower/lower.h"
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "ir/print.h"
+#include "print/print.h"
 #include "parser/parser.h"
 #include "support/strbuf.h"
 

@@ -1,4 +1,4 @@
-/* ir/npy and support/zip: what NumPy writes is read, what we write is what NumPy writes, broken files are refused, and arrays print as NumPy 2
+/* interp/npy and support/zip: what NumPy writes is read, what we write is what NumPy writes, broken files are refused, and arrays print as NumPy 2
    prints them. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/interp.h"
-#include "ir/npy.h"
+#include "interp/interp.h"
+#include "interp/npy.h"
 #include "support/zip.h"
 
 enum { FILE_BYTES = 400 };

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "ir/verify.h"
+#include "verify/verify.h"
 #include "parser/parser.h"
 #include "support/strbuf.h"
 

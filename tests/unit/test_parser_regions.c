@@ -9,7 +9,7 @@
 #include "ir/infer_regions.h"
 #include "ir/interval.h"
 #include "ir/linear_sum.h"
-#include "ir/print.h"
+#include "print/print.h"
 #include "ir/walk.h"
 #include "parser/parser.h"
 #include "support/strbuf.h"

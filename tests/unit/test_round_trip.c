@@ -7,8 +7,9 @@
 
 #include <cmocka.h>
 
-#include "ir/print.h"
-#include "ir/verify.h"
+#include "print/print.h"
+#include "verify/equal.h"
+#include "verify/verify.h"
 #include "parser/parser.h"
 
 enum { PROGRAMS = 300, STATEMENTS = 6, MOST_VARS = 16, EXPRESSION_DEPTH = 4, STATEMENT_DEPTH = 3 };

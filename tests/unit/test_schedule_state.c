@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "ir/print.h"
-#include "ir/verify.h"
+#include "print/print.h"
+#include "verify/verify.h"
 #include "parser/parser.h"
 #include "passes/schedule/schedule.h"
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "ir/verify.h"
+#include "verify/verify.h"
 
 static Context *ctx;
 static Buffer *a; /* the parameter of every program here: A[16] of float32 */

@@ -1,0 +1,93 @@
+/* Statements: the dispatch, and those that need no file of their own. */
+#include <string.h>
+
+#include "codegen/llvm/llvm_debug.h"
+#include "codegen/llvm/llvm_gen.h"
+#include "codegen/llvm/vector_slice.h"
+#include "support/bug.h"
+
+static void emit_if(FuncGen *gen, const Stmt *stmt)
+{
+    const Stmt *else_body = stmt->as.branch.else_body;
+    LLVMValueRef condition = emit_expr(gen, stmt->as.branch.condition);
+    LLVMBasicBlockRef then_block = emit_block(gen, "if"), done = emit_block(gen, "if.done"),
+                      else_block = else_body ? emit_block(gen, "else") : done;
+    LLVMBuildCondBr(gen->builder, condition, then_block, else_block);
+    emit_at(gen, then_block);
+    emit_stmt(gen, stmt->as.branch.then_body);
+    emit_jump(gen, done);
+    if (else_body) {
+        emit_at(gen, else_block);
+        emit_stmt(gen, else_body);
+        emit_jump(gen, done);
+    }
+    emit_at(gen, done);
+}
+
+/* A vector store becomes several that fit the registers. Where a slice may write what a later one reads, all values come first. */
+static void emit_store(FuncGen *gen, const Stmt *stmt)
+{
+    LaneRange *slices;
+    int count = vector_slices(gen->ctx, stmt, gen->build->target.vector_bytes, gen->has_computed_pointers, &slices);
+    if (count <= 1) {
+        emit_store_value(gen, stmt, emit_expr(gen, stmt->as.store.value));
+        return;
+    }
+    bool interleave = vector_slices_may_interleave(stmt, gen->has_computed_pointers);
+    const Stmt **stores = ARENA_ARRAY(gen->ctx->arena, const Stmt *, count);
+    LLVMValueRef *values = ARENA_ARRAY(gen->ctx->arena, LLVMValueRef, count);
+    for (int i = 0; i < count; i++) {
+        stores[i] = vector_slice_store(gen->ctx, stmt, slices[i]);
+        values[i] = emit_expr(gen, stores[i]->as.store.value);
+        if (interleave)
+            emit_store_value(gen, stores[i], values[i]);
+    }
+    for (int i = 0; i < count && !interleave; i++)
+        emit_store_value(gen, stores[i], values[i]);
+}
+
+static void emit_assert(FuncGen *gen, const Stmt *stmt)
+{
+    const Expr *message = stmt->as.assertion.message;
+    const char *text = message && message->kind == EXPR_STRING ? message->value.text : "assertion failed";
+    LLVMValueRef holds = emit_expr(gen, stmt->as.assertion.condition);
+    emit_fail_if(gen, LLVMBuildNot(gen->builder, holds, ""), context_internf(gen->ctx, "%s: %s", gen->symbol, text));
+    emit_stmt(gen, stmt->as.assertion.body);
+}
+
+static void emit_attr(FuncGen *gen, const Stmt *stmt)
+{
+    if (stmt->as.attr.thread) {
+        diag_error(gen->ctx, stmt->span, "a thread loop ('%s') cannot be compiled for a CPU", stmt->as.attr.thread);
+        return;
+    }
+    emit_stmt(gen, stmt->as.attr.body);
+}
+
+void emit_stmt(FuncGen *gen, const Stmt *stmt)
+{
+    llvm_debug_locate(gen, stmt->span);
+    switch (stmt->kind) {
+    case STMT_SEQ:
+        for (int i = 0; i < stmt->as.seq.count; i++)
+            emit_stmt(gen, stmt->as.seq.items[i]);
+        break;
+    case STMT_FOR: emit_for(gen, stmt); break;
+    case STMT_WHILE: emit_while(gen, stmt); break;
+    case STMT_IF: emit_if(gen, stmt); break;
+    case STMT_LET:
+        emit_binding(gen, stmt->as.let.var, stmt->as.let.value);
+        llvm_debug_variable(gen, stmt->as.let.var->name, stmt->as.let.var, map_get(&gen->values, stmt->as.let.var), 0);
+        emit_stmt(gen, stmt->as.let.body);
+        break;
+    case STMT_STORE: emit_store(gen, stmt); break;
+    case STMT_EVALUATE: emit_expr(gen, stmt->as.evaluate); break;
+    case STMT_ALLOCATE: emit_allocate(gen, stmt); break;
+    case STMT_ALLOCATE_CONST: emit_allocate_const(gen, stmt); break;
+    case STMT_DECL_BUFFER: emit_stmt(gen, stmt->as.declare.body); break;
+    case STMT_ATTR: emit_attr(gen, stmt); break;
+    case STMT_ASSERT: emit_assert(gen, stmt); break;
+    case STMT_BLOCK:
+    case STMT_REALIZE: BUG("a block reached code generation");
+    }
+}

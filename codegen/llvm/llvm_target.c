@@ -1,0 +1,230 @@
+/* Opening a target machine. Only the back end that is asked for is initialized, which keeps the start of the process short. */
+#include "codegen/llvm/llvm_target.h"
+
+#include <llvm-c/Target.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "codegen/llvm/llvm_features.h"
+#include "codegen/llvm/llvm_registers.h"
+#include "codegen/llvm/llvm_trial.h"
+
+/* The build says which back ends LLVM is linked with. */
+#define BACK_END(name, llvm_name)                \
+    static void initialize_##name(void)          \
+    {                                            \
+        LLVMInitialize##llvm_name##TargetInfo(); \
+        LLVMInitialize##llvm_name##Target();     \
+        LLVMInitialize##llvm_name##TargetMC();   \
+        LLVMInitialize##llvm_name##AsmParser();  \
+        LLVMInitialize##llvm_name##AsmPrinter(); \
+    }
+#ifdef TIRC_TARGET_x86
+BACK_END(x86, X86)
+#else
+#define initialize_x86 NULL
+#endif
+#ifdef TIRC_TARGET_aarch64
+BACK_END(aarch64, AArch64)
+#else
+#define initialize_aarch64 NULL
+#endif
+#ifdef TIRC_TARGET_riscv
+BACK_END(riscv, RISCV)
+#else
+#define initialize_riscv NULL
+#endif
+
+/* BASE_FEATURES: what every Linux system of the architecture has although LLVM's generic processor lacks it. */
+typedef struct {
+    const char *alias, *arch, *base_features;
+    bool extends_int32;
+    void (*initialize)(void); /* NULL: this build has no such back end */
+} ArchInfo;
+
+static const ArchInfo architectures[] = {
+    {"x86_64", "x86_64", "", false, initialize_x86},          {"amd64", "x86_64", "", false, initialize_x86},
+    {"aarch64", "aarch64", "", false, initialize_aarch64},    {"arm64", "aarch64", "", false, initialize_aarch64},
+    {"riscv64", "riscv64", "+m,+a,+f,+d,+c", true, initialize_riscv},
+};
+enum { ARCH_COUNT = sizeof architectures / sizeof *architectures };
+
+static const ArchInfo *find_arch(const char *triple)
+{
+    size_t length = strcspn(triple, "-");
+    for (int i = 0; i < ARCH_COUNT; i++)
+        if (strlen(architectures[i].alias) == length && !strncmp(architectures[i].alias, triple, length))
+            return &architectures[i];
+    return NULL;
+}
+
+/* Copies a string that LLVM made into the arena. */
+static const char *take_string(Context *ctx, char *text)
+{
+    const char *copy = arena_strndup(ctx->arena, text, strlen(text));
+    LLVMDisposeMessage(text);
+    return copy;
+}
+
+static const char *join_features(Context *ctx, const char *first, const char *second)
+{
+    if (!first || !*first)
+        return second ? second : "";
+    return second && *second ? arena_printf(ctx->arena, "%s,%s", first, second) : first;
+}
+
+/* Processor and features: the host's unless a target or a processor is named. */
+static void choose_cpu(Context *ctx, const CodegenOptions *options, const ArchInfo *arch, LlvmTarget *target)
+{
+    bool native = options->cpu ? !strcmp(options->cpu, "native") : !options->target;
+    if (native) {
+        target->cpu = take_string(ctx, LLVMGetHostCPUName());
+        target->features = join_features(ctx, take_string(ctx, LLVMGetHostCPUFeatures()), options->features);
+    } else {
+        target->cpu = options->cpu ? options->cpu : "generic";
+        target->features = join_features(ctx, arch->base_features, options->features);
+    }
+}
+
+static LLVMTargetMachineRef create_machine(const LlvmTarget *target, LLVMTargetRef llvm_target, const CodegenOptions *options)
+{
+    static const LLVMCodeGenOptLevel levels[] = {LLVMCodeGenLevelNone, LLVMCodeGenLevelLess, LLVMCodeGenLevelDefault,
+                                                 LLVMCodeGenLevelAggressive};
+    LLVMRelocMode relocation = options->pic ? LLVMRelocPIC : LLVMRelocStatic;
+    LLVMTargetMachineRef machine = LLVMCreateTargetMachine(llvm_target, target->triple, target->cpu, target->features,
+                                                           levels[options->opt_level & 3], relocation, LLVMCodeModelDefault);
+    /* What LLVM uses for AArch64 at -O0 does not end on vectors of odd lengths. */
+    LLVMSetTargetMachineGlobalISel(machine, false);
+    return machine;
+}
+
+typedef struct {
+    const LlvmTarget *target;
+    LLVMTargetRef llvm_target;
+    const CodegenOptions *options;
+} Probe;
+
+/* Compiles an empty function, so that LLVM says everything that it has against the processor: it warns and goes on, or aborts. */
+static void compile_nothing(void *data)
+{
+    const Probe *probe = data;
+    LLVMTargetMachineRef machine = create_machine(probe->target, probe->llvm_target, probe->options);
+    LLVMContextRef llvm = LLVMContextCreate();
+    LLVMModuleRef module = LLVMModuleCreateWithNameInContext("probe", llvm);
+    LLVMSetTarget(module, probe->target->triple);
+    LLVMValueRef function = LLVMAddFunction(module, "probe", LLVMFunctionType(LLVMVoidTypeInContext(llvm), NULL, 0, false));
+    llvm_target_set_function(probe->target, function);
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(llvm);
+    LLVMPositionBuilderAtEnd(builder, LLVMAppendBasicBlockInContext(llvm, function, ""));
+    LLVMBuildRetVoid(builder);
+    char *message;
+    LLVMMemoryBufferRef bytes;
+    if (LLVMTargetMachineEmitToMemoryBuffer(machine, module, LLVMObjectFile, &message, &bytes))
+        fprintf(stderr, "%s\n", message);
+}
+
+/* False after a diagnostic when LLVM objects to the processor or the features that the user named. */
+static bool check_cpu(Context *ctx, const LlvmTarget *target, LLVMTargetRef llvm_target, const CodegenOptions *options)
+{
+    if (!options->features && (!options->cpu || !strcmp(options->cpu, "generic") || !strcmp(options->cpu, "native")))
+        return true;
+    Probe probe = {target, llvm_target, options};
+    const char *text = llvm_trial(ctx, compile_nothing, &probe);
+    if (!*text)
+        return true;
+    const char *aside = strstr(text, " (ignoring");
+    diag_error(ctx, span_none(), "%.*s: %s", (int)(aside ? (size_t)(aside - text) : strlen(text)), text, target->triple);
+    return false;
+}
+
+static bool check_triple(Context *ctx, const char *triple, const ArchInfo **arch, LLVMTargetRef *llvm_target)
+{
+    *arch = find_arch(triple);
+    if (!*arch) {
+        diag_error(ctx, span_none(), "target '%s' is not supported: tirc compiles for x86_64, aarch64 and riscv64", triple);
+        return false;
+    }
+    if (!(*arch)->initialize) {
+        diag_error(ctx, span_none(), "target '%s': this tirc was built without the back end of %s (see TARGETS in its Makefile)", triple,
+                   (*arch)->arch);
+        return false;
+    }
+    (*arch)->initialize();
+    char *message;
+    if (LLVMGetTargetFromTriple(triple, llvm_target, &message)) {
+        diag_error(ctx, span_none(), "target '%s' is not supported: %s", triple, take_string(ctx, message));
+        return false;
+    }
+    return true;
+}
+
+bool llvm_target_initialize_host(Context *ctx)
+{
+    const ArchInfo *arch;
+    LLVMTargetRef llvm_target;
+    return check_triple(ctx, take_string(ctx, LLVMGetDefaultTargetTriple()), &arch, &llvm_target);
+}
+
+bool llvm_target_open(Context *ctx, const CodegenOptions *options, LlvmTarget *target)
+{
+    const ArchInfo *arch;
+    LLVMTargetRef llvm_target;
+    *target = (LlvmTarget){0};
+    target->triple = take_string(ctx, options->target ? LLVMNormalizeTargetTriple(options->target) : LLVMGetDefaultTargetTriple());
+    if (!check_triple(ctx, target->triple, &arch, &llvm_target))
+        return false;
+    target->arch = arch->arch;
+    target->extends_int32 = arch->extends_int32;
+    choose_cpu(ctx, options, arch, target);
+    if (!check_cpu(ctx, target, llvm_target, options))
+        return false;
+    target->machine = create_machine(target, llvm_target, options);
+    LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(target->machine);
+    target->data_layout = LLVMCopyStringRepOfTargetData(layout);
+    unsigned pointer_size = LLVMPointerSize(layout);
+    LLVMDisposeTargetData(layout);
+    target->found = options->cpu || options->target || options->features ? llvm_probe_features(ctx, target) : "";
+    target->vector_bytes = llvm_vector_bytes(target);
+    if (pointer_size == 8)
+        return true;
+    diag_error(ctx, span_none(), "target '%s' is not supported: its pointers have %u bits", target->triple, pointer_size * 8);
+    llvm_target_close(target);
+    return false;
+}
+
+/* How FEATURES mention NAME last: '+', '-', or 0 for not at all. */
+static char feature_sign(const char *features, const char *name)
+{
+    char sign = 0;
+    size_t length = strlen(name);
+    for (const char *at = features; at && *at; at = strchr(at, ','), at += at != NULL)
+        if (!strncmp(at + 1, name, length) && (at[1 + length] == ',' || !at[1 + length]))
+            sign = *at;
+    return sign;
+}
+
+char llvm_target_sign(const LlvmTarget *target, const char *feature)
+{
+    char found = feature_sign(target->found, feature);
+    return found ? found : feature_sign(target->features, feature);
+}
+
+void llvm_target_close(LlvmTarget *target)
+{
+    LLVMDisposeTargetMachine(target->machine);
+    LLVMDisposeMessage(target->data_layout);
+    *target = (LlvmTarget){0};
+}
+
+void llvm_target_set_module(const LlvmTarget *target, LLVMModuleRef module)
+{
+    LLVMSetTarget(module, target->triple);
+    LLVMSetDataLayout(module, target->data_layout);
+}
+
+void llvm_target_set_function(const LlvmTarget *target, LLVMValueRef function)
+{
+    LLVMAddTargetDependentFunctionAttr(function, "target-cpu", target->cpu);
+    if (*target->features)
+        LLVMAddTargetDependentFunctionAttr(function, "target-features", target->features);
+}

@@ -1,0 +1,19 @@
+/* One instruction of x86-64 in the assembly that LLVM prints. */
+#ifndef TIRC_CODEGEN_LLVM_MACHINE_INSTRUCTION_H
+#define TIRC_CODEGEN_LLVM_MACHINE_INSTRUCTION_H
+
+#include "codegen/llvm/machine_code.h"
+
+typedef struct {
+    unsigned kinds; /* 1 << CODE_LOAD | ... */
+    int lanes, vector_bytes;
+    double float_bytes;
+    int result;       /* the number of the vector register that it writes; -1: none */
+    bool accumulates; /* which it reads too, as a term of what it writes */
+    Str callee;
+} Instruction;
+
+/* The instruction in [TEXT, END), with LLVM's comment behind it. */
+Instruction instruction_read(Context *ctx, const char *text, const char *end);
+
+#endif
