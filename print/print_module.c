@@ -56,7 +56,7 @@ const char *print_spelling(const Context *ctx, const char *text)
 {
     static const char *const rows[][2] = {
 #define X(old_text, new_text) {old_text, new_text},
-#include "ir/dialect.def"
+#include "print/dialect.def"
 #undef X
     };
     for (size_t i = 0; ctx->new_spellings && i < sizeof rows / sizeof *rows; i++)

@@ -26,7 +26,7 @@ struct Context {
     int flushed_diagnostics, error_count;
     bool notes_dropped; /* the last error or warning was not kept, so that its notes are not either */
     DiagOptions diag_options;
-    bool new_spellings; /* what is printed is for TVM 0.25 and later: see ir/dialect.def */
+    bool new_spellings; /* what is printed is for TVM 0.25 and later: see print/dialect.def */
     uint32_t next_symbol; /* the last number given to a Var, Buffer or Block */
     Resource isl, llvm, accesses, rules;
     Map pure_operations; /* interned names of those that scripts registered, "tir.mysq" -> themselves */
