@@ -69,7 +69,7 @@ static void build_module(ReadBack *check, Build *build, const char *after, bool 
     CodegenOptions options = codegen_options();
     DiagMark mark = diag_mark(driver->ctx);
     driver->options.start_after = after;
-    const tirc_program program = {build->module, build->module};
+    const tirc_program program = {.source = build->module, .module = build->module};
     if (!checked || driver_check_claims(driver, &program, true))
         build->lowered = driver_lower(driver, build->module, false);
     if (build->lowered && backend_find(NULL)->compile(driver->ctx, build->lowered, &options, 1u << EMIT_OBJECT, &output))

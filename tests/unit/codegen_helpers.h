@@ -35,7 +35,7 @@ static inline Buffer *maker_buffer_of(Maker *maker, const char *name, DType dtyp
 {
     Str text = context_intern(maker->ctx, name);
     Buffer *buffer = buffer_new(maker->ctx, text, dtype, 1, &extent, NULL, span_none());
-    maker->params[maker->param_count++] = (Param){var_new(maker->ctx, text, DTYPE_HANDLE, span_none()), buffer, false};
+    maker->params[maker->param_count++] = (Param){.param = var_new(maker->ctx, text, DTYPE_HANDLE, span_none()), .buffer = buffer};
     return buffer;
 }
 
@@ -47,7 +47,7 @@ static inline Buffer *maker_buffer(Maker *maker, const char *name, DType dtype, 
 static inline Var *maker_scalar(Maker *maker, const char *name, DType dtype)
 {
     Var *var = var_new(maker->ctx, context_intern(maker->ctx, name), dtype, span_none());
-    maker->params[maker->param_count++] = (Param){var, NULL, false};
+    maker->params[maker->param_count++] = (Param){.param = var};
     return var;
 }
 

@@ -293,7 +293,7 @@ static const Func *func_of(const Stmt *stmt)
 {
     BlockStmt block = {.block = block_new(ctx, context_intern(ctx, "inside"), span_none()), .body = stmt};
     BlockStmt root = {.block = block_new(ctx, context_intern(ctx, "root"), span_none()), .body = stmt_block(ctx, block, span_none())};
-    Param param = {parameter->data, parameter, false};
+    Param param = {.param = parameter->data, .buffer = parameter};
     Func func = {.name = context_intern(ctx, "f"),
                  .params = copy_of(&param, sizeof param),
                  .param_count = 1,

@@ -77,7 +77,7 @@ static const Stmt *block(BlockStmt parts, const Stmt *body)
 static const char *problem_at(Stage stage, const Stmt *body)
 {
     Func func = {.name = str("f"), .return_type = DTYPE_VOID, .param_count = 1, .body = body};
-    Param param = {var_new(ctx, str("a"), DTYPE_HANDLE, span_none()), a, false};
+    Param param = {.param = var_new(ctx, str("a"), DTYPE_HANDLE, span_none()), .buffer = a};
     func.params = &param;
     const char *why = "stale";
     bool good = verify_func(ctx, &func, stage, &why);
