@@ -25,47 +25,12 @@ static const char *block_name(const TreeNode *node)
     return node_block(node)->block->name;
 }
 
-/* WRITER reduces over a loop that FROM is in too: it leaves partial results there. */
-static bool reduces_around(const LoopMembers *loop, const TreeNode *writer)
+/* The number of the loop around FROM, from outside, from which on iterations may lie between an instance of FROM and one of UNTIL that reads what
+   that wrote to DATA. */
+static int moving_from(Schedule *sch, const TreeNode *from, const TreeNode *until, const Var *data)
 {
-    bool reduces = false;
-    for (const TreeNode *up = schedule_parent(loop->sch, loop->from); up; up = schedule_parent(loop->sch, up))
-        reduces |= up->stmt->kind == STMT_FOR && schedule_is_under(loop->sch, writer, up) &&
-                   block_binds_axis(node_block(writer), false, node_loop(up)->var);
-    return reduces;
-}
-
-/* All that READER reads of what WRITER writes, WRITER has written before in the same iteration of the loops around both. */
-static bool has_written_before(Schedule *sch, const TreeNode *writer, const TreeNode *reader)
-{
-    const Func *func = schedule_func(sch);
-    const BlockStmt *block = node_block(writer);
-    Map read = dependence_read_data(sch->ctx, func, node_block(reader)->block);
-    for (int w = 0; w < block->write_count; w++) {
-        const Var *data = buffer_viewed(func, block->writes[w].buffer)->data;
-        if (map_has(&read, data) &&
-            !answer_is_shown(dependence_serves_each_iteration(sch->ctx, func, block->block, node_block(reader)->block, data)))
-            return false;
-    }
-    return true;
-}
-
-/* WRITER runs again in later iterations of LOOP, and then stores the values that READER has found there. It does so where four things hold:
-   each element has one instance that writes it; no loop around FROM splits a reduction of WRITER, which would leave partial results; WRITER
-   had written all that READER reads; the inputs of WRITER keep their values, or other writers store them again in the same way. DEPTH: the
-   number of writers already asked on this way. */
-static bool writes_the_same(const LoopMembers *loop, const TreeNode *writer, const TreeNode *reader, int depth)
-{
-    const Func *func = schedule_func(loop->sch);
-    bool same = depth < loop->count && answer_is_shown(dependence_points_apart(loop->sch->ctx, func, node_block(writer))) &&
-                !reduces_around(loop, writer) && has_written_before(loop->sch, writer, reader);
-    for (int i = 0; i < loop->count && same; i++) {
-        const TreeNode *other = loop->members[i];
-        if (other != writer &&
-            !answer_is_shown(dependence_not_overwritten(loop->sch->ctx, func, node_block(writer)->block, node_block(other)->block)))
-            same = writes_the_same(loop, other, writer, depth + 1);
-    }
-    return same;
+    Answer answer = dependence_serves_each_iteration(sch->ctx, schedule_func(sch), node_block(from)->block, node_block(until)->block, data);
+    return answer_is_shown(answer) ? inline_common_loops(sch, from, until) : 0;
 }
 
 /* What FROM reads is the same where UNTIL reads the result: no member, UNTIL included, writes it on the way, but for what it writes there
@@ -85,7 +50,7 @@ static bool check_inputs_stay(Schedule *sch, const TreeNode *from, const TreeNod
             continue;
         Answer answer = dependence_none_between(sch->ctx, func, &pair, data, block);
         bool repeats = writer != until && inline_common_loops(sch, writer, from) > inline_common_loops(sch, from, until);
-        if (answer_is_shown(answer) || (repeats && writes_the_same(&loop, writer, from, 0)))
+        if (answer_is_shown(answer) || (repeats && inline_writes_the_same(&loop, writer, moving_from(sch, from, until, data))))
             continue;
         if (writer == until)
             return refuse_by_answer(sch, answer, "block '%s' would overwrite what it still has to read for the other block", block->name);

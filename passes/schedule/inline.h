@@ -57,6 +57,9 @@ typedef struct {
     int count;
 } LoopMembers;
 LoopMembers inline_loop_members(Schedule *sch, const TreeNode *from, int common);
+/* WRITER, one of LOOP's members, runs again in later iterations of the loops around LOOP->from, and then stores the values that LOOP->from has
+   found there. The outermost AGREED of those loops stay in one iteration. */
+bool inline_writes_the_same(const LoopMembers *loop, const TreeNode *writer, int agreed);
 
 /* BLOCK has taken over reads of a block that shared the outermost COMMON loops with it: none of its instances writes what a later one still has
    to read. False after a refusal. */
