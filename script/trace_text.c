@@ -90,7 +90,12 @@ static void add_function(TraceText *trace, const IndexFunction *function)
     strbuf_add(&trace->text, "lambda");
     for (int i = 0; i < function->count; i++)
         strbuf_printf(&trace->text, "%s%s", i ? ", " : " ", function->inputs[i]->name);
-    strbuf_add(&trace->text, ": (");
+    strbuf_add(&trace->text, ": ");
+    if (count && items[0].kind == VALUE_LIST) { /* ranges */
+        add_list(trace, result.as.list, false);
+        return;
+    }
+    strbuf_add(&trace->text, "(");
     for (int i = 0; i < count; i++) {
         strbuf_add(&trace->text, i ? " " : "");
         add_value(trace, items[i], false);

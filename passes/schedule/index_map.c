@@ -34,31 +34,31 @@ static const Expr *result_expr(Schedule *sch, const Value *argument, const Value
     return NULL;
 }
 
-/* Puts the numbers that were sampled into the expressions of VALUE, or of its items. */
-static void put_in_samples(Schedule *sch, Value *value)
+/* VALUE, or the items of a list at any depth, with the numbers that were sampled put in: in lists of its own, for what the trace shows stays. */
+static void put_in_samples(Schedule *sch, Subst *subst, Value *value)
+{
+    if (value->kind == VALUE_EXPR && sch->trace.decided.count)
+        value->as.expr = subst_expr(sch->ctx, subst, value->as.expr);
+    if (value->kind != VALUE_LIST)
+        return;
+    *value = value_list(sch->ctx, value->as.list->items, value->as.list->count);
+    for (int i = 0; i < value->as.list->count; i++)
+        put_in_samples(sch, subst, &value->as.list->items[i]);
+}
+
+static bool call_function(Schedule *sch, const Value *function, int count, DType type, Var ***vars, Value *result)
 {
     Subst subst = {0};
-    int count = value->kind == VALUE_LIST ? value->as.list->count : 1;
-    Value *items = value->kind == VALUE_LIST ? value->as.list->items : value;
+    *vars = ARENA_ARRAY(sch->ctx->arena, Var *, count);
+    *result = value_none();
+    if (!function->as.function->apply(function->as.function, count, type, *vars, result))
+        return false;
     for (int i = 0; i < sch->trace.decided.count; i++) {
         const Var *var = sch->trace.decided.entries[i].key;
         const int64_t *number = sch->trace.decided.entries[i].value;
         subst_var(sch->ctx, &subst, var, expr_int(sch->ctx, var->dtype, *number));
     }
-    for (int i = 0; sch->trace.decided.count && i < count; i++)
-        if (items[i].kind == VALUE_EXPR)
-            items[i].as.expr = subst_expr(sch->ctx, &subst, items[i].as.expr);
-}
-
-static bool call_function(Schedule *sch, const Value *function, int count, DType type, Var ***vars, Value *result)
-{
-    *vars = ARENA_ARRAY(sch->ctx->arena, Var *, count);
-    *result = value_none();
-    if (!function->as.function->apply(function->as.function, count, type, *vars, result))
-        return false;
-    if (result->kind == VALUE_LIST) /* what the trace shows stays as it is */
-        *result = value_list(sch->ctx, result->as.list->items, result->as.list->count);
-    put_in_samples(sch, result);
+    put_in_samples(sch, &subst, result);
     return true;
 }
 
@@ -100,6 +100,69 @@ bool index_function_value(Schedule *sch, const Value *function, int count, DType
         return false;
     const Value *item = result.kind == VALUE_LIST && result.as.list->count == 1 ? result.as.list->items : &result;
     return (*value = result_expr(sch, function, item, dtype));
+}
+
+/* VALUE, one end of a range, as an index of TYPE; NULL after a refusal. */
+static const Expr *range_end(Schedule *sch, const Value *function, const Value *value, DType type)
+{
+    const Expr *expr = result_expr(sch, function, value, type);
+    if (expr && (!dtype_is_integer(expr->dtype) || !expr_is_pure(expr))) {
+        sched_refuse_argument(sch, function, "%s is no index: an integer that reads no memory", print_expr(sch->ctx, expr));
+        return NULL;
+    }
+    return expr ? op_cast(sch->ctx, type, expr) : NULL;
+}
+
+static bool range_ends(Schedule *sch, const Value *function, const Value *item, DType type, const Expr *ends[2])
+{
+    Context *ctx = sch->ctx;
+    if (item->kind != VALUE_LIST)
+        return (ends[0] = range_end(sch, function, item, type)) && (ends[1] = op_add(ctx, ends[0], expr_int(ctx, type, 1)));
+    if (item->as.list->count != 2)
+        return sched_refuse_argument(sch, function, "a range has a begin and an end, and the function gives %d", item->as.list->count);
+    return (ends[0] = range_end(sch, function, &item->as.list->items[0], type)) &&
+           (ends[1] = range_end(sch, function, &item->as.list->items[1], type));
+}
+
+/* What the trace shows of FUNCTION: VARS and ENDS. */
+static void show_ranges(Context *ctx, IndexFunction *function, Var **vars, const Expr *(*ends)[2], int count)
+{
+    Value *shown = ARENA_ARRAY(ctx->arena, Value, count);
+    for (int d = 0; d < count; d++) {
+        Value pair[2] = {{.kind = VALUE_EXPR, .as.expr = ends[d][0]}, {.kind = VALUE_EXPR, .as.expr = ends[d][1]}};
+        shown[d] = value_list(ctx, pair, 2);
+        shown[d].as.list->is_tuple = true;
+    }
+    function->inputs = vars;
+    function->result = value_list(ctx, shown, count);
+}
+
+bool index_function_ranges(Schedule *sch, const Value *function, const BlockStmt *block, const Buffer *buffer, const Expr *(*ends)[2])
+{
+    Context *ctx = sch->ctx;
+    Value result;
+    Var **vars, **axes = ARENA_ARRAY(ctx->arena, Var *, block->iter_count);
+    DType type = buffer_index_dtype(buffer);
+    for (int i = 0; i < block->iter_count; i++)
+        axes[i] = block->iters[i].var;
+    if (!call_function(sch, function, block->iter_count, type, &vars, &result))
+        return false;
+    const Value *items = result.kind == VALUE_LIST ? result.as.list->items : &result;
+    int count = result.kind == VALUE_LIST ? result.as.list->count : 1;
+    if (count != buffer->ndim)
+        return sched_refuse_argument(sch, function, "the function gives %d range%s, and '%s' has %d dimension%s", count, count == 1 ? "" : "s",
+                                     buffer->name, buffer->ndim, buffer->ndim == 1 ? "" : "s");
+    Subst subst = {0};
+    for (int i = 0; i < block->iter_count; i++)
+        subst_var(ctx, &subst, vars[i], op_cast(ctx, type, expr_var(ctx, axes[i])));
+    for (int d = 0; d < count; d++) {
+        if (!range_ends(sch, function, &items[d], type, ends[d]))
+            return false;
+        for (int k = 0; k < 2; k++)
+            ends[d][k] = subst_expr(ctx, &subst, ends[d][k]);
+    }
+    show_ranges(ctx, function->as.function, axes, ends, count);
+    return true;
 }
 
 /* --- Application and shape --- */

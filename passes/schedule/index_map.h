@@ -20,6 +20,10 @@ bool index_map_make(Schedule *sch, const Value *function, int count, DType type,
 /* The same for a function of one result that is no index: *VALUE, over *VARS, of DTYPE where it is a number. */
 bool index_function_value(Schedule *sch, const Value *function, int count, DType type, DType dtype, Var ***vars, const Expr **value);
 
+/* The same for a function of the axes of BLOCK that gives each dimension of BUFFER an index or a pair of begin and end: *ENDS, one pair for each
+   dimension, over the axes. */
+bool index_function_ranges(Schedule *sch, const Value *function, const BlockStmt *block, const Buffer *buffer, const Expr *(*ends)[2]);
+
 /* What MAP makes of INDICES, simplified by AN. */
 const Expr **index_map_apply(Analyzer *an, const IndexMap *map, const Expr *const *indices);
 /* The extents of the box from 0 that holds what MAP makes of the box of EXTENTS; NULL after a refusal. */

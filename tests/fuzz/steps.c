@@ -332,6 +332,33 @@ static const char *set_axis_separator(Chooser *c)
     return step_text(c, "sch.set_axis_separator(%s, (\"write\", 0), [%d])", block_text(c, block), random_below(c->random, 4));
 }
 
+/* To a type that holds all values of the one that the buffers have: results stay the same. */
+static const char *unsafe_set_dtype(Chooser *c)
+{
+    const TreeNode *block = block_where(c, block_is_inlinable);
+    if (!block || !node_block(block)->write_count)
+        return NULL;
+    bool is_float = dtype_is_float(node_block(block)->writes[0].buffer->dtype);
+    return step_text(c, "sch.unsafe_set_dtype(%s, %s, \"%s\")", block_text(c, block), buffer_text(c, block, true), is_float ? "float64" : "int64");
+}
+
+/* More than the whole buffer: the regions hold every access. */
+static const char *annotate_buffer_access(Chooser *c)
+{
+    const TreeNode *block = any_block(c);
+    bool write = random_chance(c->random, 30);
+    return step_text(c, "sch.annotate_buffer_access(%s, %s, \"%s\", lambda *at: [(0, 4096)] * %d)", block_text(c, block),
+                     buffer_text(c, block, write), write ? "write" : "read", 1 + random_below(c->random, 2));
+}
+
+static const char *unsafe_hide_buffer_access(Chooser *c)
+{
+    const TreeNode *block = any_block(c);
+    bool write = random_chance(c->random, 30);
+    return step_text(c, "sch.unsafe_hide_buffer_access(%s, \"%s\", [%s])", block_text(c, block), write ? "write" : "read",
+                     random_chance(c->random, 10) ? "0" : "");
+}
+
 static const char *reindex(Chooser *c)
 {
     const TreeNode *block = any_block(c);
@@ -502,6 +529,9 @@ static const struct {
     {"vectorize", vectorize, 4},
     {"bind", bind, 2},
     {"set_scope", set_scope, 4},
+    {"unsafe_set_dtype", unsafe_set_dtype, 1},
+    {"annotate_buffer_access", annotate_buffer_access, 1},
+    {"unsafe_hide_buffer_access", unsafe_hide_buffer_access, 1},
     {"storage_align", storage_align, 3},
     {"cache_read", cache_read, 5},
     {"cache_write", cache_write, 5},
