@@ -204,6 +204,8 @@ const Module *script_bound_program(Script *script, Span span)
         vec_push(script->ctx->arena, &funcs, own);
     }
     if (!module && !funcs.count)
+        module = script->lowered_last; /* as where a notebook prints it and keeps its text */
+    if (!module && !funcs.count)
         script_error(script, span, "the text binds no function and no module to a name");
     return module ? module : funcs.count ? script_module_of_funcs(script, funcs.data, funcs.count, true) : NULL;
 }

@@ -106,6 +106,7 @@ struct Script {
     Map called;     /* AST_DEF and AST_LAMBDA nodes that were called */
     Map stage_blocks; /* Operation -> name of its block in the function that was made last */
     Map tensors;    /* Buffer -> Tensor that it stands for */
+    const Module *lowered_last; /* what tvm.lower made last, or NULL */
     const Object *bound_last; /* the module that a variable of the script was set to last */
     Map packages;   /* interned name of a package whose functions are texts, "topi" -> Environment */
     IntrinList intrins; /* of the input, and those that the script registered */

@@ -2,6 +2,7 @@
    of the same meaning when tvm.lower makes the function, as only its arguments tell which tensors are parameters. */
 #include <string.h>
 
+#include "passes/lower/listing.h"
 #include "script/te.h"
 
 typedef struct {
@@ -263,8 +264,61 @@ static bool replay_note(Replay *replay, const Note *note)
     return call(replay, note->method, arguments, binds ? 2 : 1, note->span, &result);
 }
 
+/* --- lowered listings --- */
+
+static void name_axis(Replay *replay, Map *names, const Iter *axis, Str name)
+{
+    Arena *arena = replay->script->ctx->arena;
+    const Value *loop = map_get(&replay->loops, axis);
+    map_set(arena, names, axis, (void *)name);
+    if (loop && loop->kind == VALUE_LOOP)
+        map_set(arena, names, loop->as.loop, (void *)name);
+}
+
+static Str axis_name(const Map *names, Value value)
+{
+    const Object *axis = value_object(value, OBJECT_AXIS);
+    Str known = axis ? map_get(names, axis->as.axis) : NULL;
+    return known ? known : axis ? axis->as.axis->var->name : "axis";
+}
+
+/* Loops are called after the axes that they were made of: i_outer, i_inner, i_j_fused. NAMES gets them, by axes and by loops. */
+static void name_loops(Replay *replay, const Note *note, Map *names)
+{
+    Context *ctx = replay->script->ctx;
+    if (!strcmp(note->method, "fuse")) {
+        Str all = "";
+        for (int i = 0; i < note->rest.count; i++)
+            all = context_internf(ctx, "%s%s_", all, axis_name(names, note->rest.items[i]));
+        name_axis(replay, names, note->made[0], context_internf(ctx, "%sfused", all));
+    }
+    bool tile = !strcmp(note->method, "tile"), split = !strcmp(note->method, "split");
+    for (int i = 0; (tile && i < 4) || (split && i < 2); i++) {
+        Str name = axis_name(names, *note->values[tile ? i % 2 : 0]);
+        name_axis(replay, names, note->made[i], context_internf(ctx, "%s_%s", name, i < (tile ? 2 : 1) ? "outer" : "inner"));
+    }
+}
+
+static const Module *module_listing(Script *script, const Module *module, const StageListing *stages)
+{
+    const Func **funcs = ARENA_ARRAY(script->ctx->arena, const Func *, module->func_count);
+    for (int i = 0; i < module->func_count; i++)
+        if (!(funcs[i] = lower_listing(script->ctx, module, module->funcs[i], stages)))
+            return NULL;
+    return script_module_of_funcs(script, funcs, module->func_count, false);
+}
+
+/* *RESULT, a module, as a lowered listing. */
+static bool list_module(Script *script, const StageListing *stages, Value *result)
+{
+    const Module *listing = module_listing(script, value_object(*result, OBJECT_MODULE)->as.module, stages);
+    if (listing)
+        *result = script_object(script, (Object){.kind = OBJECT_MODULE, .as.module = listing});
+    return listing != NULL;
+}
+
 /* The function of ARGS with what SCHEDULE says done to it, as a module. */
-static bool lower_stages(Script *script, const StageSchedule *schedule, const ValueList *args, Str name, Span span, Value *result)
+static bool lower_stages(Script *script, const StageSchedule *schedule, const ValueList *args, Str name, bool listed, Span span, Value *result)
 {
     const Func *made = te_build_func(script, args->items, args->count, false, span);
     if (!made)
@@ -274,6 +328,7 @@ static bool lower_stages(Script *script, const StageSchedule *schedule, const Va
     const Func *funcs[] = {func};
     const Module *module = script_module_of_funcs(script, funcs, 1, false);
     Schedule *sch = schedule_new(script->ctx, module, 0), *before = script->schedule;
+    sch->results_may_move = true;
     Replay replay = {.script = script, .schedule = script_object(script, (Object){.kind = OBJECT_SCHEDULE, .as.schedule = sch})};
     map_set(script->ctx->arena, &script->sources, sch, (void *)module);
     bool ok = true;
@@ -283,22 +338,34 @@ static bool lower_stages(Script *script, const StageSchedule *schedule, const Va
     if (ok)
         map_set(script->ctx->arena, &script->sources, sch->module, (void *)module);
     *result = script_object(script, (Object){.kind = OBJECT_MODULE, .as.module = sch->module});
-    return ok;
+    StageListing stages = {0};
+    for (int i = 0; i < schedule->notes.count && listed; i++)
+        name_loops(&replay, &schedule->notes.data[i], &stages.loop_names);
+    return ok && (!listed || list_module(script, &stages, result));
 }
 
-bool te_lower(Script *script, const Arguments *arguments, Value *result)
+static bool lower(Script *script, const Arguments *arguments, Value *result)
 {
     const Value *values[5];
     Str name;
     if (!te_bind(script, "tvm.lower", arguments, "inp args? name? binds? simple_mode?", values) || !te_name(script, values[2], "main", &name))
         return false;
+    bool listed = values[4] && values[4]->kind == VALUE_BOOL && values[4]->as.boolean;
     const Object *stages = value_object(*values[0], OBJECT_STAGES), *func = value_object(*values[0], OBJECT_FUNC);
     if (value_object(*values[0], OBJECT_MODULE) || func) {
         *result = *values[0];
         Arguments one = {.positional = (Value *)values[0], .positional_count = 1, .span = arguments->span};
-        return !func || script_module_from_expr(script, &one, result);
+        return (!func || script_module_from_expr(script, &one, result)) && (!listed || list_module(script, NULL, result));
     }
     if (!stages || !values[1] || values[1]->kind != VALUE_LIST)
         return script_error(script, arguments->span, "tvm.lower takes a schedule and the list of the function's arguments");
-    return lower_stages(script, stages->as.stages, values[1]->as.list, name, arguments->span, result);
+    return lower_stages(script, stages->as.stages, values[1]->as.list, name, listed, arguments->span, result);
+}
+
+bool te_lower(Script *script, const Arguments *arguments, Value *result)
+{
+    if (!lower(script, arguments, result))
+        return false;
+    script->lowered_last = value_object(*result, OBJECT_MODULE)->as.module;
+    return true;
 }

@@ -123,7 +123,7 @@ static bool check_movable(Move *move)
     if (!check_leaves_vars(move))
         return false;
     for (int w = 0; !move->reverse && w < block->write_count; w++)
-        if (!inline_check_intermediate(move->sch, move->block, block->writes[w].buffer))
+        if (!inline_check_moved_buffer(move->sch, move->block, block->writes[w].buffer))
             return false;
     if (!block->init)
         return check_complete_block(move->sch, move->block);
@@ -228,6 +228,27 @@ static bool check_calls_once(Move *move, const Func *before)
                  "block '%s' calls a function that may have effects, and below loop '%s' it may not run just as often as before%s", block->name,
                  node_loop(move->loop)->var->name, expr_pure_way(call));
     sched_note(sch, call->span, "the call is here");
+    return false;
+}
+
+static bool writes_parameter(Schedule *sch, const BlockStmt *block)
+{
+    bool writes = false;
+    for (int i = 0; i < block->write_count; i++)
+        writes |= func_is_argument(schedule_func(sch), buffer_viewed(schedule_func(sch), block->writes[i].buffer)->data);
+    return writes;
+}
+
+/* A parameter is a result for the caller: all of it is computed still, also what nothing in the function reads. */
+static bool check_result_is_kept(Move *move, const Func *before)
+{
+    Schedule *sch = move->sch;
+    const BlockStmt *block = node_block(schedule_find_block(sch, node_block(move->block)->block));
+    if (move->reverse || !writes_parameter(sch, block) || answer_is_shown(dependence_loses_none(sch->ctx, before, schedule_func(sch), block->block)))
+        return true;
+    sched_refuse(sch, "block '%s' writes a parameter, and below loop '%s' it is not shown to compute all of it", block->block->name,
+                 node_loop(move->loop)->var->name);
+    sched_note(sch, move->block->stmt->span, "block '%s' is here", block->block->name);
     return false;
 }
 
@@ -336,7 +357,7 @@ static bool run_move(Move *move)
     move->loop = &loop;
     sched_replace(sch, scope_stmt, rebuilt);
     if (!check_moved(move, before, schedule_func(sch)) || !check_updates_once(move) || !check_init_ran(move, loops, count) ||
-        !check_init_is_kept(move, loops, count) || !check_calls_once(move, before))
+        !check_init_is_kept(move, loops, count) || !check_calls_once(move, before) || !check_result_is_kept(move, before))
         return false;
     move_fit_axis_types(move);
     return check_concurrent_loops_around(sch, schedule_find_block(sch, node_block(move->block)->block));

@@ -302,17 +302,27 @@ static bool check_stays_in_scope(Schedule *sch, const TreeNode *node, const Buff
     return true;
 }
 
-bool inline_check_intermediate(Schedule *sch, const TreeNode *node, const Buffer *buffer)
+static bool check_intermediate(Schedule *sch, const TreeNode *node, const Buffer *buffer, bool results_move)
 {
     const Func *func = schedule_func(sch);
     const Buffer *viewed = buffer_viewed(func, buffer);
     for (int p = 0; p < func->param_count; p++)
-        if (func->params[p].buffer && func->params[p].buffer->data == viewed->data) {
+        if (func->params[p].buffer && func->params[p].buffer->data == viewed->data && !results_move) {
             sched_refuse(sch, "block '%s' writes the parameter '%s', which must keep its value", node_block(node)->block->name,
                          viewed->name);
             return note_block(sch, node);
         }
     return check_stays_in_scope(sch, node, buffer);
+}
+
+bool inline_check_intermediate(Schedule *sch, const TreeNode *node, const Buffer *buffer)
+{
+    return check_intermediate(sch, node, buffer, false);
+}
+
+bool inline_check_moved_buffer(Schedule *sch, const TreeNode *node, const Buffer *buffer)
+{
+    return check_intermediate(sch, node, buffer, sch->results_may_move);
 }
 
 /* --- rebuilding --- */

@@ -28,6 +28,9 @@ bool inline_solve_beside(Schedule *sch, const InlinePlace *place, const Expr *co
 bool inline_check_only_used_by(Schedule *sch, const TreeNode *scope, const Buffer *buffer, const TreeNode *const *allowed, int count);
 /* BUFFER is allocated in this function (no parameter) and used in the block's scope alone; false after a refusal. */
 bool inline_check_intermediate(Schedule *sch, const TreeNode *block, const Buffer *buffer);
+/* The same for compute_at, after which the block computes what is read: where results may move, a parameter passes. The caller must show that
+   all of it is computed still. */
+bool inline_check_moved_buffer(Schedule *sch, const TreeNode *block, const Buffer *buffer);
 /* STMT with the declared reads and writes of those blocks inferred anew that declare to touch GONE. */
 const Stmt *inline_refresh_regions(Schedule *sch, const Stmt *stmt, const Buffer *gone);
 /* Takes BLOCK, and the loops that held nothing else, out of the scope statement SCOPE and drops BUFFER from its allocations; other blocks

@@ -51,6 +51,7 @@ typedef struct Schedule {
     const Stmt *subject; /* of the running step: the loop or block that its first handle stands for, or NULL */
     bool refused_without_place; /* it was refused, and no note says yet where in the program */
     bool will_run; /* of what check_threads looks at: see there */
+    bool results_may_move; /* compute_at takes what writes a parameter too, where all of it is computed still: so stages of tensors are */
     bool func_pinned; /* a handle was looked up in this step: all others must be of the same function */
     /* index of the current tree, rebuilt on demand */
     const Func *indexed;
