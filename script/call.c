@@ -226,7 +226,7 @@ static bool run_primitive(Script *script, Schedule *sch, const Primitive *primit
         return script_error(script, arguments->span, "%s: a function that a step calls takes no step itself", primitive->name);
     for (int i = 0; i < count; i++)
         values[i] = script_index_function(script, values[i]);
-    bool only_asks = !strncmp(primitive->name, "get_", 4);
+    bool only_asks = !strncmp(primitive->name, "get_", 4) || !strcmp(primitive->result, "bool");
     if (!only_asks && !script_can_step(script, sch, primitive->name, arguments->span))
         return false;
     Step step = schedule_begin(sch, primitive->name, arguments->span);
@@ -240,7 +240,7 @@ static bool run_primitive(Script *script, Schedule *sch, const Primitive *primit
     if (sch->func_index >= 0)
         func_index = sch->func_index;
     ok = schedule_end(sch, step, ok);
-    if (ok)
+    if (ok && strcmp(primitive->result, "bool")) /* an answer is no step of the trace */
         record(sch, primitive, given, values, step.module, func_index, result);
     if (!ok)
         script_note_calls(script);

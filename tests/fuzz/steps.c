@@ -326,6 +326,12 @@ static const char *transform_block_layout(Chooser *c)
     return step_text(c, "sch.transform_block_layout(%s, %s)", block_text(c, block), index_map(c, node_block(block)->iter_count));
 }
 
+static const char *decompose_padding(Chooser *c)
+{
+    const char *block = block_text(c, any_block(c));
+    return step_text(c, "sch.decompose_padding(%s, sch.get_loops(%s)[0])", block, block);
+}
+
 static const char *set_axis_separator(Chooser *c)
 {
     const TreeNode *block = any_block(c);
@@ -544,6 +550,7 @@ static const struct {
     {"compute_inline", compute_inline, 5},
     {"reverse_compute_inline", reverse_compute_inline, 8},
     {"decompose_reduction", decompose_reduction, 5},
+    {"decompose_padding", decompose_padding, 2},
     {"rfactor", rfactor, 7},
     {"blockize", blockize, 4},
     {"tensorize", tensorize, 3},
