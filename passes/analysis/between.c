@@ -126,6 +126,17 @@ static bool serves(Context *ctx, const Access *write, const Access *read, const 
     return write->write && !write->whole && !read->whole && access_precedes(write, read) && access_covers(ctx, write, read, sizes);
 }
 
+/* READ of BLOCK as if each instance made it: one that moves does so whether or not a choice in it asks for the element. */
+static const Access *made_by_all(Context *ctx, const AccessList *accesses, const Block *block, const Access *read)
+{
+    const BlockStmt *stmt = NULL;
+    Access made = *read;
+    made.frame = access_block_frame(accesses, block, &stmt);
+    made.asked = true;
+    made.never = false;
+    return made.frame ? arena_copy(ctx->arena, &made, sizeof made) : read;
+}
+
 bool conflict_comes_between(Context *ctx, const Func *func, const BlockPair *pair, const Var *data, const Block *middle, Conflict *conflict)
 {
     AccessList accesses = access_collect(ctx, func);
@@ -138,6 +149,8 @@ bool conflict_comes_between(Context *ctx, const Func *func, const BlockPair *pai
             between.read = until.data[j];
             if (between.write->data != data || between.read->data != data || !between.write->write || between.read->write)
                 continue;
+            if (!pair->moves_from)
+                between.read = made_by_all(ctx, &accesses, pair->until, between.read);
             between.agree = serves(ctx, between.write, between.read, &between.sizes);
             if (any_touches(&between, pair->moves_from ? &from : &until, &others, conflict))
                 return true;

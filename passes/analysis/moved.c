@@ -81,8 +81,7 @@ bool conflict_moved_producer(Context *ctx, const Func *before, const Func *after
 
 /* --- a consumer --- */
 
-/* The frame at which BLOCK's own body begins in the program of ACCESSES: that of its block with all bindings. */
-static const Frame *block_frame(const AccessList *accesses, const Block *block, const BlockStmt **stmt)
+const Frame *access_block_frame(const AccessList *accesses, const Block *block, const BlockStmt **stmt)
 {
     const Frame *last = NULL; /* that of the access before, which is not in the block */
     for (int i = 0; i < accesses->count; i++) {
@@ -143,7 +142,7 @@ static isl_set *instances(Context *ctx, const AccessList *accesses, const Block 
                           bool *exact)
 {
     const BlockStmt *stmt = NULL;
-    const Frame *frame = block_frame(accesses, block, &stmt);
+    const Frame *frame = access_block_frame(accesses, block, &stmt);
     if (!frame)
         return NULL;
     int loops = loops_around(ctx, frame);
@@ -245,7 +244,7 @@ static bool instances_are_among_in_common_loops(Context *ctx, const AccessList *
                                                 const Map *sizes)
 {
     const BlockStmt *stmt;
-    AffineTerms terms = {.fixed = common_loops(ctx, block_frame(some, block, &stmt), block_frame(all, block, &stmt))};
+    AffineTerms terms = {.fixed = common_loops(ctx, access_block_frame(some, block, &stmt), access_block_frame(all, block, &stmt))};
     bool exact_some = false, exact_all = false;
     isl_set *some_set = instances(ctx, some, block, terms.fixed, &terms, sizes, &exact_some),
             *all_set = instances(ctx, all, block, terms.fixed, &terms, sizes, &exact_all);
@@ -260,7 +259,7 @@ static bool instances_are_among(Context *ctx, const Func *some_func, const Func 
 {
     AccessList some = access_collect(ctx, some_func), all = access_collect(ctx, all_func);
     const BlockStmt *stmt = NULL, *some_stmt = NULL;
-    const Frame *frame = block_frame(&all, block, &stmt), *some_frame = block_frame(&some, block, &some_stmt);
+    const Frame *frame = access_block_frame(&all, block, &stmt), *some_frame = access_block_frame(&some, block, &some_stmt);
     *witness = NULL;
     Map sizes = func_sizes(ctx, some_func);
     if (!frame || surely_runs_over_domain(ctx, frame, stmt, &sizes))
@@ -325,7 +324,7 @@ static bool runs_for_all(Context *ctx, const Func *func, const Block *block, boo
     AccessList accesses = access_collect(ctx, func);
     Map sizes = func_sizes(ctx, func);
     const BlockStmt *stmt = NULL;
-    const Frame *frame = block_frame(&accesses, block, &stmt);
+    const Frame *frame = access_block_frame(&accesses, block, &stmt);
     if (!frame)
         return false;
     if ((!spatial || others_have_values(stmt)) && surely_runs_over_domain(ctx, frame, stmt, &sizes))
@@ -363,7 +362,7 @@ bool shown_runs_over_domain(Context *ctx, const Func *func, const Block *block, 
     AccessList accesses = access_collect(ctx, func);
     Map sizes = func_sizes(ctx, func);
     const BlockStmt *stmt = NULL;
-    const Frame *frame = block_frame(&accesses, block, &stmt);
+    const Frame *frame = access_block_frame(&accesses, block, &stmt);
     const char *witness = lacking ? instance_text(ctx, stmt, loops_around(ctx, scope_frame(frame)), lacking, &sizes) : NULL;
     const char *text = witness ? arena_printf(ctx->arena, "'%s' does not run for %s", block->name, witness)
                                : arena_printf(ctx->arena, "that '%s' runs for all values of its axes cannot be shown", block->name);
@@ -426,7 +425,7 @@ bool conflict_leaves_instances(Context *ctx, const Func *func, const Block *prod
     AccessList accesses = access_collect(ctx, func);
     Map sizes = func_sizes(ctx, func), written = written_data(ctx, &accesses, producer);
     const BlockStmt *stmt = NULL;
-    const Frame *frame = block_frame(&accesses, consumer, &stmt);
+    const Frame *frame = access_block_frame(&accesses, consumer, &stmt);
     for (int i = 0; i < accesses.count; i++) {
         Access read = accesses.data[i];
         const Access *write = read.write || !access_in_block(&read, consumer) ? NULL : map_get(&written, read.data);
@@ -474,7 +473,7 @@ bool shown_runs_once(Context *ctx, const Func *func, const Block *block, const V
     AccessList accesses = access_collect(ctx, func);
     Map sizes = func_sizes(ctx, func);
     const BlockStmt *stmt = NULL;
-    const Frame *frame = block_frame(&accesses, block, &stmt);
+    const Frame *frame = access_block_frame(&accesses, block, &stmt);
     if (!frame)
         return false;
     Access instance = {.func = func, .frame = frame, .whole = true};

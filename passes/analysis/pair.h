@@ -150,5 +150,7 @@ bool frame_reduces_over(const Frame *frame, const Var *var);
 bool frame_only_reduces_over(const Frame *frame, const Var *var);
 /* ACCESS lies inside a block with symbol BLOCK. */
 bool access_in_block(const Access *access, const Block *block);
+/* The frame at which BLOCK's own body begins in the program of ACCESSES: that of its block, *STMT, with all bindings. NULL: it has no accesses. */
+const Frame *access_block_frame(const AccessList *accesses, const Block *block, const BlockStmt **stmt);
 
 #endif
