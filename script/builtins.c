@@ -294,6 +294,7 @@ static const struct {
     {"chr", builtin_chr, 1, 1, {0}},
     {"ord", builtin_ord, 1, 1, {0}},
     {"format", builtin_format, 1, 2, {0}},
+    {"compute_diff", builtin_compute_diff, 2, 2, {0}},
 };
 enum { BUILTIN_COUNT = sizeof builtins / sizeof *builtins };
 

@@ -1,5 +1,6 @@
 /* The few names of Python packages that schedules use: schedules of programs, types, displays, the registry of tensor intrinsics. What is
    imported may be anything, but only what is known here can be used. */
+#include "script/builtins.h"
 #include "script/te.h"
 
 #include <string.h>
@@ -34,6 +35,7 @@ static const char *const known_paths[] = {
     "tvm.ir.op.register_intrin_lowering",
     "tvm.target.register_intrin_rule",
     "tvm.lower",
+    "difflib.ndiff",
     "tvm.IRModule.from_expr",
     "tvm.ir.IRModule.from_expr",
     "tvm.te.Tensor",
@@ -198,6 +200,8 @@ bool script_call_namespace(Script *script, Str path, const Arguments *arguments,
         return script_register_op_attr(script, arguments, result);
     if (!strcmp(last, "register_intrin_lowering"))
         return script_register_lowering(script, arguments, result);
+    if (!strcmp(path, "difflib.ndiff"))
+        return script_ndiff(script, arguments, result);
     if (!strcmp(path, "tvm.lower"))
         return te_lower(script, arguments, result);
     if (!strcmp(last, "IRModule"))
