@@ -111,10 +111,22 @@ static bool find_buffer(const BlockStmt *stmt, const char *name, const Map *spel
     return *index >= 0;
 }
 
-/* A buffer of the first argument, given by name or as a pair, by its index. BEFORE: the schedule before the step. */
-static Value buffer_by_index(Schedule *before, const Parameter *parameter, const Value *block, Value given)
+/* The buffers that PARAMETER may name are those that the block reads, by its name or by an argument buf_type. */
+static bool means_reads(const Parameter *parameter, const Parameter *parameters, const Value *given, int count)
 {
-    bool pair = !strcmp(parameter->name, "buffer"), reads = pair || !strcmp(parameter->name, "read_buffer_index");
+    bool reads = !strcmp(parameter->name, "read_buffer_index");
+    for (int i = 0; i < count; i++)
+        if (!strcmp(parameters[i].name, "buf_type") && given[i].kind == VALUE_STRING)
+            reads = !strcmp(given[i].as.text, "read");
+    return reads;
+}
+
+/* A buffer of the first argument, given by name or as a pair, by its index. READS: of those that the block reads, where it is no pair. BEFORE:
+   the schedule before the step. */
+static Value buffer_by_index(Schedule *before, const Parameter *parameter, bool reads, const Value *block, Value given)
+{
+    bool pair = !strcmp(parameter->name, "buffer");
+    reads = reads || pair;
     bool is_write = !reads;
     int index = given.kind == VALUE_INT ? (int)given.as.integer : 0;
     if (given.kind == VALUE_LIST) {
@@ -155,7 +167,7 @@ void trace_record(Schedule *sch, const Primitive *primitive, const Value *given,
         if (is_named_block(&given[i], &values[i]))
             inputs[i] = block_by_name(sch, &given[i], &values[i]);
         if (!strcmp(parameters[i].type, "Buffer"))
-            inputs[i] = buffer_by_index(&earlier, &parameters[i], &values[0], given[i]);
+            inputs[i] = buffer_by_index(&earlier, &parameters[i], means_reads(&parameters[i], parameters, given, count), &values[0], given[i]);
         if (!strcmp(parameters[i].name, "decision"))
             inputs[i] = frozen(sch->ctx, sch->decision);
         if (!strcmp(parameters[i].name, "func_name") && given[i].kind == VALUE_NONE)
