@@ -60,6 +60,8 @@ typedef VEC(Access) AccessList;
    changed, and it lives, with its frames and regions, until ACCESS_LISTS_KEPT other functions have been asked about. */
 enum { ACCESS_LISTS_KEPT = 8 };
 AccessList access_collect(Context *ctx, const Func *func);
+/* The part of that list that lies inside of BLOCK. */
+AccessList access_collect_inside(Context *ctx, const Func *func, const Block *block);
 
 /* True when FRAME is OUTER or lies inside it. */
 bool frame_within(const Frame *frame, const Frame *outer);

@@ -22,6 +22,27 @@ static AccessCache *access_cache(Context *ctx)
     return ctx->accesses.handle;
 }
 
+typedef struct {
+    int first, end;
+} BlockSpan;
+
+/* Which of the accesses of LIST lie inside of each block: they follow one another. */
+static void index_blocks(Arena *arena, KeptList *list)
+{
+    const AccessList *all = &list->list;
+    list->blocks = (Map){0};
+    for (int i = 0; i < all->count; i++)
+        for (const Frame *frame = all->data[i].frame; frame; frame = frame->outer) {
+            if (frame->kind != FRAME_BLOCK)
+                continue;
+            const Block *block = frame->stmt->as.block.block;
+            BlockSpan *span = map_get(&list->blocks, block);
+            if (!span)
+                map_set(arena, &list->blocks, block, span = arena_copy(arena, &(BlockSpan){i, i}, sizeof(BlockSpan)));
+            span->end = i + 1;
+        }
+}
+
 /* In place of the list in KEPT. */
 static void collect_into(Context *ctx, const Func *func, const KeptList *known, KeptList *kept)
 {
@@ -32,16 +53,15 @@ static void collect_into(Context *ctx, const Func *func, const KeptList *known, 
         kept->arena = arena_new();
     ctx->arena = kept->arena;
     access_collect_into(ctx, func, known, kept);
+    index_blocks(kept->arena, kept);
     ctx->arena = outside;
 }
 
-AccessList access_collect(Context *ctx, const Func *func)
+/* The list of FUNC; NULL where lists are not kept, for FUNC may be released before the context. */
+static const KeptList *kept_list(Context *ctx, const Func *func)
 {
-    if (ctx->arena != ctx->base_arena) { /* FUNC may be released before the context */
-        KeptList list;
-        access_collect_into(ctx, func, NULL, &list);
-        return list.list;
-    }
+    if (ctx->arena != ctx->base_arena)
+        return NULL;
     AccessCache *cache = access_cache(ctx);
     KeptList *oldest = &cache->kept[0], *latest = &cache->kept[0];
     cache->uses++;
@@ -49,12 +69,39 @@ AccessList access_collect(Context *ctx, const Func *func)
         KeptList *kept = &cache->kept[i];
         if (kept->func == func) {
             kept->last_use = cache->uses;
-            return kept->list;
+            return kept;
         }
         oldest = kept->last_use < oldest->last_use ? kept : oldest;
         latest = kept->last_use > latest->last_use ? kept : latest;
     }
     collect_into(ctx, func, latest == oldest ? NULL : latest, oldest);
     oldest->last_use = cache->uses;
-    return oldest->list;
+    return oldest;
+}
+
+AccessList access_collect(Context *ctx, const Func *func)
+{
+    const KeptList *kept = kept_list(ctx, func);
+    KeptList list;
+    if (!kept)
+        access_collect_into(ctx, func, NULL, &list);
+    return kept ? kept->list : list.list;
+}
+
+AccessList access_collect_inside(Context *ctx, const Func *func, const Block *block)
+{
+    const KeptList *kept = kept_list(ctx, func);
+    KeptList list = {0};
+    if (!kept) {
+        access_collect_into(ctx, func, NULL, &list);
+        index_blocks(ctx->arena, &list);
+        kept = &list;
+    }
+    const BlockSpan *span = map_get(&kept->blocks, block);
+    AccessList inside = {0};
+    if (span) {
+        inside.data = kept->list.data + span->first;
+        inside.count = inside.capacity = span->end - span->first;
+    }
+    return inside;
 }

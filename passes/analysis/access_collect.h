@@ -19,6 +19,7 @@ typedef struct {
     const Func *func;
     AccessList list;
     PartList parts;
+    Map blocks; /* Block -> which of the accesses lie inside of it */
     Arena *arena;
     uint64_t last_use; /* 0: never */
 } KeptList;

@@ -13,7 +13,7 @@ typedef struct {
     Map sizes;
     const Access *write, *read; /* of the shared value, by FROM and by UNTIL */
     bool moves_from;            /* FROM is moved to UNTIL; else the other way round */
-    bool agree;                 /* p and q share the loops around both */
+    bool tried, agree;          /* tried: AGREE says whether p and q share the loops around both; see shares_loops */
 } Between;
 
 /* An iteration as dimensions of the set. */
@@ -43,6 +43,27 @@ static bool assume_before(Context *ctx, AffineSpace *space, const Iteration *a, 
     return level < shared || access_precedes(a->access, b->access);
 }
 
+/* Some instance of A comes before one of B, by their places alone: a cheap argument, for most blocks stand before or behind both others. */
+static bool may_come_before(Context *ctx, const Access *a, const Access *b)
+{
+    return loops_shared(ctx, a, b) > 0 || access_precedes(a, b);
+}
+
+/* In each iteration of the loops around both WRITE comes first and writes all that READ reads there. */
+static bool serves(Context *ctx, const Access *write, const Access *read, const Map *sizes)
+{
+    return write->write && !write->whole && !read->whole && access_precedes(write, read) && access_covers(ctx, write, read, sizes);
+}
+
+/* The last write before q is in the iteration of q: p is there. Asked only where something may come between. */
+static bool shares_loops(Between *between)
+{
+    if (!between->tried)
+        between->agree = serves(between->ctx, between->write, between->read, &between->sizes);
+    between->tried = true;
+    return between->agree;
+}
+
 /* Some part of SPACE with p before w before q holds a point. */
 static bool is_between(Pair *pair, const AffineSpace *space, const Iteration *p, const Iteration *w, const Iteration *q, Conflict *conflict)
 {
@@ -63,11 +84,24 @@ static bool is_between(Pair *pair, const AffineSpace *space, const Iteration *p,
     return found;
 }
 
+/* A and B touch one element in some iterations, in whatever order; or possibly so. */
+static bool may_meet(const Between *between, const Access *a, const Access *b)
+{
+    Pair pair = pair_new(between->ctx, a, b);
+    pair_build(&pair, &between->sizes, 0);
+    bool empty = affine_verdict(&pair.space) == SET_EMPTY;
+    affine_free(&pair.space);
+    return !empty;
+}
+
 /* MOVED, an access of the moved instance, and MIDDLE. */
-static bool touches_between(const Between *between, const Access *moved, const Access *middle, Conflict *conflict)
+static bool touches_between(Between *between, const Access *moved, const Access *middle, Conflict *conflict)
 {
     Context *ctx = between->ctx;
     const Access *link = between->moves_from ? between->write : between->read, *other = between->moves_from ? between->read : between->write;
+    if (!may_come_before(ctx, between->moves_from ? moved : other, middle) ||
+        !may_come_before(ctx, middle, between->moves_from ? other : moved) || !may_meet(between, moved, middle))
+        return false;
     Pair pair = pair_new(ctx, moved, middle);
     int count_other, count_link, ndim = link->buffer->ndim;
     frame_loops(ctx, other->frame, &count_other);
@@ -82,7 +116,7 @@ static bool touches_between(const Between *between, const Access *moved, const A
         access_assume_possible(space, other, env_other);
         access_assume_element(space, link, env_link, first_element);
         access_assume_element(space, other, env_other, first_element);
-        for (int i = loops_shared(ctx, link, other); between->agree && i-- > 0;)
+        for (int i = loops_shared(ctx, link, other); shares_loops(between) && i-- > 0;)
             affine_assume_dims(space, EXPR_EQ, i, first_other + i);
     }
     Iteration own = {moved, 0}, w = {middle, pair.count_a}, far = {other, first_other};
@@ -93,37 +127,19 @@ static bool touches_between(const Between *between, const Access *moved, const A
     return found;
 }
 
-typedef VEC(const Access *) AccessRefs;
-
-/* The accesses inside of BLOCK, in program order. Pairs are made of such lists: the program holds many more. */
-static AccessRefs accesses_in_block(Context *ctx, const AccessList *accesses, const Block *block)
-{
-    AccessRefs inside = {0};
-    for (int i = 0; i < accesses->count; i++)
-        if (access_in_block(&accesses->data[i], block))
-            vec_push(ctx->arena, &inside, &accesses->data[i]);
-    return inside;
-}
-
 /* The same for all accesses of MOVED and MIDDLE but those of the shared value. */
-static bool any_touches(const Between *between, const AccessRefs *moved, const AccessRefs *middle, Conflict *conflict)
+static bool any_touches(Between *between, const AccessList *moved, const AccessList *middle, Conflict *conflict)
 {
     const Var *data = between->write->data;
     for (int i = 0; i < moved->count; i++)
         for (int j = 0; j < middle->count; j++) {
-            const Access *a = moved->data[i], *b = middle->data[j];
+            const Access *a = &moved->data[i], *b = &middle->data[j];
             if ((a->data == data && !b->fence) || (b->data == data && !a->fence) || pair_is_harmless(a, b, false))
                 continue;
             if (touches_between(between, a, b, conflict))
                 return true;
         }
     return false;
-}
-
-/* In each iteration of the loops around both WRITE comes first and writes all that READ reads there. */
-static bool serves(Context *ctx, const Access *write, const Access *read, const Map *sizes)
-{
-    return write->write && !write->whole && !read->whole && access_precedes(write, read) && access_covers(ctx, write, read, sizes);
 }
 
 /* READ of BLOCK as if each instance made it: one that moves does so whether or not a choice in it asks for the element. */
@@ -140,18 +156,18 @@ static const Access *made_by_all(Context *ctx, const AccessList *accesses, const
 bool conflict_comes_between(Context *ctx, const Func *func, const BlockPair *pair, const Var *data, const Block *middle, Conflict *conflict)
 {
     AccessList accesses = access_collect(ctx, func);
-    AccessRefs from = accesses_in_block(ctx, &accesses, pair->from), until = accesses_in_block(ctx, &accesses, pair->until),
-               others = accesses_in_block(ctx, &accesses, middle);
+    AccessList from = access_collect_inside(ctx, func, pair->from), until = access_collect_inside(ctx, func, pair->until),
+               others = access_collect_inside(ctx, func, middle);
     Between between = {.ctx = ctx, .sizes = func_sizes(ctx, func), .moves_from = pair->moves_from};
     for (int i = 0; i < from.count; i++)
         for (int j = 0; j < until.count; j++) {
-            between.write = from.data[i];
-            between.read = until.data[j];
+            between.write = &from.data[i];
+            between.read = &until.data[j];
             if (between.write->data != data || between.read->data != data || !between.write->write || between.read->write)
                 continue;
             if (!pair->moves_from)
                 between.read = made_by_all(ctx, &accesses, pair->until, between.read);
-            between.agree = serves(ctx, between.write, between.read, &between.sizes);
+            between.tried = false;
             if (any_touches(&between, pair->moves_from ? &from : &until, &others, conflict))
                 return true;
         }
@@ -160,14 +176,13 @@ bool conflict_comes_between(Context *ctx, const Func *func, const BlockPair *pai
 
 bool shown_serves_each_iteration(Context *ctx, const Func *func, const Block *from, const Block *until, const Var *data)
 {
-    AccessList accesses = access_collect(ctx, func);
+    AccessList writes = access_collect_inside(ctx, func, from), reads = access_collect_inside(ctx, func, until);
     Map sizes = func_sizes(ctx, func);
-    AccessRefs writes = accesses_in_block(ctx, &accesses, from), reads = accesses_in_block(ctx, &accesses, until);
     for (int j = 0; j < reads.count; j++) {
-        const Access *read = reads.data[j];
+        const Access *read = &reads.data[j];
         bool served = read->data != data || read->write;
         for (int i = 0; i < writes.count && !served; i++)
-            served = writes.data[i]->data == data && serves(ctx, writes.data[i], read, &sizes);
+            served = writes.data[i].data == data && serves(ctx, &writes.data[i], read, &sizes);
         if (!served)
             return false;
     }
@@ -176,12 +191,11 @@ bool shown_serves_each_iteration(Context *ctx, const Func *func, const Block *fr
 
 bool conflict_overwrites(Context *ctx, const Func *func, const Block *reader, const Block *writer, Conflict *conflict)
 {
-    AccessList accesses = access_collect(ctx, func);
+    AccessList reads = access_collect_inside(ctx, func, reader), writes = access_collect_inside(ctx, func, writer);
     Map sizes = func_sizes(ctx, func);
-    AccessRefs reads = accesses_in_block(ctx, &accesses, reader), writes = accesses_in_block(ctx, &accesses, writer);
     for (int i = 0; i < reads.count; i++)
-        for (int j = 0; j < writes.count && !reads.data[i]->write; j++) {
-            const Access *read = reads.data[i], *write = writes.data[j];
+        for (int j = 0; j < writes.count && !reads.data[i].write; j++) {
+            const Access *read = &reads.data[i], *write = &writes.data[j];
             if ((!write->write && !write->fence) || pair_is_harmless(read, write, false))
                 continue;
             Pair pair = pair_new(ctx, read, write);
@@ -194,11 +208,10 @@ bool conflict_overwrites(Context *ctx, const Func *func, const Block *reader, co
 
 bool conflict_shares_memory(Context *ctx, const Func *func, const Block *block, const Block *other, const Var *except)
 {
-    AccessList accesses = access_collect(ctx, func);
-    AccessRefs some = accesses_in_block(ctx, &accesses, block), others = accesses_in_block(ctx, &accesses, other);
+    AccessList some = access_collect_inside(ctx, func, block), others = access_collect_inside(ctx, func, other);
     for (int i = 0; i < some.count; i++)
         for (int j = 0; j < others.count; j++) {
-            const Access *a = some.data[i], *b = others.data[j];
+            const Access *a = &some.data[i], *b = &others.data[j];
             if (!pair_is_harmless(a, b, false) && (a->fence || b->fence || a->data != except))
                 return true;
         }
@@ -207,11 +220,11 @@ bool conflict_shares_memory(Context *ctx, const Func *func, const Block *block, 
 
 Map dependence_read_data(Context *ctx, const Func *func, const Block *block)
 {
-    AccessList accesses = access_collect(ctx, func);
+    AccessList accesses = access_collect_inside(ctx, func, block);
     Map data = {0};
     for (int i = 0; i < accesses.count; i++) {
         Var *read = accesses.data[i].write ? NULL : accesses.data[i].data;
-        if (read && access_in_block(&accesses.data[i], block))
+        if (read)
             map_set(ctx->arena, &data, read, read);
     }
     return data;
@@ -219,13 +232,12 @@ Map dependence_read_data(Context *ctx, const Func *func, const Block *block)
 
 bool conflict_reads_late(Context *ctx, const Func *func, const Block *block, int common, Conflict *conflict)
 {
-    AccessList accesses = access_collect(ctx, func);
+    AccessList own = access_collect_inside(ctx, func, block);
     Map sizes = func_sizes(ctx, func);
-    AccessRefs own = accesses_in_block(ctx, &accesses, block);
     for (int i = 0; i < own.count; i++)
-        for (int j = 0; j < own.count && own.data[i]->write; j++)
-            if (!own.data[j]->write && !pair_is_harmless(own.data[i], own.data[j], true) &&
-                access_comes_before(ctx, own.data[i], own.data[j], &sizes, common, conflict))
+        for (int j = 0; j < own.count && own.data[i].write; j++)
+            if (!own.data[j].write && !pair_is_harmless(&own.data[i], &own.data[j], true) &&
+                access_comes_before(ctx, &own.data[i], &own.data[j], &sizes, common, conflict))
                 return true;
     return false;
 }

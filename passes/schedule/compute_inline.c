@@ -46,7 +46,7 @@ static bool check_inputs_stay(Schedule *sch, const TreeNode *from, const TreeNod
     for (int i = 0; i < count; i++) {
         const TreeNode *writer = members[i];
         const Block *block = node_block(writer)->block;
-        if (writer == from || answer_is_shown(dependence_not_overwritten(sch->ctx, func, pair.from, block)))
+        if (writer == from)
             continue;
         Answer answer = dependence_none_between(sch->ctx, func, &pair, data, block);
         bool repeats = writer != until && inline_common_loops(sch, writer, from) > inline_common_loops(sch, from, until);
