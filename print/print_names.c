@@ -11,9 +11,11 @@ enum { INDENT_WIDTH = 4 };
 Printer printer_new(Context *ctx, bool for_message)
 {
     /* names with a meaning of their own in the text */
-    static const char *const reserved[] = {"T", "I", "R", "cls", "range"};
+    static const char *const reserved[] = {"T", "I", "R", "cls", "range", "False", "None", "True", "and", "as", "assert", "async", "await", "break",
+        "class", "continue", "def", "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda",
+        "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield"};
     Printer printer = {.ctx = ctx, .out = {.arena = ctx->arena}, .for_message = for_message};
-    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
+    for (size_t i = 0; !for_message && i < sizeof reserved / sizeof *reserved; i++)
         printer_reserve(&printer, reserved[i]);
     return printer;
 }
@@ -77,7 +79,7 @@ void printer_mark_declared(Printer *printer, const void *symbol)
         }
 }
 
-/* HINT with every character that no name can hold made an underscore, interned. */
+/* HINT with every character that no name can hold made an underscore, and one before a digit at its beginning, interned. */
 static Str legal_name(Printer *printer, Str hint, const char *fallback)
 {
     if (!hint || !*hint)
@@ -90,6 +92,8 @@ static Str legal_name(Printer *printer, Str hint, const char *fallback)
             copy = arena_strndup(printer->ctx->arena, hint, strlen(hint));
         copy[i] = '_';
     }
+    if (isdigit((unsigned char)*hint))
+        return context_internf(printer->ctx, "_%s", copy ? copy : hint);
     return copy ? context_intern(printer->ctx, copy) : hint;
 }
 

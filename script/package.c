@@ -171,7 +171,7 @@ static bool print_argument(Script *script, const Arguments *arguments, Value *re
     return true;
 }
 
-/* T.int64(4), or with TYPED tvm.tir.IntImm("int64", 4): the number, which takes the type that it is needed in. */
+/* T.int64(4), or with TYPED tvm.tir.IntImm("int64", 4): the number; one of int32 is Python's, which takes the type that it is needed in. */
 static bool make_integer(Script *script, const char *name, bool typed, const Arguments *arguments, Value *result)
 {
     const Value *values = arguments->positional;
@@ -187,6 +187,8 @@ static bool make_integer(Script *script, const char *name, bool typed, const Arg
         return script_error(script, value->span, "%lld does not fit in %s", (long long)value->as.integer,
                             typed ? values[0].as.text : name);
     *result = *value;
+    if (!dtype_equal(type, DTYPE_INT32))
+        *result = (Value){.kind = VALUE_EXPR, .span = arguments->span, .as.expr = expr_int(script->ctx, type, value->as.integer)};
     return true;
 }
 

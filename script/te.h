@@ -70,6 +70,10 @@ bool te_to_expr(Script *script, Value value, Span span, const Expr **result);
 bool te_to_exprs(Script *script, Value value, Span span, const Expr ***result, int *count);
 /* Operators of which an operand is an expression or a tensor. */
 bool te_binary(Script *script, AstOp op, Value left, Value right, Span span, Value *result);
+/* Brings A and B to one type, as operators do; false after a diagnostic. */
+bool te_match_types(Script *script, const Expr **a, const Expr **b, Span span);
+/* KIND of A and B, with the neutral operands left out that TVM leaves out; NULL after a diagnostic. */
+const Expr *te_operation(Script *script, ExprKind kind, const Expr *a, const Expr *b, Span span);
 bool te_compare(Script *script, AstOp op, Value left, Value right, Span span, Value *result);
 bool te_unary(Script *script, AstOp op, Value operand, Span span, Value *result);
 /* The attributes of expressions and te objects. *FOUND: there is one of this name. */
@@ -106,6 +110,8 @@ const Func *te_build_func(Script *script, const Value *arguments, int count, boo
 /* The operations that RESULTS need, each after those that it reads. */
 typedef VEC(const Operation *) OperationList;
 bool te_order(Script *script, const Value *arguments, int count, OperationList *order);
+/* The name of result INDEX of OPERATION, as TVM gives it to the buffer: of several, with its number. */
+Str te_result_name(Script *script, const Operation *operation, int index);
 /* The tensors that OPERATION reads, each once, in the order of its text. */
 typedef VEC(const Tensor *) TensorList;
 TensorList te_inputs(Script *script, const Operation *operation);

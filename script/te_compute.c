@@ -105,8 +105,7 @@ static Value results_value(Script *script, const Operation *op)
     return op->result_count == 1 ? items[0] : script_list(script, items, op->result_count, true);
 }
 
-/* The name of result INDEX, as TVM gives it to the buffer: of several, with its number. */
-static Str result_name(Script *script, const Operation *op, int index)
+Str te_result_name(Script *script, const Operation *op, int index)
 {
     return op->result_count == 1 ? op->name : context_internf(script->ctx, "%s_v%d", op->name, index);
 }
@@ -239,7 +238,7 @@ static bool finish_compute(Script *script, Operation *op, const ValueList *bodie
         DType dtype = reduces ? op->reduction->sources[i]->dtype : op->bodies[i]->dtype;
         if (dtype.code == DT_HANDLE)
             return script_error(script, span, "the elements of a tensor are numbers");
-        add_result(script, op, i, buffer_new(ctx, result_name(script, op, i), dtype, op->axis_count, shape, NULL, op->span));
+        add_result(script, op, i, buffer_new(ctx, te_result_name(script, op, i), dtype, op->axis_count, shape, NULL, op->span));
     }
     return true;
 }
@@ -304,7 +303,7 @@ static bool combine(Script *script, const Reducer *reducer, Value a, Value b, Sp
     if (reducer->combine.kind != VALUE_NONE)
         return script_call_value(script, reducer->combine, &arguments, result);
     const Expr *x, *y, *made;
-    if (!te_to_expr(script, a, span, &x) || !te_to_expr(script, b, span, &y) || !(made = op_binary(script->ctx, reducer->kind, x, y, span)))
+    if (!te_to_expr(script, a, span, &x) || !te_to_expr(script, b, span, &y) || !(made = te_operation(script, reducer->kind, x, y, span)))
         return false;
     *result = te_expr_value(made);
     return true;
@@ -384,7 +383,7 @@ static bool read_axes(Script *script, Value value, Span span, Reduction *reducti
                 return script_error(script, span, "the axis '%s' is reduced twice", axis->as.axis->var->name);
         reduction->axes[i] = axis->as.axis;
     }
-    return list->count || script_error(script, span, "there is no axis to reduce over");
+    return true;
 }
 
 static bool make_reduction(Script *script, const Reducer *reducer, const Value **values, Span span, Value *result)
@@ -440,6 +439,8 @@ bool te_call_reducer(Script *script, const Reducer *reducer, const Arguments *ar
     if (axis && (axis->kind == VALUE_LIST || value_object(*axis, OBJECT_AXIS)))
         return te_bind(script, reducer->name, arguments, "expr axis where? init?", values) &&
                make_reduction(script, reducer, values, arguments->span, result);
+    if (script_keyword(arguments, "axis"))
+        return script_error(script, axis->span, "'axis' must be made by te.reduce_axis");
     if (arguments->positional_count < 2 || arguments->keyword_count)
         return script_error(script, arguments->span, "%s takes a value and axis=, or two and more values", reducer->name);
     return combine_directly(script, reducer, arguments, result);

@@ -65,6 +65,22 @@ Buffer *te_function_buffer(FuncBuild *build, const Tensor *tensor)
 
 /* --- attributes --- */
 
+static const AttrValue *attr_value(FuncBuild *build, Value value, int depth);
+
+static const AttrValue *attr_dict(FuncBuild *build, const ValueList *pairs, int depth)
+{
+    AttrValue *result = ARENA_NEW(build->ctx->arena, AttrValue);
+    *result = (AttrValue){.kind = ATTR_DICT, .count = pairs->count / 2, .entries = ARENA_ARRAY(build->ctx->arena, Attr, pairs->count / 2)};
+    for (int i = 0; i < result->count; i++) {
+        Value key = pairs->items[2 * i];
+        const AttrValue *value = depth > 8 ? NULL : attr_value(build, pairs->items[2 * i + 1], depth + 1);
+        if (key.kind != VALUE_STRING || !value)
+            return NULL;
+        result->entries[i] = (Attr){key.as.text, value};
+    }
+    return result;
+}
+
 static const AttrValue *attr_value(FuncBuild *build, Value value, int depth)
 {
     Context *ctx = build->ctx;
@@ -82,6 +98,7 @@ static const AttrValue *attr_value(FuncBuild *build, Value value, int depth)
     case VALUE_EXPR: return attr_expr(ctx, te_transformed(build, value.as.expr));
     case VALUE_NONE: *result = (AttrValue){.kind = ATTR_NONE}; return result;
     case VALUE_LIST: break;
+    case VALUE_DICT: return attr_dict(build, value.as.list, depth);
     default: return NULL;
     }
     const ValueList *list = value.as.list;
@@ -220,8 +237,8 @@ static Param *make_params(FuncBuild *build)
             continue;
         }
         Buffer *buffer = map_get(&build->tensors, tensor);
-        bool matched = !is_constant_shape(buffer);
-        Str name = matched ? context_internf(ctx, "var_%s", buffer->name) : context_internf(ctx, "%s_handle", buffer->name);
+        bool matched = !is_constant_shape(buffer), plain = !matched && !buffer->offset_factor;
+        Str name = plain ? context_internf(ctx, "%s_handle", buffer->name) : context_internf(ctx, "var_%s", te_result_name(build->script, tensor->op, tensor->index));
         params[i] = (Param){.param = var_new(ctx, name, DTYPE_HANDLE, build->span), .buffer = buffer, .matched = matched};
     }
     return params;

@@ -96,6 +96,33 @@ static bool te_cast(Script *script, const Arguments *arguments, Value *result)
            cast_value(script, *values[1], dtype, arguments->span, result);
 }
 
+static bool te_infinity(Script *script, const Arguments *arguments, Value *result)
+{
+    const Value *values[2];
+    DType dtype;
+    if (!te_bind(script, "infinity", arguments, "dtype span?", values) || !te_dtype(script, values[0], DTYPE_FLOAT32, &dtype))
+        return false;
+    if (!dtype_is_float(dtype))
+        return script_error(script, arguments->span, "%s has no infinity", dtype_name(script->ctx, dtype));
+    *result = te_expr_value(expr_float(script->ctx, dtype, (double)INFINITY));
+    return true;
+}
+
+/* Let(variable, value, body). */
+static bool te_let(Script *script, const Arguments *arguments, Value *result)
+{
+    const Value *values[4];
+    const Expr *variable, *value, *body;
+    Span span = arguments->span;
+    if (!te_bind(script, "Let", arguments, "var value body span?", values) || !te_to_expr(script, *values[0], span, &variable) ||
+        !te_to_expr(script, *values[1], span, &value) || !te_to_expr(script, *values[2], span, &body))
+        return false;
+    if (variable->kind != EXPR_VAR || !dtype_equal(variable->dtype, value->dtype))
+        return script_error(script, span, "Let takes a variable of te.var, its value, which has the variable's type, and an expression");
+    *result = te_expr_value(expr_let(script->ctx, variable->value.var, value, body));
+    return true;
+}
+
 /* --- choices and logic --- */
 
 static bool choice(Script *script, const char *name, const Arguments *arguments, bool select, Value *result)
@@ -109,7 +136,7 @@ static bool choice(Script *script, const char *name, const Arguments *arguments,
         return false;
     if (dtype_is_integer(condition->dtype) && !select)
         condition = op_binary(script->ctx, EXPR_NE, condition, expr_int(script->ctx, condition->dtype, 0), span);
-    if (!op_match_types(script->ctx, &a, &b, span))
+    if (!te_match_types(script, &a, &b, span))
         return false;
     if (condition->dtype.code != DT_BOOL)
         return script_error(script, span, "the condition of %s must be bool, not %s", name, dtype_name(script->ctx, condition->dtype));
@@ -190,7 +217,7 @@ static bool binary_of(Script *script, const char *name, const Arguments *argumen
     const Value *values[3];
     const Expr *a, *b, *made;
     if (!te_bind(script, name, arguments, "a b span?", values) || !te_to_expr(script, *values[0], arguments->span, &a) ||
-        !te_to_expr(script, *values[1], arguments->span, &b) || !(made = op_binary(script->ctx, kind, a, b, arguments->span)))
+        !te_to_expr(script, *values[1], arguments->span, &b) || !(made = te_operation(script, kind, a, b, arguments->span)))
         return false;
     *result = te_expr_value(made);
     return true;
@@ -225,6 +252,40 @@ static bool te_ceildiv(Script *script, const Arguments *arguments, Value *result
     return te_bind(script, "ceildiv", arguments, "lhs rhs span?", values) &&
            script_binary(script, AST_OP_ADD, *values[0], *values[1], span, &sum) && script_binary(script, AST_OP_SUB, sum, one, span, &sum) &&
            script_binary(script, AST_OP_FLOORDIV, sum, *values[1], span, result);
+}
+
+/* x is infinite, as TVM says it. */
+static const Expr *infinite(Script *script, const Expr *x, Span span)
+{
+    Context *ctx = script->ctx;
+    const Expr *magnitude = expr_call(ctx, x->dtype, OP_FABS, &x, 1, span), *nan = expr_call(ctx, DTYPE_BOOL, OP_ISNAN, &x, 1, span);
+    const Expr *equal = op_binary(ctx, EXPR_EQ, magnitude, expr_float(ctx, x->dtype, (double)INFINITY), span);
+    return op_binary(ctx, EXPR_AND, equal, op_not(ctx, nan, span), span);
+}
+
+static bool te_isinf(Script *script, const Arguments *arguments, Value *result)
+{
+    const Value *values[2];
+    const Expr *x;
+    if (!te_bind(script, "isinf", arguments, "x span?", values) || !te_to_expr(script, *values[0], arguments->span, &x))
+        return false;
+    *result = te_expr_value(dtype_is_float(x->dtype) ? infinite(script, x, arguments->span) : expr_bool(script->ctx, false));
+    return true;
+}
+
+static bool te_isfinite(Script *script, const Arguments *arguments, Value *result)
+{
+    const Value *values[2];
+    const Expr *x;
+    Context *ctx = script->ctx;
+    Span span = arguments->span;
+    if (!te_bind(script, "isfinite", arguments, "x span?", values) || !te_to_expr(script, *values[0], span, &x))
+        return false;
+    const Expr *made = expr_bool(ctx, true);
+    if (dtype_is_float(x->dtype))
+        made = op_binary(ctx, EXPR_AND, op_not(ctx, infinite(script, x, span), span), op_not(ctx, expr_call(ctx, DTYPE_BOOL, OP_ISNAN, &x, 1, span), span), span);
+    *result = te_expr_value(made);
+    return true;
 }
 
 /* --- calls --- */
@@ -293,7 +354,7 @@ static bool math_args(Script *script, Op op, const Expr **args, int count, Span 
 {
     bool floats = op >= OP_EXP && op <= OP_ISFINITE, whole = op == OP_FLOOR || op == OP_CEIL || op == OP_ROUND || op == OP_NEARBYINT || op == OP_TRUNC;
     for (int i = 1; i < count && op != OP_LDEXP && op <= OP_BITWISE_NOT; i++)
-        if (!op_match_types(script->ctx, &args[0], &args[i], span))
+        if (!te_match_types(script, &args[0], &args[i], span))
             return false;
     for (int i = 0; floats && !whole && i < count && op != OP_LDEXP; i++) {
         if (args[i]->kind == EXPR_INT)
@@ -349,8 +410,8 @@ static const struct {
 } functions[] = {
     {"placeholder", te_placeholder}, {"compute", te_compute}, {"reduce_axis", te_reduce_axis}, {"comm_reducer", te_comm_reducer},
     {"create_prim_func", te_create_prim_func}, {"extern", te_extern}, {"scan", te_scan}, {"var", te_var}, {"Var", te_var}, {"size_var", te_size_var},
-    {"SizeVar", te_size_var}, {"const", te_const}, {"max_value", te_max_value}, {"min_value", te_min_value}, {"if_then_else", te_if_then_else},
-    {"Select", te_select}, {"all", te_all}, {"any", te_any}, {"Not", te_not}, {"abs", te_abs}, {"Cast", te_cast}, {"FloatImm", te_cast},
+    {"SizeVar", te_size_var}, {"const", te_const}, {"max_value", te_max_value}, {"min_value", te_min_value}, {"infinity", te_infinity}, {"Let", te_let}, {"if_then_else", te_if_then_else},
+    {"Select", te_select}, {"all", te_all}, {"any", te_any}, {"Not", te_not}, {"isinf", te_isinf}, {"isfinite", te_isfinite}, {"abs", te_abs}, {"Cast", te_cast}, {"FloatImm", te_cast},
     {"div", te_truncdiv}, {"indexdiv", te_floordiv}, {"indexmod", te_floormod}, {"floordiv", te_floordiv}, {"floormod", te_floormod},
     {"truncdiv", te_truncdiv}, {"truncmod", te_truncmod}, {"ceildiv", te_ceildiv}, {"And", te_all}, {"Or", te_any}, {"Add", te_add},
     {"Sub", te_subtract}, {"Mul", te_multiply}, {"Div", te_truncdiv}, {"FloorDiv", te_floordiv}, {"FloorMod", te_floormod}, {"Min", te_min_of_two},

@@ -187,13 +187,13 @@ static bool reduces(const Level *level)
     return any;
 }
 
-/* The init stands in the outermost block that reduces. */
+/* The init stands in the outermost block that reduces, or in the innermost one where the reduction is over no axis. */
 static bool holds_init(const Nest *nest, int number)
 {
     bool above = false;
     for (int i = 0; i < number; i++)
         above |= reduces(&nest->levels[i]);
-    return nest->op->reduction && !above && reduces(&nest->levels[number]);
+    return nest->op->reduction && !above && (reduces(&nest->levels[number]) || number == nest->level_count - 1);
 }
 
 static void note_stage(Nest *nest, const Stmt *block)
@@ -214,7 +214,7 @@ static const Stmt *leaf_stmt(Nest *nest, Buffer **buffers, Attrs annotations)
     }
     const Stmt **blocks = ARENA_ARRAY(ctx->arena, const Stmt *, op->result_count);
     for (int i = 0; i < op->result_count; i++) {
-        Str name = op->result_count == 1 ? op->name : context_internf(ctx, "%s_v%d", op->name, i);
+        Str name = te_result_name(nest->build->script, op, i);
         if (i)
             renew_axes(nest, number);
         const Stmt *body = store(nest, level, buffers[i], element_value(nest, level, op->bodies[i]));

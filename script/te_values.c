@@ -140,6 +140,48 @@ static bool tensor_operator(Script *script, AstOp op, Value left, Value right, S
     return script_error(script, span, "'%s' does not take tensors", ast_op_text(op));
 }
 
+/* What MADE, an operation on floats, is to TVM where an operand is 0 or 1: it leaves out x + 0.0, and 0.0 is what x * 0.0 gives. */
+static const Expr *without_neutral(const Expr *made)
+{
+    ExprKind kind = made->kind;
+    bool arithmetic = kind == EXPR_ADD || kind == EXPR_SUB || kind == EXPR_MUL || kind == EXPR_DIV;
+    for (int i = 0; arithmetic && i < 2; i++) {
+        const Expr *operand = made->args[i], *other = made->args[1 - i];
+        bool zero = operand->kind == EXPR_FLOAT && operand->value.literal == 0, one = operand->kind == EXPR_FLOAT && operand->value.literal == 1;
+        if (zero && (kind == EXPR_ADD || (kind == EXPR_SUB && i == 1)))
+            return other;
+        if (zero && (kind == EXPR_MUL || (kind == EXPR_DIV && i == 0)))
+            return operand;
+        if (one && (kind == EXPR_MUL || (kind == EXPR_DIV && i == 1)))
+            return other;
+    }
+    return made;
+}
+
+/* A number of Python beside a float64 loses no digits. */
+static void widen_literal(Context *ctx, const Expr **number, const Expr *other)
+{
+    if ((*number)->kind == EXPR_FLOAT && dtype_is_float(other->dtype) && other->dtype.bits > (*number)->dtype.bits)
+        *number = expr_float(ctx, dtype_scalar(other->dtype), (*number)->value.literal);
+}
+
+bool te_match_types(Script *script, const Expr **a, const Expr **b, Span span)
+{
+    widen_literal(script->ctx, a, *b);
+    widen_literal(script->ctx, b, *a);
+    return op_match_types(script->ctx, a, b, span);
+}
+
+const Expr *te_operation(Script *script, ExprKind kind, const Expr *a, const Expr *b, Span span)
+{
+    widen_literal(script->ctx, &a, b);
+    widen_literal(script->ctx, &b, a);
+    const Expr *made = op_binary(script->ctx, kind, a, b, span);
+    if (!made)
+        script_note_calls(script);
+    return made ? without_neutral(made) : NULL;
+}
+
 bool te_binary(Script *script, AstOp op, Value left, Value right, Span span, Value *result)
 {
     const Expr *a, *b, *made;
@@ -158,13 +200,10 @@ bool te_binary(Script *script, AstOp op, Value left, Value right, Span span, Val
         return script_error(script, span, "'%s' does not take expressions", ast_op_text(op));
     if (kind == EXPR_DIV && !dtype_is_float(a->dtype) && !dtype_is_float(b->dtype))
         return script_error(script, span, "'/' of integers does not say how to round; use //, te.floordiv or te.truncdiv");
-    made = op_binary(script->ctx, kind, a, b, span);
-    if (!made) {
-        script_note_calls(script);
-        return false;
-    }
-    *result = te_expr_value(made);
-    return true;
+    made = te_operation(script, kind, a, b, span);
+    if (made)
+        *result = te_expr_value(made);
+    return made != NULL;
 }
 
 bool te_compare(Script *script, AstOp op, Value left, Value right, Span span, Value *result)

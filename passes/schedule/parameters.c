@@ -125,6 +125,8 @@ static bool is_buffer_pair(const Value *value)
 /* Fits VALUE to TYPE, a plain type without "?" or "list"; *FITS says whether it does. False after a diagnostic. */
 static bool convert_plain(Schedule *sch, const char *type, Value *value, bool *fits)
 {
+    if (value->kind == VALUE_EXPR && value->as.expr->kind == EXPR_INT)
+        *value = (Value){.kind = VALUE_INT, .span = value->span, .as.integer = value->as.expr->value.integer};
     ValueKind kind = value->kind;
     *fits = true;
     if ((!strcmp(type, "Block") || !strcmp(type, "Block or Loop")) && kind == VALUE_STRING)
