@@ -9,6 +9,7 @@
 #include "passes/schedule/layout.h"
 #include "passes/schedule/legality.h"
 #include "passes/schedule/loops.h"
+#include "passes/schedule/scope.h"
 
 /* --- The block's accesses --- */
 
@@ -257,20 +258,47 @@ static bool is_layout(const Reindex *reindex)
     return index_map_invert(reindex->sch, &map, reindex->buffer->shape, shape, false, &inverse, &why);
 }
 
-/* An access at each point of the axes lies in the buffer. */
-static bool stays_inside(const Reindex *reindex)
+static Analyzer *axes_context(const Reindex *reindex)
 {
     Analyzer *an = loops_context(reindex->sch, reindex->block);
     const VarRange *ranges = axis_ranges(reindex);
     for (int i = 0; i < reindex->axis_count; i++)
         analyzer_bind_range_opaque(an, ranges[i].var, ranges[i].range);
+    return an;
+}
+
+static bool is_within(Context *ctx, Analyzer *an, const Expr *index, const Expr *min, const Expr *end)
+{
+    return analyzer_prove_less_equal(an, min, index) && analyzer_prove_symbolic(an, op_compare(ctx, EXPR_LT, index, end));
+}
+
+/* An access at each point of the axes lies in the buffer. */
+static bool stays_inside(const Reindex *reindex)
+{
+    Analyzer *an = axes_context(reindex);
     for (int d = 0; d < reindex->buffer->ndim; d++) {
         const Expr *index = reindex->indices[d], *zero = expr_int(reindex->sch->ctx, index->dtype, 0);
-        if (!analyzer_prove_less_equal(an, zero, index) ||
-            !analyzer_prove_symbolic(an, op_compare(reindex->sch->ctx, EXPR_LT, index, reindex->buffer->shape[d])))
+        if (!is_within(reindex->sch->ctx, an, index, zero, reindex->buffer->shape[d]))
             return false;
     }
     return true;
+}
+
+/* An access at each point of the axes lies in what the blocks around declare of the buffer; NULL, or the first one where it may not. */
+static const BlockStmt *block_left(const Reindex *reindex)
+{
+    Context *ctx = reindex->sch->ctx;
+    Analyzer *an = axes_context(reindex);
+    for (const TreeNode *node = reindex->scope; node; node = schedule_parent(reindex->sch, node)) {
+        const BlockStmt *block = node->stmt->kind == STMT_BLOCK ? node_block(node) : NULL;
+        const Region *declared = block ? regions_find_only(block->reads, block->read_count, reindex->buffer) : NULL;
+        for (int d = 0; declared && d < reindex->buffer->ndim; d++) {
+            const Range *range = &declared->ranges[d];
+            if (!is_within(ctx, an, reindex->indices[d], range->min, op_add(ctx, range->min, range->extent)))
+                return block;
+        }
+    }
+    return NULL;
 }
 
 static bool is_written(const Reindex *reindex)
@@ -307,6 +335,10 @@ static bool check_copies_reads(const Reindex *reindex)
     if (!reindex->conditional && runs &&
         (!reindex->whole || answer_is_shown(dependence_runs_over_domain(sch->ctx, schedule_func(sch), block))))
         return true;
+    const BlockStmt *around = block_left(reindex);
+    if (around)
+        return sched_refuse(sch, "the copy would read elements of '%s' that block '%s' around it does not declare", reindex->buffer->name,
+                            around->block->name);
     if (func_is_argument(schedule_func(sch), reindex->buffer->data) && !is_written(reindex) && stays_inside(reindex))
         return true;
     return sched_refuse(sch, "the copy would read elements of '%s' that block '%s' does not read, and that may lie outside of it or have no value",

@@ -348,10 +348,18 @@ static const char *unsafe_set_dtype(Chooser *c)
     return step_text(c, "sch.unsafe_set_dtype(%s, %s, \"%s\")", block_text(c, block), buffer_text(c, block, true), is_float ? "float64" : "int64");
 }
 
-/* More than the whole buffer: the regions hold every access. */
+static bool block_calls_no_function(Chooser *c, const TreeNode *block)
+{
+    (void)c;
+    return node_block(block)->body->kind != STMT_EVALUATE;
+}
+
+/* More than the whole buffer: the regions hold every access. A call is taken to access all that is declared, which then is out of bounds. */
 static const char *annotate_buffer_access(Chooser *c)
 {
-    const TreeNode *block = any_block(c);
+    const TreeNode *block = block_where(c, block_calls_no_function);
+    if (!block)
+        return NULL;
     bool write = random_chance(c->random, 30);
     return step_text(c, "sch.annotate_buffer_access(%s, %s, \"%s\", lambda *at: [(0, 4096)] * %d)", block_text(c, block),
                      buffer_text(c, block, write), write ? "write" : "read", 1 + random_below(c->random, 2));
