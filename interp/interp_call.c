@@ -105,6 +105,7 @@ typedef struct {
     const EvalNode *call;
     const Pointer *pointers;
     int pointer_count;
+    bool is_known; /* a function of the program */
 } ExternCall;
 
 static bool call_reaches(const ExternCall *call, const Memory *memory)
@@ -155,15 +156,17 @@ static void touch_region(Thread *thread, const Access *access, const RegionInfo 
     }
 }
 
-/* Everything behind a pointer may have been written. */
-static void touch_memory(Thread *thread, Memory *memory)
+/* Everything behind a pointer may have been written. CERTAINLY false: by a function that may have kept to its part of the memory, so that no
+   conflict with other iterations is shown. */
+static void touch_memory(Thread *thread, Memory *memory, bool certainly)
 {
     Plane *plane = memory_plane(memory, thread);
     for (int64_t byte = 0; byte < memory->bytes; byte += memory->cell_bytes) {
         Cell *cell = memory_cell(memory, plane, thread, byte);
         cell->write_time = thread->run->time;
         cell->write_place = thread->place;
-        cell->writer = thread->iteration;
+        if (certainly)
+            cell->writer = thread->iteration;
     }
 }
 
@@ -174,7 +177,7 @@ static void touch_declared(Thread *thread, const ExternCall *call)
     if (!block || !thread->frames[block->index].regions_known || !block->check_writes || !block->check_reads) {
         for (int i = 0; i < call->pointer_count; i++)
             if (call->pointers[i].memory)
-                touch_memory(thread, call->pointers[i].memory);
+                touch_memory(thread, call->pointers[i].memory, !call->is_known);
         return;
     }
     for (int i = 0; i < block->source->read_count; i++)
@@ -213,11 +216,11 @@ static InterpValue call_extern(const EvalNode *node, Thread *thread)
     const Module *module = thread->run->options->module;
     const Func *callee = module ? module_callee(thread->run->ctx, module, node->source) : NULL;
     if (callee) {
-        ExternCall call = {node, pointers, count};
+        ExternCall call = {node, pointers, count, true};
         if (interp_call_function(thread, node, callee, args, pointers, count) && thread->run->checks)
             touch_declared(thread, &call);
     } else if (externs->call && externs->call(externs->data, name, args, count, &result)) {
-        ExternCall call = {node, pointers, count};
+        ExternCall call = {node, pointers, count, false};
         if (thread->run->checks && node->source->value.op != OP_CALL_PURE_EXTERN)
             touch_declared(thread, &call);
     } else if (is_tmm16(node))
