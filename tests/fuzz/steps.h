@@ -40,4 +40,23 @@ bool block_reads(const TreeNode *block, const Buffer *buffer);
 /* A reduce axis of BLOCK is bound to LOOP. */
 bool loop_reduces(const TreeNode *loop, const TreeNode *block);
 
+/* Of a split or an alignment: 1 to 16, mostly small. */
+int random_factor(Chooser *c);
+/* A storage scope, mostly "global". */
+const char *random_scope(Chooser *c);
+
+/* Steps on buffers, as text; NULL where there is nothing that they could be tried on. */
+const char *step_set_scope(Chooser *c);
+const char *step_storage_align(Chooser *c);
+const char *step_cache_read(Chooser *c);
+const char *step_cache_write(Chooser *c);
+const char *step_transform_layout(Chooser *c);
+const char *step_transform_block_layout(Chooser *c);
+const char *step_decompose_padding(Chooser *c);
+const char *step_set_axis_separator(Chooser *c);
+const char *step_unsafe_set_dtype(Chooser *c);
+const char *step_annotate_buffer_access(Chooser *c);
+const char *step_unsafe_hide_buffer_access(Chooser *c);
+const char *step_reindex(Chooser *c);
+
 #endif
