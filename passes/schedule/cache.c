@@ -303,7 +303,7 @@ bool check_strays_find_copy(Schedule *sch, CachePlan *plan)
 const TreeNode *cache_shared_loop(Schedule *sch, const CachePlan *plan, const TreeNode *node)
 {
     for (const TreeNode *up = schedule_parent(sch, plan->writer); up != plan->scope; up = schedule_parent(sch, up)) {
-        bool loops = up->stmt->kind == STMT_FOR || up->stmt->kind == STMT_WHILE;
+        bool loops = (up->stmt->kind == STMT_FOR && !expr_is_int(node_loop(up)->extent, 1)) || up->stmt->kind == STMT_WHILE;
         if (loops && up != node && schedule_is_under(sch, node, up))
             return up;
     }

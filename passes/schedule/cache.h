@@ -54,6 +54,12 @@ bool cache_copy_read(Schedule *sch, CachePlan *plan);
 /* Copies what the scope declares to read of the buffer, or all of it. */
 bool cache_copy_declared(Schedule *sch, CachePlan *plan);
 
+/* Copies REGION, which is in terms of what is around the anchor, into a cache of the buffer's shape. */
+void cache_copy_region(Schedule *sch, CachePlan *plan, Region region);
+
+/* The writer's one store stands directly in it, without loops and conditions, and writes just what it declares: then what is written is what
+   the bindings reach. */
+bool cache_writer_stores_region(Schedule *sch, const CachePlan *plan);
 /* The copied elements are all written when the copy runs; the copy gets the condition of the writer where that is needed. */
 bool check_copy_is_written(Schedule *sch, CachePlan *plan);
 /* USER comes behind the writer and reads only what the writer has written before. */
@@ -62,7 +68,7 @@ bool check_user_is_served(Schedule *sch, const CachePlan *plan, const TreeNode *
 void cache_redirect_strays(Schedule *sch, CachePlan *plan);
 /* After placing a copy that writes back: the strays find it done, or read the cache. */
 bool check_strays_find_copy(Schedule *sch, CachePlan *plan);
-/* A loop of the scope around both the writer and NODE, or NULL. */
+/* A loop of the scope around both the writer and NODE that may have several iterations, or NULL. */
 const TreeNode *cache_shared_loop(Schedule *sch, const CachePlan *plan, const TreeNode *node);
 /* The users can be redirected: they do not reach the buffer through views of another scope, or pointers where indices shift. */
 bool check_users_can_redirect(Schedule *sch, const CachePlan *plan);
@@ -72,5 +78,7 @@ bool cache_uses_loop_around_scope(Schedule *sch, const CachePlan *plan, const Ex
 
 /* Edits the program; the symbol of the block that copies. */
 Block *cache_apply(Schedule *sch, CachePlan *plan, bool copies_in);
+/* The same with two copies: one into the cache before the anchor of IN, one back behind it, as OUT says. */
+void cache_apply_around(Schedule *sch, CachePlan *in, CachePlan *out, Block **copy_in, Block **copy_out);
 
 #endif

@@ -237,7 +237,7 @@ static const Stmt *make_copy(Schedule *sch, const CachePlan *plan, bool copies_i
 typedef struct {
     Redirection redirection; /* first: redirect_expr works on it */
     Schedule *sch;
-    const Stmt *anchor, *copy;
+    const Stmt *anchor, *before, *after; /* the copies beside the anchor, or NULL */
     bool redirects; /* the expressions visited next belong to a stray that uses the cache */
 } Edit;
 
@@ -265,9 +265,14 @@ static const Stmt *edit_stmt(Rewriter *rewriter, const Stmt *stmt)
     const Stmt *edited = stmt->kind == STMT_BLOCK ? edited_block(edit, stmt) : rewrite_stmt_children(rewriter, stmt);
     if (stmt != edit->anchor)
         return edited;
-    bool after = edit->redirection.plan->after;
-    const Stmt *items[] = {after ? edited : edit->copy, after ? edit->copy : edited};
-    return stmt_seq(rewriter->ctx, items, 2);
+    const Stmt *items[3];
+    int count = 0;
+    if (edit->before)
+        items[count++] = edit->before;
+    items[count++] = edited;
+    if (edit->after)
+        items[count++] = edit->after;
+    return stmt_seq(rewriter->ctx, items, count);
 }
 
 static const Expr *edit_expr(Rewriter *rewriter, const Expr *expr)
@@ -276,11 +281,11 @@ static const Expr *edit_expr(Rewriter *rewriter, const Expr *expr)
     return edit->redirects ? redirect_expr(rewriter, expr) : expr;
 }
 
-Block *cache_apply(Schedule *sch, CachePlan *plan, bool copies_in)
+/* Makes the edit with the copies BEFORE and AFTER the anchor, either of which may be NULL. */
+static void apply(Schedule *sch, CachePlan *plan, const Stmt *before, const Stmt *after)
 {
     Context *ctx = sch->ctx;
-    Block *symbol = block_new(ctx, context_internf(ctx, "%s_%s", plan->buffer->name, plan->storage), sch->call_span);
-    Edit edit = {{plan, analyzer_new(ctx)}, sch, plan->anchor->stmt, make_copy(sch, plan, copies_in, symbol), false};
+    Edit edit = {{plan, analyzer_new(ctx)}, sch, plan->anchor->stmt, before, after, false};
     Rewriter rewriter = {.ctx = ctx, .expr = edit_expr, .stmt = edit_stmt, .data = &edit};
     BlockStmt scope = *node_block(plan->scope);
     scope.body = rewrite_stmt(&rewriter, scope.body);
@@ -289,5 +294,25 @@ Block *cache_apply(Schedule *sch, CachePlan *plan, bool copies_in)
         scope.allocs[i] = node_block(plan->scope)->allocs[i];
     scope.allocs[scope.alloc_count++] = plan->cache;
     sched_replace(sch, plan->scope->stmt, stmt_block(ctx, scope, plan->scope->stmt->span));
+}
+
+static Block *copy_symbol(Schedule *sch, const CachePlan *plan)
+{
+    return block_new(sch->ctx, context_internf(sch->ctx, "%s_%s", plan->buffer->name, plan->storage), sch->call_span);
+}
+
+Block *cache_apply(Schedule *sch, CachePlan *plan, bool copies_in)
+{
+    Block *symbol = copy_symbol(sch, plan);
+    const Stmt *copy = make_copy(sch, plan, copies_in, symbol);
+    apply(sch, plan, plan->after ? NULL : copy, plan->after ? copy : NULL);
     return symbol;
+}
+
+void cache_apply_around(Schedule *sch, CachePlan *in, CachePlan *out, Block **copy_in, Block **copy_out)
+{
+    *copy_in = copy_symbol(sch, in);
+    *copy_out = copy_symbol(sch, in);
+    const Stmt *before = make_copy(sch, in, true, *copy_in), *after = make_copy(sch, out, false, *copy_out);
+    apply(sch, in, before, after);
 }

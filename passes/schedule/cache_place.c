@@ -128,11 +128,10 @@ static bool is_certain_extent(Schedule *sch, const CachePlan *plan, const Expr *
                                    op_compare(sch->ctx, EXPR_GE, extent, expr_int(sch->ctx, extent->dtype, 0)));
 }
 
-/* Settles the shape of the cache: that of the region where the copy stands directly in the scope. */
-static void make_cache(Schedule *sch, CachePlan *plan)
+/* Settles the shape of the cache: that of the buffer if WHOLE, and that of the region as far as it is known where the cache is allocated. */
+static void make_cache(Schedule *sch, CachePlan *plan, bool whole)
 {
     Buffer *cache = storage_copy(sch->ctx, plan->buffer, plan->storage);
-    bool whole = around_anchor(sch, plan) != plan->scope || is_all_of_buffer(sch, &plan->region);
     plan->whole = ARENA_ARRAY(sch->ctx->arena, bool, cache->ndim);
     for (int d = 0; d < cache->ndim; d++) {
         plan->whole[d] = whole || cache_uses_loop_around_scope(sch, plan, plan->region.ranges[d].min) ||
@@ -150,6 +149,12 @@ static void make_cache(Schedule *sch, CachePlan *plan)
         cache->shape[d] = plan->whole[d] ? plan->buffer->shape[d] : plan->region.ranges[d].extent;
     plan->cache = cache;
     find_guards(sch, plan);
+}
+
+/* The cache has the shape of the region where the copy stands directly in the scope. */
+static bool copies_in_loop(Schedule *sch, const CachePlan *plan)
+{
+    return around_anchor(sch, plan) != plan->scope || is_all_of_buffer(sch, &plan->region);
 }
 
 /* The loops around MEMBER that are below NODE, outermost first. */
@@ -191,7 +196,7 @@ static void copy_sets(Schedule *sch, CachePlan *plan, Analyzer *an, const IntSet
         range->min = loops_guard_divisors(sch, plan->anchor, &running, analyzer_simplify(an, range->min));
         range->extent = loops_guard_divisors(sch, plan->anchor, &running, range->extent);
     }
-    make_cache(sch, plan);
+    make_cache(sch, plan, copies_in_loop(sch, plan));
 }
 
 void cache_copy_written(Schedule *sch, CachePlan *plan)
@@ -272,15 +277,25 @@ bool cache_copy_declared(Schedule *sch, CachePlan *plan)
         plan->region.ranges[d].min = loops_guard_divisors(sch, plan->anchor, &running, declared->ranges[d].min);
         plan->region.ranges[d].extent = loops_guard_divisors(sch, plan->anchor, &running, declared->ranges[d].extent);
     }
-    make_cache(sch, plan);
+    make_cache(sch, plan, copies_in_loop(sch, plan));
     return true;
+}
+
+void cache_copy_region(Schedule *sch, CachePlan *plan, Region region)
+{
+    Analyzer *running = NULL;
+    plan->region = region;
+    for (int d = 0; d < plan->buffer->ndim; d++) {
+        Range *range = &plan->region.ranges[d];
+        range->min = loops_guard_divisors(sch, plan->anchor, &running, range->min);
+        range->extent = loops_guard_divisors(sch, plan->anchor, &running, range->extent);
+    }
+    make_cache(sch, plan, true);
 }
 
 /* --- Checks --- */
 
-/* The writer's stores stand directly in it, without loops and conditions, and write just what it declares: then what is written is what the
-   bindings reach. */
-static bool writes_what_it_declares(Schedule *sch, const CachePlan *plan)
+bool cache_writer_stores_region(Schedule *sch, const CachePlan *plan)
 {
     const BlockStmt *block = node_block(plan->writer);
     const Region *declared = regions_find(block->writes, block->write_count, plan->buffer);
@@ -423,7 +438,7 @@ static bool bindings_reach_all(Schedule *sch, const CachePlan *plan)
     IntSet *sets = ARENA_ARRAY(sch->ctx->arena, IntSet, query.ndim);
     if (plan->condition)
         analyzer_assume(an, plan->condition);
-    if (!writes_what_it_declares(sch, plan) || !repeating_loops_run(sch, plan, &query) || !region_lower_bound(an, &query, sets))
+    if (!cache_writer_stores_region(sch, plan) || !repeating_loops_run(sch, plan, &query) || !region_lower_bound(an, &query, sets))
         return false;
     bool same = true; /* else the region is a larger one, for want of limits */
     for (int d = 0; d < query.ndim && same; d++)

@@ -381,6 +381,7 @@ static const struct {
     {"storage_align", step_storage_align, 3},
     {"cache_read", step_cache_read, 5},
     {"cache_write", step_cache_write, 5},
+    {"cache_inplace", step_cache_inplace, 4},
     {"transform_layout", step_transform_layout, 5},
     {"transform_block_layout", step_transform_block_layout, 4},
     {"reindex", step_reindex, 6},

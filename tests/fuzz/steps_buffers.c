@@ -64,6 +64,22 @@ const char *step_cache_write(Chooser *c)
                      which);
 }
 
+static bool updates_in_place(const TreeNode *block)
+{
+    for (int i = 0; i < node_block(block)->write_count; i++)
+        if (block_reads(block, node_block(block)->writes[i].buffer))
+            return true;
+    return false;
+}
+
+const char *step_cache_inplace(Chooser *c)
+{
+    const TreeNode *block = any_block(c);
+    for (int attempt = 0; attempt < 6 && !updates_in_place(block); attempt++)
+        block = any_block(c);
+    return step_text(c, "sch.cache_inplace(%s, %s, \"%s\")", block_text(c, block), buffer_text(c, block, false), random_scope(c));
+}
+
 /* --- Layouts --- */
 /* An index map of COUNT indices, mostly one that splits some of them and changes their order. */
 static const char *index_map(Chooser *c, int count)
