@@ -12,14 +12,21 @@
    them, the consumer runs once for each element that it reads, and no instance of a block that runs between them touches what it uses; where
    it uses only a part, a T.where keeps the rest from being written.
 
-   A producer with an init takes a consumer that only copies each element to a place of its own: init and updates then work there. */
+   A producer with an init takes a consumer that only copies each element to a place of its own: init and updates then work there. It takes one
+   that makes something of each element too: where this is one more operand of the reduction, it becomes the init, as for integers; else the last
+   update of each element computes it, where which one that is can be shown. See epilogue.h.
+
+   fuse_reduction_epilogue does the same for a reduction and its consumer, with the rules of steps across a reduction: floats may be combined in
+   another order. It asks for the first of the two forms, and leaves the allocation of the buffer in place. */
 #include "print/print.h"
 #include "passes/schedule/checks.h"
 #include "passes/schedule/concurrency.h"
+#include "passes/schedule/epilogue.h"
 #include "passes/schedule/inline.h"
 #include "passes/schedule/legality.h"
 #include "passes/schedule/loops.h"
 #include "passes/schedule/scope.h"
+#include "passes/schedule/ties.h"
 
 static const char *block_name(const TreeNode *node)
 {
@@ -28,12 +35,15 @@ static const char *block_name(const TreeNode *node)
 
 typedef struct {
     Schedule *sch;
-    const TreeNode *consumer, *producer;
+    const TreeNode *consumer, *producer; /* the producer may be given */
     const Stmt *store;          /* of the consumer */
     const Expr *const *indices; /* under which it reads the buffer; NULL also for those of no dimension */
     int index_count;
     bool reads, several; /* it reads the buffer, under more than one list of indices */
-    bool copies;         /* the producer has an init, and the consumer is a copy of its results */
+    bool reduces;        /* the producer has an init */
+    bool copies;         /* and the consumer is a copy of its results */
+    bool reassociates;   /* floats may be combined in another order, and only this will do */
+    bool appends;        /* the last update of each element computes what the consumer made of it; no other element is read or written */
     Buffer *buffer;
 } Reverse;
 
@@ -59,8 +69,14 @@ static bool find_producer(Reverse *reverse)
     const TreeNode **producers = scope_producers(sch, reverse->consumer, DEPENDS_RAW, &count);
     VEC(const TreeNode *) candidates = {0};
     for (int i = 0; i < count; i++)
-        if (schedule_scope(sch, producers[i]) == schedule_scope(sch, reverse->consumer))
+        if (schedule_scope(sch, producers[i]) == schedule_scope(sch, reverse->consumer) &&
+            (!reverse->producer || producers[i] == reverse->producer))
             vec_push(sch->ctx->arena, &candidates, producers[i]);
+    if (reverse->producer && !candidates.count) {
+        sched_refuse(sch, "block '%s' does not read what block '%s' computes", block_name(reverse->consumer), block_name(reverse->producer));
+        sched_note(sch, reverse->consumer->stmt->span, "block '%s' is here", block_name(reverse->consumer));
+        return false;
+    }
     if (candidates.count == 1) {
         reverse->producer = candidates.data[0];
         return true;
@@ -86,6 +102,7 @@ static bool find_other_load(Visitor *visitor, const Expr *expr)
 {
     ElementSearch *search = visitor->data;
     const Func *func = schedule_func(search->reverse->sch);
+    search->target_used |= expr_is_var(expr, search->target);
     if (expr->kind != EXPR_LOAD)
         return true;
     search->target_used |= buffer_viewed(func, expr->value.buffer)->data == search->target;
@@ -103,9 +120,29 @@ static bool starts_element(const Stmt *init, const Stmt *store)
     return starts;
 }
 
-/* The producer, which has an init, starts and updates one element in each instance, and the consumer copies it: the producer may work on
-   the copy. */
-static bool check_copied_producer(Reverse *reverse)
+/* What must hold where the producer starts and updates the consumer's elements in place of its own. */
+static bool check_elements(Reverse *reverse)
+{
+    Schedule *sch = reverse->sch;
+    const Block *producer = node_block(reverse->producer)->block;
+    const Stmt *store = node_block(reverse->producer)->body, *target = reverse->store;
+    if (!reverse->copies && !check_reduction_block(sch, reverse->producer, NULL))
+        return false;
+    if (!dtype_equal(target->as.store.value->dtype, store->as.store.value->dtype))
+        sched_refuse(sch, "block '%s' reduces in %s, and block '%s' stores %s: what is not complete would not fit", producer->name,
+                     dtype_name(sch->ctx, store->as.store.value->dtype), block_name(reverse->consumer),
+                     dtype_name(sch->ctx, target->as.store.value->dtype));
+    else if (!answer_is_shown(dependence_points_apart(sch->ctx, schedule_func(sch), node_block(reverse->consumer))))
+        sched_refuse(sch, "block '%s' may %s two results of block '%s' to one element", block_name(reverse->consumer),
+                     reverse->copies ? "copy" : "store", producer->name);
+    else
+        return check_block_has_scope(sch, reverse->producer) && check_block_is_only_writer(sch, reverse->producer);
+    sched_note(sch, reverse->producer->stmt->span, "block '%s' is here", producer->name);
+    return false;
+}
+
+/* The producer, which has an init, starts and updates one element in each instance: it may work on the one that the consumer makes of it. */
+static bool check_reducing_producer(Reverse *reverse)
 {
     Schedule *sch = reverse->sch;
     const BlockStmt *producer = node_block(reverse->producer);
@@ -117,16 +154,13 @@ static bool check_copied_producer(Reverse *reverse)
     if (plain)
         visit_stmt(&visitor, reverse->producer->stmt);
     const Expr *value = target->as.store.value;
-    if (!plain || search.otherwise || search.target_used)
-        sched_refuse(sch, "block '%s' has an init, and does not just start and update one element", producer->block->name);
-    else if (value->kind != EXPR_LOAD || value->value.buffer != body->as.store.buffer)
-        sched_refuse(sch, "block '%s' has an init, and block '%s' does not just copy its results", producer->block->name,
-                     block_name(reverse->consumer));
-    else if (!answer_is_shown(dependence_points_apart(sch->ctx, schedule_func(sch), node_block(reverse->consumer))))
-        sched_refuse(sch, "block '%s' may copy two results of block '%s' to one element", block_name(reverse->consumer),
-                     producer->block->name);
-    else
-        return check_block_has_scope(sch, reverse->producer) && check_block_is_only_writer(sch, reverse->producer);
+    reverse->copies = plain && value->kind == EXPR_LOAD && value->value.buffer == body->as.store.buffer;
+    if (plain && !search.otherwise && !search.target_used) {
+        visit_expr(&visitor, value);
+        if (!search.target_used)
+            return check_elements(reverse);
+    }
+    sched_refuse(sch, "block '%s' has an init, and does not just start and update one element", producer->block->name);
     sched_note(sch, reverse->producer->stmt->span, "block '%s' is here", producer->block->name);
     return false;
 }
@@ -139,10 +173,10 @@ static bool check_reverse(Reverse *reverse)
         !(reverse->store = inline_single_store(sch, consumer)) || !find_producer(reverse))
         return false;
     producer = reverse->producer;
-    reverse->copies = node_block(producer)->init != NULL;
-    if (reverse->copies ? !check_copied_producer(reverse) : !check_complete_block(sch, producer))
+    reverse->reduces = node_block(producer)->init != NULL;
+    if (reverse->reduces ? !check_reducing_producer(reverse) : !check_complete_block(sch, producer))
         return false;
-    const Stmt *store = reverse->copies ? node_block(producer)->body : inline_single_store(sch, producer);
+    const Stmt *store = reverse->reduces ? node_block(producer)->body : inline_single_store(sch, producer);
     if (!store)
         return false;
     reverse->buffer = store->as.store.buffer;
@@ -344,7 +378,7 @@ static Region *replace_regions(Context *ctx, const Replacement *element, const R
     return result;
 }
 
-/* PRODUCER, which has an init, working on the element that the consumer, for SOLVED, copies its results to. */
+/* PRODUCER, which has an init, working on the element that the consumer, for SOLVED, makes of its results. */
 static const Stmt *redirected_producer(Reverse *reverse, BlockStmt producer, Subst *solved)
 {
     Context *ctx = reverse->sch->ctx;
@@ -356,17 +390,89 @@ static const Stmt *redirected_producer(Reverse *reverse, BlockStmt producer, Sub
     Rewriter rewriter = {.ctx = ctx, .expr = replace_load, .stmt = replace_store, .data = &element};
     producer.init = rewrite_stmt(&rewriter, producer.init);
     producer.body = rewrite_stmt(&rewriter, producer.body);
+    if (!reverse->copies) /* it reads what the consumer did, too */
+        return inline_refresh_regions(reverse->sch, stmt_block(ctx, producer, reverse->producer->stmt->span), reverse->buffer);
     producer.reads = replace_regions(ctx, &element, producer.reads, producer.read_count);
     producer.writes = replace_regions(ctx, &element, producer.writes, producer.write_count);
     return stmt_block(ctx, producer, reverse->producer->stmt->span);
 }
 
+/* The consumer, for SOLVED, runs right behind the last update of each element, as its last reduce axis values tell by GUARD, where it ran behind
+   all of the reduction: it reads the same, and each instance runs once. */
+static bool check_last_update(Reverse *reverse, const Subst *solved, const Expr *guard)
+{
+    Schedule *sch = reverse->sch, *trial = schedule_copy(sch);
+    Context *ctx = sch->ctx;
+    const BlockStmt *producer = node_block(reverse->producer);
+    BlockStmt consumer = *node_block(reverse->consumer);
+    Subst axes = {0};
+    for (int i = 0; i < producer->iter_count; i++)
+        subst_var(ctx, &axes, producer->iters[i].var, producer->bindings[i]);
+    consumer.bindings = ARENA_ARRAY(ctx->arena, const Expr *, consumer.iter_count);
+    for (int i = 0; i < consumer.iter_count; i++)
+        consumer.bindings[i] = subst_expr(ctx, &axes, map_get(&solved->vars, consumer.iters[i].var));
+    consumer.predicate = op_and(ctx, producer->predicate, subst_expr(ctx, &axes, guard));
+    const Stmt *items[] = {reverse->producer->stmt, stmt_block(ctx, consumer, reverse->consumer->stmt->span)};
+    Map replace = {0};
+    map_set(ctx->arena, &replace, items[0], (void *)stmt_seq(ctx, items, 2));
+    const TreeNode *node = schedule_find_block(trial, consumer.block), *scope = schedule_scope(trial, node);
+    sched_replace(trial, scope->stmt, inline_rebuild_scope(trial, scope, node, NULL, &replace));
+    const Func *before = schedule_func(sch), *after = schedule_func(trial);
+    Answer answer = dependence_consumer_may_move(ctx, before, after, consumer.block);
+    if (answer_is_shown(answer))
+        answer = dependence_loses_none(ctx, before, after, consumer.block);
+    int count;
+    const TreeNode **loops = schedule_loops_around(sch, reverse->producer, &count);
+    if (answer_is_shown(answer) && count)
+        answer = dependence_runs_once(ctx, before, producer->block, node_loop(loops[0])->var);
+    if (answer_is_shown(answer))
+        return true;
+    return refuse_by_answer(sch, answer, "block '%s' needs the complete results of block '%s', and which update of an element is the last is not known",
+                            consumer.block->name, producer->block->name);
+}
+
+static const Expr *replace_read_by_load(Rewriter *rewriter, const Expr *expr)
+{
+    const Stmt *store = rewriter->data;
+    if (expr->kind == EXPR_LOAD && expr->value.buffer == store->as.store.buffer)
+        return expr_load(rewriter->ctx, store->as.store.buffer, store->as.store.indices, store->as.store.index_count, NULL, expr->span);
+    return rewrite_expr_children(rewriter, expr);
+}
+
+/* PRODUCER, a reduction, with what the consumer, for SOLVED, makes of its results, in the producer's own buffer. */
+static bool take_epilogue(Reverse *reverse, BlockStmt *producer, Subst *solved)
+{
+    Schedule *sch = reverse->sch;
+    Context *ctx = sch->ctx;
+    Rewriter rewriter = {.ctx = ctx, .expr = replace_read_by_load, .data = (void *)producer->body};
+    const Expr *value = rewrite_expr(&rewriter, subst_expr(ctx, solved, reverse->store->as.store.value));
+    if (epilogue_fold(ctx, producer, value, reverse->reassociates)) {
+        if (reverse->reassociates)
+            warn_of_new_order(sch, node_block(reverse->producer), false);
+        return true;
+    }
+    if (reverse->reassociates) {
+        sched_refuse(sch,
+                     "block '%s' does not combine one more value into the results of block '%s' as its updates do, so that applied to each of "
+                     "them it would give another result: reverse_compute_inline applies it to the last one, reverse_compute_at behind them",
+                     block_name(reverse->consumer), producer->block->name);
+        sched_note(sch, reverse->store->span, "it stores this");
+        return false;
+    }
+    const Expr *guard = epilogue_last_update(ctx, producer);
+    if (!check_last_update(reverse, solved, guard))
+        return false;
+    epilogue_append(ctx, producer, value, guard);
+    reverse->appends = true;
+    return true;
+}
+
 /* GUARD would keep some init of the producer, which has one, from running. */
 static bool check_copies_all(Reverse *reverse, const Expr *guard)
 {
-    if (!reverse->copies || expr_is_int(guard, 1))
+    if (!reverse->reduces || expr_is_int(guard, 1))
         return true;
-    sched_refuse(reverse->sch, "block '%s' copies only a part of what block '%s', which has an init, computes: where %s",
+    sched_refuse(reverse->sch, "block '%s' uses only a part of what block '%s', which has an init, computes: where %s",
                  block_name(reverse->consumer), block_name(reverse->producer), print_expr(reverse->sch->ctx, guard));
     sched_note(reverse->sch, reverse->consumer->stmt->span, "block '%s' is here", block_name(reverse->consumer));
     return false;
@@ -391,8 +497,11 @@ static const Stmt *merged_producer(Reverse *reverse)
     if (!check_copies_all(reverse, guard) || !check_calls_once(reverse, guard) || !check_vars_stay(reverse, guard) ||
         !inline_check_order(sch, reverse->consumer, reverse->producer, &solved))
         return NULL;
-    if (reverse->copies)
+    if (reverse->reduces) {
+        if (!reverse->copies && !take_epilogue(reverse, &producer, &solved))
+            return NULL;
         return redirected_producer(reverse, producer, &solved);
+    }
     producer.predicate = op_and(ctx, producer.predicate, guard);
     /* the read goes first: its own indices must not be mistaken for those of the solution */
     const Stmt *target = reverse->store;
@@ -405,21 +514,38 @@ static const Stmt *merged_producer(Reverse *reverse)
     return inline_refresh_regions(sch, stmt_block(ctx, producer, reverse->producer->stmt->span), reverse->buffer);
 }
 
+/* REVERSE->consumer disappears into its producer; KEPT: the allocation of the buffer between them stays. */
+static bool inline_consumer(Reverse *reverse, bool kept)
+{
+    Schedule *sch = reverse->sch;
+    if (!check_nothing_between(reverse) || !check_no_instance_is_lost(reverse))
+        return false;
+    const Stmt *merged = merged_producer(reverse);
+    if (!merged)
+        return false;
+    Map replace = {0};
+    map_set(sch->ctx->arena, &replace, reverse->producer->stmt, (void *)merged);
+    const TreeNode *scope = schedule_scope(sch, reverse->consumer);
+    const Block *producer = node_block(reverse->producer)->block;
+    int common = inline_common_loops(sch, reverse->producer, reverse->consumer);
+    sched_replace(sch, scope->stmt, inline_rebuild_scope(sch, scope, reverse->consumer, kept ? NULL : reverse->buffer, &replace));
+    return (kept || inline_check_not_named(sch, reverse->buffer)) &&
+           (reverse->appends || inline_check_reads_in_time(sch, producer, common)) &&
+           check_concurrent_loops_around(sch, schedule_find_block(sch, producer));
+}
+
 bool primitive_reverse_compute_inline(Schedule *sch, const Value *args, Value *result)
 {
     (void)result;
     Reverse reverse = {.sch = sch, .consumer = schedule_block(sch, args[0].as.block)};
-    if (!reverse.consumer || !check_reverse(&reverse) || !check_nothing_between(&reverse) || !check_no_instance_is_lost(&reverse))
-        return false;
-    const Stmt *merged = merged_producer(&reverse);
-    if (!merged)
-        return false;
-    Map replace = {0};
-    map_set(sch->ctx->arena, &replace, reverse.producer->stmt, (void *)merged);
-    const TreeNode *scope = schedule_scope(sch, reverse.consumer);
-    const Block *producer = node_block(reverse.producer)->block;
-    int common = inline_common_loops(sch, reverse.producer, reverse.consumer);
-    sched_replace(sch, scope->stmt, inline_rebuild_scope(sch, scope, reverse.consumer, reverse.buffer, &replace));
-    return inline_check_not_named(sch, reverse.buffer) && inline_check_reads_in_time(sch, producer, common) &&
-           check_concurrent_loops_around(sch, schedule_find_block(sch, producer));
+    return reverse.consumer && check_reverse(&reverse) && inline_consumer(&reverse, false);
+}
+
+bool primitive_fuse_reduction_epilogue(Schedule *sch, const Value *args, Value *result)
+{
+    (void)result;
+    Reverse reverse = {.sch = sch, .reassociates = true};
+    return (reverse.producer = schedule_block(sch, args[0].as.block)) && (reverse.consumer = schedule_block(sch, args[1].as.block)) &&
+           check_block_has_scope(sch, reverse.producer) && check_reduction_block(sch, reverse.producer, NULL) && check_reverse(&reverse) &&
+           inline_consumer(&reverse, true);
 }

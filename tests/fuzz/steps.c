@@ -390,6 +390,7 @@ static const struct {
     {"reverse_compute_at", reverse_compute_at, 6},
     {"compute_inline", compute_inline, 5},
     {"reverse_compute_inline", reverse_compute_inline, 8},
+    {"fuse_reduction_epilogue", step_fuse_reduction_epilogue, 4},
     {"decompose_reduction", decompose_reduction, 5},
     {"decompose_padding", step_decompose_padding, 2},
     {"rfactor", rfactor, 7},

@@ -60,4 +60,7 @@ const char *step_annotate_buffer_access(Chooser *c);
 const char *step_unsafe_hide_buffer_access(Chooser *c);
 const char *step_reindex(Chooser *c);
 
+/* Steps of reductions and what follows them; see steps_epilogue.c. */
+const char *step_fuse_reduction_epilogue(Chooser *c);
+
 #endif
