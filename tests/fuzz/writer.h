@@ -76,6 +76,8 @@ const char *writer_operand(Writer *w, const char *type, const Axes *axes, const 
 
 /* Writes blocks that read memory to find out how often they run, or where; false, with nothing written, where the sizes do not let it. */
 bool write_loaded(Writer *w);
+/* Writes a time loop whose steps write parts of rows that they, or later ones, read; false, with nothing written, where the sizes do not let it. */
+bool write_ragged(Writer *w);
 /* Writes blocks that reach tensors through views and declared buffers; false, with nothing written, where no tensor has rows. */
 bool write_views(Writer *w);
 /* Writes blocks that call functions of the program; false, with nothing written, where it has none or no tensor has rows of fours. */
