@@ -33,8 +33,8 @@ typedef struct {
     const char *step, *at;
 } Named;
 
-/* A block for the elements j of PART, of a row, at INDENT; the indent of its body. With KIND, the kind of an axis for the step, PLACE may name
-   the step: in a block with axes these alone stand for loops, so the block has one for the step, or none at all where each instance has
+/* A block for the elements j of PART, of a row, at INDENT; the indent of its body. With KIND, the kind of an axis for the step, PLACE may
+   name the step: in a block with axes these alone stand for loops, so the block has one for the step, or none at all where each instance has
    elements of its own. KIND NULL: the body needs no step. */
 static int open_part(const Steps *steps, int indent, const char *part, const char *kind, Named *place)
 {
