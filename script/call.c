@@ -338,6 +338,8 @@ bool script_call_method(Script *script, const Object *method, const Arguments *a
     Str name = method->as.method.name;
     if (self->kind == OBJECT_OPERATION || (self->kind == OBJECT_VALUE && !method_find(self->as.value, name)))
         return te_method(script, self, name, arguments, result);
+    if (self->kind == OBJECT_STAGES)
+        return te_stages_call(script, self, name, arguments, result);
     if (self->kind == OBJECT_STAGE)
         return te_stage_call(script, self, name, arguments, result);
     if (self->kind == OBJECT_BUFFER)

@@ -105,6 +105,7 @@ struct Script {
     Map locals; /* AST_DEF or AST_LAMBDA node -> Map of the names that it assigns to */
     Map called;     /* AST_DEF and AST_LAMBDA nodes that were called */
     Map stage_blocks; /* Operation -> name of its block in the function that was made last */
+    Map stage_buffers; /* Tensor -> its Buffer in that function */
     Map tensors;    /* Buffer -> Tensor that it stands for */
     const Module *lowered_last; /* what tvm.lower made last, or NULL */
     const Object *bound_last; /* the module that a variable of the script was set to last */

@@ -130,6 +130,9 @@ const Module *script_bound_program(Script *script, Span span);
 /* --- te.create_schedule (te_schedule.c) --- */
 typedef struct StageSchedule StageSchedule;
 TeFunction te_create_schedule, te_thread_axis, te_lower;
+/* Schedules of stages have the method NAME. */
+bool te_stages_have(const char *name);
+bool te_stages_call(Script *script, const Object *stages, const char *name, const Arguments *arguments, Value *result);
 /* Stages have the method NAME. */
 bool te_stage_has(const char *name);
 /* STAGES[KEY]. */

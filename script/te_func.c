@@ -331,6 +331,7 @@ const Func *te_build_func(Script *script, const Value *arguments, int count, boo
         script_error(script, span, "the arguments of te.create_prim_func are placeholders; nothing is computed");
         return NULL;
     }
+    script->stage_buffers = build.tensors;
     const Func *func = make_func(&build);
     if (!verify_func(ctx, func, STAGE_SURFACE, &why)) {
         script_error(script, span, "the tensors make no function: %s", why);

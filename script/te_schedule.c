@@ -2,44 +2,39 @@
    of the same meaning when tvm.lower makes the function, as only its arguments tell which tensors are parameters. */
 #include <string.h>
 
-#include "passes/lower/listing.h"
-#include "script/te.h"
-
-typedef struct {
-    const char *method;
-    const Operation *op;
-    const Value **values; /* bound to the method's parameters, NULL where they are not given */
-    ValueList rest;       /* *args */
-    const Iter *made[4];
-    Span span;
-} Note;
-
-struct StageSchedule {
-    Value *outputs;
-    int output_count;
-    VEC(Note) notes;
-};
-
-/* --- what scripts say --- */
+#include "script/te_stage.h"
 
 static const struct {
     const char *name, *signature; /* "*": any number of axes */
     int makes;
 } methods[] = {
-    {"split", "parent factor? nparts?", 2},
-    {"tile", "x_parent y_parent x_factor y_factor", 4},
-    {"fuse", "*", 1},
-    {"reorder", "*", 0},
-    {"bind", "ivar thread_ivar", 0},
-    {"vectorize", "var", 0},
-    {"unroll", "var", 0},
-    {"parallel", "var", 0},
-    {"compute_at", "parent scope", 0},
-    {"compute_inline", "", 0},
-    {"compute_root", "", 0},
-    {"set_scope", "scope", 0},
+    [STAGE_SPLIT] = {"split", "parent factor? nparts?", 2},
+    [STAGE_TILE] = {"tile", "x_parent y_parent x_factor y_factor", 4},
+    [STAGE_FUSE] = {"fuse", "*", 1},
+    [STAGE_REORDER] = {"reorder", "*", 0},
+    [STAGE_BIND] = {"bind", "ivar thread_ivar", 0},
+    [STAGE_VECTORIZE] = {"vectorize", "var", 0},
+    [STAGE_UNROLL] = {"unroll", "var", 0},
+    [STAGE_PARALLEL] = {"parallel", "var", 0},
+    [STAGE_PRAGMA] = {"pragma", "var pragma_type pragma_value?", 0},
+    [STAGE_COMPUTE_AT] = {"compute_at", "parent scope", 0},
+    [STAGE_COMPUTE_INLINE] = {"compute_inline", "", 0},
+    [STAGE_COMPUTE_ROOT] = {"compute_root", "", 0},
+    [STAGE_SET_SCOPE] = {"set_scope", "scope", 0},
+    [STAGE_STORAGE_ALIGN] = {"storage_align", "axis factor offset", 0},
+    [STAGE_TENSORIZE] = {"tensorize", "var tensor_intrin", 0},
 };
 enum { METHOD_COUNT = sizeof methods / sizeof *methods };
+
+static const struct {
+    const char *name, *signature;
+} schedule_methods[] = {
+    {"cache_read", "tensor scope readers"},
+    {"cache_write", "tensor scope"},
+    {"rfactor", "tensor axis factor_axis?"},
+    {"normalize", ""},
+};
+enum { SCHEDULE_METHOD_COUNT = sizeof schedule_methods / sizeof *schedule_methods };
 
 static int method_index(const char *name)
 {
@@ -54,11 +49,31 @@ bool te_stage_has(const char *name)
     return method_index(name) >= 0;
 }
 
-static const Operation *operation_of(Value value)
+static int schedule_method_index(const char *name)
+{
+    for (int i = 0; i < SCHEDULE_METHOD_COUNT; i++)
+        if (!strcmp(schedule_methods[i].name, name))
+            return i;
+    return -1;
+}
+
+bool te_stages_have(const char *name)
+{
+    return schedule_method_index(name) >= 0;
+}
+
+const Operation *te_operation_of(Value value)
 {
     const Tensor *tensor = te_tensor(value);
     const Object *operation = value_object(value, OBJECT_OPERATION), *stage = value_object(value, OBJECT_STAGE);
     return tensor ? tensor->op : operation ? operation->as.operation : stage ? stage->as.stage.op : NULL;
+}
+
+static const Operation *current(const StageSchedule *schedule, const Operation *op)
+{
+    for (const Operation *now; (now = map_get(&schedule->current, op)) != NULL;)
+        op = now;
+    return op;
 }
 
 bool te_create_schedule(Script *script, const Arguments *arguments, Value *result)
@@ -72,7 +87,7 @@ bool te_create_schedule(Script *script, const Arguments *arguments, Value *resul
     schedule->outputs = ARENA_ARRAY(script->ctx->arena, Value, list->count);
     schedule->output_count = list->count;
     for (int i = 0; i < list->count; i++) {
-        const Operation *op = operation_of(list->items[i]);
+        const Operation *op = te_operation_of(list->items[i]);
         if (!op)
             return script_error(script, arguments->span, "te.create_schedule takes operations, such as C.op, not %s",
                                 script_type_phrase(script, list->items[i]));
@@ -84,11 +99,34 @@ bool te_create_schedule(Script *script, const Arguments *arguments, Value *resul
 
 bool te_stage(Script *script, const Object *stages, Value key, Span span, Value *result)
 {
-    const Operation *op = operation_of(key);
+    const Operation *op = te_operation_of(key);
     if (!op || op->kind != OPERATION_COMPUTE)
         return script_error(script, span, "a stage is that of a tensor that te.compute made, not of %s", script_type_phrase(script, key));
-    *result = script_object(script, (Object){.kind = OBJECT_STAGE, .as.stage = {stages->as.stages, op}});
+    *result = script_object(script, (Object){.kind = OBJECT_STAGE, .as.stage = {stages->as.stages, current(stages->as.stages, op)}});
     return true;
+}
+
+/* How an axis that METHOD makes of PARENTS is called: i_outer, i_inner, i_j_fused. */
+static Str made_name(Script *script, StageMethod method, const Value *const *parents, const ValueList *rest, int index)
+{
+    Str all = "";
+    if (method == STAGE_FUSE) {
+        for (int i = 0; i < rest->count; i++) {
+            const Object *axis = value_object(rest->items[i], OBJECT_AXIS);
+            all = context_internf(script->ctx, "%s%s_", all, axis ? axis->as.axis->var->name : "axis");
+        }
+        return context_internf(script->ctx, "%sfused", all);
+    }
+    const Object *axis = value_object(*parents[method == STAGE_TILE ? index % 2 : 0], OBJECT_AXIS);
+    bool outer = index < (method == STAGE_TILE ? 2 : 1);
+    return context_internf(script->ctx, "%s_%s", axis ? axis->as.axis->var->name : "axis", outer ? "outer" : "inner");
+}
+
+static Iter *new_axis(Script *script, Str name, Range domain, IterKind kind, Span span)
+{
+    Iter *axis = ARENA_NEW(script->ctx->arena, Iter);
+    *axis = (Iter){var_new(script->ctx, name, domain.extent->dtype, span), domain, kind, span};
+    return axis;
 }
 
 bool te_stage_call(Script *script, const Object *stage, const char *name, const Arguments *arguments, Value *result)
@@ -96,7 +134,7 @@ bool te_stage_call(Script *script, const Object *stage, const char *name, const 
     Arena *arena = script->ctx->arena;
     int index = method_index(name);
     bool any = !strcmp(methods[index].signature, "*");
-    Note note = {.method = methods[index].name, .op = stage->as.stage.op, .span = arguments->span};
+    Note note = {.method = (StageMethod)index, .name = methods[index].name, .op = stage->as.stage.op, .span = arguments->span};
     const Value **values = ARENA_ARRAY(arena, const Value *, 8);
     if (!any && !te_bind(script, name, arguments, methods[index].signature, values))
         return false;
@@ -105,12 +143,12 @@ bool te_stage_call(Script *script, const Object *stage, const char *name, const 
     if (any)
         note.rest = one_list ? *arguments->positional[0].as.list
                              : (ValueList){.items = arguments->positional, .count = arguments->positional_count};
+    const Object *parent = any ? (note.rest.count ? value_object(note.rest.items[0], OBJECT_AXIS) : NULL)
+                               : methods[index].makes ? value_object(*values[0], OBJECT_AXIS) : NULL;
+    const Expr *zero = expr_int(script->ctx, DTYPE_INT32, 0);
     Value made[4];
     for (int i = 0; i < methods[index].makes; i++) {
-        Iter *axis = ARENA_NEW(arena, Iter);
-        Var *var = var_new(script->ctx, context_intern(script->ctx, "axis"), DTYPE_INT32, arguments->span);
-        const Expr *zero = expr_int(script->ctx, DTYPE_INT32, 0);
-        *axis = (Iter){var, {zero, zero}, ITER_SPATIAL, arguments->span};
+        Iter *axis = new_axis(script, made_name(script, note.method, values, &note.rest, i), (Range){zero, zero}, parent ? parent->as.axis->kind : ITER_SPATIAL, arguments->span);
         note.made[i] = axis;
         made[i] = script_object(script, (Object){.kind = OBJECT_AXIS, .as.axis = axis});
     }
@@ -129,243 +167,177 @@ bool te_thread_axis(Script *script, const Arguments *arguments, Value *result)
     return (tag && tag->kind == VALUE_STRING) || script_error(script, arguments->span, "te.thread_axis needs a name such as \"threadIdx.x\"");
 }
 
-/* --- what is done --- */
+/* --- stages that are made --- */
 
-typedef struct {
-    Script *script;
-    Value schedule;
-    Map loops;  /* Iter -> Value of its loop */
-    Map blocks; /* Operation -> Value of its block */
-} Replay;
-
-static bool call(Replay *replay, const char *name, const Value *values, int count, Span span, Value *result)
+/* OP's axes, each with SUFFIX behind its name. */
+static const Iter **renamed_axes(Script *script, const Iter *const *axes, int count, const char *suffix)
 {
-    Object method = {.kind = OBJECT_METHOD, .as.method = {replay->schedule.as.script, context_intern(replay->script->ctx, name)}};
-    Value *copies = ARENA_ARRAY(replay->script->ctx->arena, Value, count);
-    for (int i = 0; i < count; i++) {
-        copies[i] = values[i];
-        copies[i].span = span;
+    const Iter **result = ARENA_ARRAY(script->ctx->arena, const Iter *, count);
+    for (int i = 0; i < count; i++)
+        result[i] = new_axis(script, context_internf(script->ctx, "%s%s", axes[i]->var->name, suffix), axes[i]->domain, axes[i]->kind, axes[i]->span);
+    return result;
+}
+
+/* An operation called NAME that is computed like OP over AXES; its tensors have the shapes of OP's, with EXTRA as dimension AT where that is not NULL. */
+static Operation *like(Script *script, const Operation *op, Str name, const Iter **axes, const Iter *extra, int at)
+{
+    Context *ctx = script->ctx;
+    Operation *made = arena_copy(ctx->arena, op, sizeof *op);
+    made->kind = OPERATION_COMPUTE;
+    made->name = name;
+    made->axes = axes;
+    made->axis_count = op->results[0]->buffer->ndim + (extra != NULL);
+    made->results = ARENA_ARRAY(ctx->arena, Tensor *, op->result_count);
+    for (int i = 0; i < op->result_count; i++) {
+        const Buffer *buffer = op->results[i]->buffer;
+        const Expr **shape = ARENA_ARRAY(ctx->arena, const Expr *, made->axis_count);
+        for (int j = 0; j < made->axis_count; j++)
+            shape[j] = extra && j == at ? extra->domain.extent : buffer->shape[j - (extra && j > at)];
+        Tensor *tensor = ARENA_NEW(ctx->arena, Tensor);
+        *tensor = (Tensor){made, i, buffer_new(ctx, name, buffer->dtype, made->axis_count, shape, NULL, op->span)};
+        made->results[i] = tensor;
     }
-    Arguments arguments = {.positional = copies, .positional_count = count, .span = span};
-    return script_call_method(replay->script, &method, &arguments, result);
+    return made;
 }
 
-static void set_loop(Replay *replay, const Iter *axis, Value loop)
+static Value results_of(Script *script, const Operation *op)
 {
-    map_set(replay->script->ctx->arena, &replay->loops, axis, arena_copy(replay->script->ctx->arena, &loop, sizeof loop));
+    Value *items = ARENA_ARRAY(script->ctx->arena, Value, op->result_count);
+    for (int i = 0; i < op->result_count; i++)
+        items[i] = te_tensor_value(script, op->results[i]);
+    return op->result_count == 1 ? items[0] : script_list(script, items, op->result_count, false);
 }
 
-static bool loop_of(Replay *replay, Value value, Span span, Value *loop)
+static bool make_cache_read(Script *script, Note *note)
 {
-    const Object *axis = value_object(value, OBJECT_AXIS);
-    const Value *found = axis ? map_get(&replay->loops, axis->as.axis) : NULL;
-    if (!found)
-        return script_error(replay->script, span, "an axis of a stage that is computed is needed here, not %s",
-                            script_type_phrase(replay->script, value));
-    *loop = *found;
+    const Buffer *buffer = te_tensor(*note->values[0]) ? te_tensor(*note->values[0])->buffer : NULL;
+    if (!buffer || note->values[1]->kind != VALUE_STRING)
+        return script_error(script, note->span, "cache_read takes a tensor, a scope and the readers");
+    const Iter **axes = ARENA_ARRAY(script->ctx->arena, const Iter *, buffer->ndim);
+    const Expr *zero = expr_int(script->ctx, DTYPE_INT32, 0);
+    for (int i = 0; i < buffer->ndim; i++)
+        axes[i] = new_axis(script, context_internf(script->ctx, "ax%d", i), (Range){zero, buffer->shape[i]}, ITER_SPATIAL, note->span);
+    Operation *made = like(script, note->op, context_internf(script->ctx, "%s.%s", note->op->name, note->values[1]->as.text), axes, NULL, 0);
+    made->reduction = NULL;
+    note->made_op = made;
     return true;
 }
 
-static bool find_stage(Replay *replay, const Operation *op, Span span, Value *block)
+static bool make_cache_write(Script *script, StageSchedule *schedule, Note *note)
 {
-    const Value *known = map_get(&replay->blocks, op);
-    if (known) {
-        *block = *known;
-        return true;
-    }
-    Script *script = replay->script;
-    Value name = {.kind = VALUE_STRING, .as.text = map_get(&script->stage_blocks, op)}, loops;
-    if (!name.as.text)
-        return script_error(script, span, "the tensor '%s' is not computed for these arguments", op->name);
-    if (!call(replay, "get_block", &name, 1, span, block) || !call(replay, "get_loops", block, 1, span, &loops))
-        return false;
-    map_set(script->ctx->arena, &replay->blocks, op, arena_copy(script->ctx->arena, block, sizeof *block));
-    for (int i = 0; i < loops.as.list->count; i++) {
-        const Iter *axis = i < op->axis_count ? op->axes[i] : op->reduction && i - op->axis_count < op->reduction->axis_count ? op->reduction->axes[i - op->axis_count] : NULL;
-        if (axis)
-            set_loop(replay, axis, loops.as.list->items[i]);
-    }
+    const Operation *op = note->op;
+    if (op->kind != OPERATION_COMPUTE || note->values[1]->kind != VALUE_STRING)
+        return script_error(script, note->span, "cache_write takes a tensor that te.compute made, and a scope");
+    for (int i = 0; i < schedule->notes.count; i++)
+        if (schedule->notes.data[i].op == op && schedule->notes.data[i].method < STAGE_CACHE_READ)
+            return script_error(script, note->span, "cache_write comes before the other steps of its stage");
+    Operation *copy = arena_copy(script->ctx->arena, op, sizeof *op);
+    copy->reduction = NULL;
+    note->made_op = like(script, op, context_internf(script->ctx, "%s.%s", op->name, note->values[1]->as.text), renamed_axes(script, op->axes, op->axis_count, ".c"), NULL, 0);
+    note->new_op = copy;
+    map_set(script->ctx->arena, &schedule->current, op, copy);
     return true;
 }
 
-/* LOOP in two, the inner one of FACTOR or the outer one of NPARTS iterations. */
-static bool split(Replay *replay, Value loop, const Value *factor, const Value *nparts, Span span, Value *pair)
+static void replace_leaves(IterList *leaves, const Iter *const *from, int from_count, const Iter *const *to, int to_count, Arena *arena)
 {
-    bool inner = factor && factor->kind != VALUE_NONE;
-    if (!inner && !(nparts && nparts->kind != VALUE_NONE))
-        return script_error(replay->script, span, "split needs factor= or nparts=");
-    Value factors[] = {inner ? value_none() : *nparts, inner ? *factor : value_none()};
-    Value arguments[] = {loop, script_list(replay->script, factors, 2, false)};
-    return call(replay, "split", arguments, 2, span, pair);
+    IterList result = {0};
+    bool placed = false;
+    for (int i = 0; i < leaves->count; i++) {
+        bool gone = false;
+        for (int j = 0; j < from_count; j++)
+            gone |= leaves->data[i] == from[j];
+        for (int j = 0; gone && !placed && j < to_count; j++)
+            vec_push(arena, &result, to[j]);
+        placed |= gone;
+        if (!gone)
+            vec_push(arena, &result, leaves->data[i]);
+    }
+    *leaves = result;
 }
 
-static bool tile(Replay *replay, const Note *note)
+IterList te_leaf_reductions(Script *script, const StageSchedule *schedule, const Operation *op)
 {
-    Value x, y, xs, ys, none;
-    if (!loop_of(replay, *note->values[0], note->span, &x) || !loop_of(replay, *note->values[1], note->span, &y) ||
-        !split(replay, x, note->values[2], NULL, note->span, &xs) || !split(replay, y, note->values[3], NULL, note->span, &ys))
-        return false;
-    Value order[] = {xs.as.list->items[0], ys.as.list->items[0], xs.as.list->items[1], ys.as.list->items[1]};
-    for (int i = 0; i < 4; i++)
-        set_loop(replay, note->made[i], order[i]);
-    return call(replay, "reorder", order, 4, note->span, &none);
+    IterList leaves = {0};
+    Arena *arena = script->ctx->arena;
+    for (int i = 0; op->reduction && i < op->reduction->axis_count; i++)
+        vec_push(arena, &leaves, op->reduction->axes[i]);
+    for (int i = 0; i < schedule->notes.count; i++) {
+        const Note *note = &schedule->notes.data[i];
+        const Iter *from[8];
+        int count = 0;
+        bool list = note->method == STAGE_FUSE;
+        for (int j = 0; j < 8 && j < (list ? note->rest.count : note->method == STAGE_TILE ? 2 : note->method == STAGE_SPLIT); j++) {
+            const Object *axis = value_object(list ? note->rest.items[j] : *note->values[j], OBJECT_AXIS);
+            if (axis)
+                from[count++] = axis->as.axis;
+        }
+        if (note->op == op && count)
+            replace_leaves(&leaves, from, count, note->made, methods[note->method].makes, arena);
+    }
+    return leaves;
 }
 
-static bool over_axes(Replay *replay, const Note *note)
+static bool make_rfactor(Script *script, StageSchedule *schedule, Note *note)
 {
-    Value *loops = ARENA_ARRAY(replay->script->ctx->arena, Value, note->rest.count), result;
-    for (int i = 0; i < note->rest.count; i++)
-        if (!loop_of(replay, note->rest.items[i], note->span, &loops[i]))
-            return false;
-    if (!call(replay, note->method, loops, note->rest.count, note->span, &result))
-        return false;
-    if (note->made[0])
-        set_loop(replay, note->made[0], result);
+    const Operation *op = note->op;
+    const Object *axis = value_object(*note->values[1], OBJECT_AXIS);
+    IterList leaves = te_leaf_reductions(script, schedule, op);
+    int ndim = op->axis_count, at = note->values[2] && note->values[2]->kind == VALUE_INT ? (int)note->values[2]->as.integer : 0, found = -1;
+    for (int i = 0; i < leaves.count; i++)
+        if (axis && leaves.data[i] == axis->as.axis)
+            found = i;
+    if (found < 0)
+        return script_error(script, note->span, "rfactor takes a tensor and an axis of its reduction, before or after it is split");
+    at = at < 0 ? at + ndim + 1 : at;
+    if (at < 0 || at > ndim)
+        return script_error(script, note->span, "factor_axis is one of the %d places of the new dimension", ndim + 1);
+    const Iter *factor = new_axis(script, axis->as.axis->var->name, axis->as.axis->domain, ITER_SPATIAL, note->span);
+    const Iter **old = renamed_axes(script, op->axes, ndim, ""), **axes = ARENA_ARRAY(script->ctx->arena, const Iter *, ndim + 1);
+    for (int i = 0; i <= ndim; i++)
+        axes[i] = i == at ? factor : old[i - (i > at)];
+    Operation *partial = like(script, op, context_internf(script->ctx, "%s.rf", op->name), axes, factor, at);
+    Reduction *rest = arena_copy(script->ctx->arena, op->reduction, sizeof *op->reduction), *last = arena_copy(script->ctx->arena, op->reduction, sizeof *op->reduction);
+    const Iter **others = renamed_axes(script, leaves.data, leaves.count, "");
+    rest->axis_count = 0;
+    rest->axes = ARENA_ARRAY(script->ctx->arena, const Iter *, leaves.count);
+    for (int i = 0; i < leaves.count; i++)
+        if (i != found)
+            rest->axes[rest->axis_count++] = others[i];
+    partial->reduction = rest;
+    const Iter *again = new_axis(script, context_internf(script->ctx, "%s.v", factor->var->name), factor->domain, ITER_REDUCE, note->span);
+    last->axes = arena_copy(script->ctx->arena, &again, sizeof again);
+    last->axis_count = 1;
+    Operation *combined = arena_copy(script->ctx->arena, op, sizeof *op);
+    combined->reduction = last;
+    note->made_op = partial;
+    note->new_op = combined;
+    map_set(script->ctx->arena, &schedule->current, op, combined);
     return true;
 }
 
-static bool replay_note(Replay *replay, const Note *note)
+bool te_stages_call(Script *script, const Object *stages, const char *name, const Arguments *arguments, Value *result)
 {
-    Value block, arguments[3], result;
-    if (!find_stage(replay, note->op, note->span, &block))
+    StageSchedule *schedule = stages->as.stages;
+    int index = schedule_method_index(name);
+    const Value **values = ARENA_ARRAY(script->ctx->arena, const Value *, 4);
+    if (!te_bind(script, name, arguments, schedule_methods[index].signature, values))
         return false;
-    if (!strcmp(note->method, "compute_root"))
-        return true;
-    if (!strcmp(note->method, "compute_inline"))
-        return call(replay, "compute_inline", &block, 1, note->span, &result);
-    if (!strcmp(note->method, "set_scope")) {
-        Value scope[] = {block, {.kind = VALUE_INT}, *note->values[0]};
-        return call(replay, "set_scope", scope, 3, note->span, &result);
-    }
-    if (!strcmp(note->method, "tile"))
-        return tile(replay, note);
-    if (!strcmp(note->method, "fuse") || !strcmp(note->method, "reorder"))
-        return over_axes(replay, note);
-    if (!strcmp(note->method, "compute_at")) {
-        const Operation *parent = operation_of(*note->values[0]);
-        Value other;
-        if (!parent || !find_stage(replay, parent, note->span, &other) || !loop_of(replay, *note->values[1], note->span, &arguments[1]))
-            return parent != NULL ? false : script_error(replay->script, note->span, "compute_at needs a stage");
-        arguments[0] = block;
-        return call(replay, "compute_at", arguments, 2, note->span, &result);
-    }
-    if (!loop_of(replay, *note->values[0], note->span, &arguments[0]))
-        return false;
-    if (!strcmp(note->method, "split")) {
-        if (!split(replay, arguments[0], note->values[1], note->values[2], note->span, &result))
-            return false;
-        set_loop(replay, note->made[0], result.as.list->items[0]);
-        set_loop(replay, note->made[1], result.as.list->items[1]);
+    if (!strcmp(name, "normalize")) {
+        *result = script_object(script, *stages);
         return true;
     }
-    bool binds = !strcmp(note->method, "bind");
-    if (binds)
-        arguments[1] = *note->values[1];
-    return call(replay, note->method, arguments, binds ? 2 : 1, note->span, &result);
-}
-
-/* --- lowered listings --- */
-
-static void name_axis(Replay *replay, Map *names, const Iter *axis, Str name)
-{
-    Arena *arena = replay->script->ctx->arena;
-    const Value *loop = map_get(&replay->loops, axis);
-    map_set(arena, names, axis, (void *)name);
-    if (loop && loop->kind == VALUE_LOOP)
-        map_set(arena, names, loop->as.loop, (void *)name);
-}
-
-static Str axis_name(const Map *names, Value value)
-{
-    const Object *axis = value_object(value, OBJECT_AXIS);
-    Str known = axis ? map_get(names, axis->as.axis) : NULL;
-    return known ? known : axis ? axis->as.axis->var->name : "axis";
-}
-
-/* Loops are called after the axes that they were made of: i_outer, i_inner, i_j_fused. NAMES gets them, by axes and by loops. */
-static void name_loops(Replay *replay, const Note *note, Map *names)
-{
-    Context *ctx = replay->script->ctx;
-    if (!strcmp(note->method, "fuse")) {
-        Str all = "";
-        for (int i = 0; i < note->rest.count; i++)
-            all = context_internf(ctx, "%s%s_", all, axis_name(names, note->rest.items[i]));
-        name_axis(replay, names, note->made[0], context_internf(ctx, "%sfused", all));
-    }
-    bool tile = !strcmp(note->method, "tile"), split = !strcmp(note->method, "split");
-    for (int i = 0; (tile && i < 4) || (split && i < 2); i++) {
-        Str name = axis_name(names, *note->values[tile ? i % 2 : 0]);
-        name_axis(replay, names, note->made[i], context_internf(ctx, "%s_%s", name, i < (tile ? 2 : 1) ? "outer" : "inner"));
-    }
-}
-
-static const Module *module_listing(Script *script, const Module *module, const StageListing *stages)
-{
-    const Func **funcs = ARENA_ARRAY(script->ctx->arena, const Func *, module->func_count);
-    for (int i = 0; i < module->func_count; i++)
-        if (!(funcs[i] = lower_listing(script->ctx, module, module->funcs[i], stages)))
-            return NULL;
-    return script_module_of_funcs(script, funcs, module->func_count, false);
-}
-
-/* *RESULT, a module, as a lowered listing. */
-static bool list_module(Script *script, const StageListing *stages, Value *result)
-{
-    const Module *listing = module_listing(script, value_object(*result, OBJECT_MODULE)->as.module, stages);
-    if (listing)
-        *result = script_object(script, (Object){.kind = OBJECT_MODULE, .as.module = listing});
-    return listing != NULL;
-}
-
-/* The function of ARGS with what SCHEDULE says done to it, as a module. */
-static bool lower_stages(Script *script, const StageSchedule *schedule, const ValueList *args, Str name, bool listed, Span span, Value *result)
-{
-    const Func *made = te_build_func(script, args->items, args->count, false, span);
+    bool list = values[0]->kind == VALUE_LIST && values[0]->as.list->count;
+    const Operation *op = te_operation_of(list ? values[0]->as.list->items[0] : *values[0]);
+    if (!op)
+        return script_error(script, arguments->span, "%s takes a tensor, not %s", name, script_type_phrase(script, *values[0]));
+    Note note = {.method = (StageMethod)(STAGE_CACHE_READ + index), .name = schedule_methods[index].name, .op = current(schedule, op), .values = values, .span = arguments->span};
+    bool made = note.method == STAGE_CACHE_READ    ? make_cache_read(script, &note)
+                : note.method == STAGE_CACHE_WRITE ? make_cache_write(script, schedule, &note)
+                                                   : make_rfactor(script, schedule, &note);
     if (!made)
         return false;
-    Func *func = arena_copy(script->ctx->arena, made, sizeof *made);
-    func->name = name;
-    const Func *funcs[] = {func};
-    const Module *module = script_module_of_funcs(script, funcs, 1, false);
-    Schedule *sch = schedule_new(script->ctx, module, 0), *before = script->schedule;
-    sch->results_may_move = true;
-    Replay replay = {.script = script, .schedule = script_object(script, (Object){.kind = OBJECT_SCHEDULE, .as.schedule = sch})};
-    map_set(script->ctx->arena, &script->sources, sch, (void *)module);
-    bool ok = true;
-    for (int i = 0; i < schedule->notes.count && ok; i++)
-        ok = replay_note(&replay, &schedule->notes.data[i]);
-    script->schedule = before;
-    if (ok)
-        map_set(script->ctx->arena, &script->sources, sch->module, (void *)module);
-    *result = script_object(script, (Object){.kind = OBJECT_MODULE, .as.module = sch->module});
-    StageListing stages = {0};
-    for (int i = 0; i < schedule->notes.count && listed; i++)
-        name_loops(&replay, &schedule->notes.data[i], &stages.loop_names);
-    return ok && (!listed || list_module(script, &stages, result));
-}
-
-static bool lower(Script *script, const Arguments *arguments, Value *result)
-{
-    const Value *values[5];
-    Str name;
-    if (!te_bind(script, "tvm.lower", arguments, "inp args? name? binds? simple_mode?", values) || !te_name(script, values[2], "main", &name))
-        return false;
-    bool listed = values[4] && values[4]->kind == VALUE_BOOL && values[4]->as.boolean;
-    const Object *stages = value_object(*values[0], OBJECT_STAGES), *func = value_object(*values[0], OBJECT_FUNC);
-    if (value_object(*values[0], OBJECT_MODULE) || func) {
-        *result = *values[0];
-        Arguments one = {.positional = (Value *)values[0], .positional_count = 1, .span = arguments->span};
-        return (!func || script_module_from_expr(script, &one, result)) && (!listed || list_module(script, NULL, result));
-    }
-    if (!stages || !values[1] || values[1]->kind != VALUE_LIST)
-        return script_error(script, arguments->span, "tvm.lower takes a schedule and the list of the function's arguments");
-    return lower_stages(script, stages->as.stages, values[1]->as.list, name, listed, arguments->span, result);
-}
-
-bool te_lower(Script *script, const Arguments *arguments, Value *result)
-{
-    if (!lower(script, arguments, result))
-        return false;
-    script->lowered_last = value_object(*result, OBJECT_MODULE)->as.module;
+    vec_push(script->ctx->arena, &schedule->notes, note);
+    *result = results_of(script, note.made_op);
     return true;
 }
