@@ -40,6 +40,8 @@ typedef struct {
     PartList parts;
     int item;   /* the number of the part that the walk is in; -1: of none */
     bool plain; /* that part, so far */
+    bool may;   /* what is accessed now need not touch all of its region */
+    bool wraps; /* arithmetic in conditions and lets, by itself; else the program says where (see lower/wrapping.c) */
     const AccessList *known; /* the accesses of another function, and its parts */
     const PartList *known_parts;
     int next_known;
@@ -70,7 +72,9 @@ static Range index_range(Collector *collector, const Expr *index)
         return point(collector, index);
     collector->plain = false;
     int64_t stride;
-    if (index->kind == EXPR_RAMP && expr_const_int(index->args[1], &stride) && stride > 0)
+    bool ramp = index->kind == EXPR_RAMP && expr_const_int(index->args[1], &stride) && stride > 0;
+    collector->may |= ramp && stride > 1;
+    if (ramp)
         return (Range){index->args[0], expr_int(ctx, index->args[0]->dtype, stride * (index->dtype.lanes - 1) + 1)};
     if (index->kind == EXPR_BROADCAST && index->args[0]->dtype.lanes == 1)
         return point(collector, index->args[0]);
@@ -138,6 +142,7 @@ static void add_access(Collector *collector, Region region, bool whole, bool wri
                      .buffer = canonical,
                      .region = region,
                      .write = write,
+                     .may = collector->may,
                      .viewed = region.buffer != buffer,
                      .never = frame_never_runs(collector->frame),
                      .order = write,
@@ -155,15 +160,17 @@ static void add_access(Collector *collector, Region region, bool whole, bool wri
     vec_push(ctx->arena, &collector->accesses, access);
 }
 
-static void add_indexed(Collector *collector, Buffer *buffer, const Expr *const *indices, bool write, Span span)
+static void add_indexed(Collector *collector, Buffer *buffer, const Expr *const *indices, const Expr *mask, bool write, Span span)
 {
     Region region = {buffer, ARENA_ARRAY(collector->ctx->arena, Range, buffer->ndim), span};
     bool whole = false;
+    collector->may = mask != NULL;
     for (int i = 0; i < buffer->ndim; i++) {
         region.ranges[i] = index_range(collector, indices[i]);
         whole |= !region.ranges[i].min;
     }
     add_access(collector, whole ? region_whole(collector->ctx, buffer) : region, whole, write, span);
+    collector->may = false;
 }
 
 static void add_fence(Collector *collector, Span span)
@@ -241,7 +248,7 @@ static bool find_bound(const void *data, const Var *var, WrapBound *bound)
 static const Expr *wrapping(Collector *collector, const Expr *value)
 {
     WrapScope scope = {find_bound, collector->frame};
-    const Expr *wrapped = wrap_explicitly(collector->ctx, &scope, value);
+    const Expr *wrapped = collector->wraps ? wrap_explicitly(collector->ctx, &scope, value) : value;
     collector->plain &= wrapped == value;
     return versioned(collector, wrapped);
 }
@@ -294,7 +301,7 @@ static bool visit_read(Visitor *visitor, const Expr *expr)
         return false;
     }
     if (expr->kind == EXPR_LOAD)
-        add_indexed(collector, expr->value.buffer, expr->args, false, expr->span);
+        add_indexed(collector, expr->value.buffer, expr->args, NULL, false, expr->span);
     if (expr_is_call(expr, OP_IF_THEN_ELSE)) {
         collect_choice(collector, expr);
         return false;
@@ -555,7 +562,7 @@ static void collect_stmt(Collector *collector, const Stmt *stmt)
         collect_stmt(collector, stmt->as.let.body);
         break;
     case STMT_STORE:
-        add_indexed(collector, stmt->as.store.buffer, stmt->as.store.indices, true, stmt->span);
+        add_indexed(collector, stmt->as.store.buffer, stmt->as.store.indices, stmt->as.store.mask, true, stmt->span);
         break;
     case STMT_EVALUATE: break;
     default: collect_stmt(collector, stmt_body(stmt)); break;
@@ -576,9 +583,11 @@ static void mark_split_parts(Collector *collector)
     }
 }
 
-void access_collect_into(Context *ctx, const Func *func, const KeptList *known, KeptList *list)
+void access_collect_into(Context *ctx, const Func *func, const KeptList *known, bool wraps, KeptList *list)
 {
-    Collector collector = {.ctx = ctx, .func = func, .versions = {.func = func}, .flats = flat_buffers_collect(ctx, func), .item = -1};
+    Collector collector = {.ctx = ctx, .func = func, .versions = {.func = func}, .flats = flat_buffers_collect(ctx, func)};
+    collector.item = -1;
+    collector.wraps = wraps;
     collector.outermost = parts_of(func, &collector.flats);
     bool shares_root = known && collector.outermost && known->parts.count && known->func->body->as.block.block == func->body->as.block.block;
     if (shares_root) {

@@ -39,6 +39,7 @@ typedef struct Access {
     Region given;       /* with ROWS: REGION in coordinates of the root buffer */
     bool whole;         /* may touch any element: REGION says nothing */
     bool write;
+    bool may;           /* need not touch all of REGION: it is masked, or its lanes lie apart. No write of that kind is a must-write */
     bool viewed;        /* the access is made through a match_buffer view of the root buffer */
     Block *group;       /* of an access to the target of a recognized reduction: its block. Accesses of one group commute. Else NULL */
     bool initialized;   /* the group's block has an init, which runs before any update */
@@ -62,6 +63,8 @@ enum { ACCESS_LISTS_KEPT = 8 };
 AccessList access_collect(Context *ctx, const Func *func);
 /* The part of that list that lies inside of BLOCK. */
 AccessList access_collect_inside(Context *ctx, const Func *func, const Block *block);
+/* The same for FUNC behind the lowering pass "wrapping": its arithmetic does not leave its type. The list lives as long as ctx->arena. */
+AccessList access_collect_explicit(Context *ctx, const Func *func);
 
 /* True when FRAME is OUTER or lies inside it. */
 bool frame_within(const Frame *frame, const Frame *outer);

@@ -52,7 +52,7 @@ static void collect_into(Context *ctx, const Func *func, const KeptList *known, 
     else
         kept->arena = arena_new();
     ctx->arena = kept->arena;
-    access_collect_into(ctx, func, known, kept);
+    access_collect_into(ctx, func, known, true, kept);
     index_blocks(kept->arena, kept);
     ctx->arena = outside;
 }
@@ -84,7 +84,7 @@ AccessList access_collect(Context *ctx, const Func *func)
     const KeptList *kept = kept_list(ctx, func);
     KeptList list;
     if (!kept)
-        access_collect_into(ctx, func, NULL, &list);
+        access_collect_into(ctx, func, NULL, true, &list);
     return kept ? kept->list : list.list;
 }
 
@@ -93,7 +93,7 @@ AccessList access_collect_inside(Context *ctx, const Func *func, const Block *bl
     const KeptList *kept = kept_list(ctx, func);
     KeptList list = {0};
     if (!kept) {
-        access_collect_into(ctx, func, NULL, &list);
+        access_collect_into(ctx, func, NULL, true, &list);
         index_blocks(ctx->arena, &list);
         kept = &list;
     }
@@ -104,4 +104,11 @@ AccessList access_collect_inside(Context *ctx, const Func *func, const Block *bl
         inside.count = inside.capacity = span->end - span->first;
     }
     return inside;
+}
+
+AccessList access_collect_explicit(Context *ctx, const Func *func)
+{
+    KeptList list;
+    access_collect_into(ctx, func, NULL, false, &list);
+    return list.list;
 }

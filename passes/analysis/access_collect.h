@@ -24,7 +24,8 @@ typedef struct {
     uint64_t last_use; /* 0: never */
 } KeptList;
 
-/* The accesses of FUNC into LIST, but for its arena and last_use; parts of it may be in KNOWN, which may be NULL. */
-void access_collect_into(Context *ctx, const Func *func, const KeptList *known, KeptList *list);
+/* The accesses of FUNC into LIST, but for its arena and last_use; parts of it may be in KNOWN, which may be NULL. WRAPS: arithmetic in conditions
+   and lets wraps; else it does not leave its type. */
+void access_collect_into(Context *ctx, const Func *func, const KeptList *known, bool wraps, KeptList *list);
 
 #endif

@@ -128,7 +128,7 @@ static bool runs_in_common_loops(Context *ctx, const Access *write, const Access
     for (int i = 0; i < *common; i++)
         if (access_runs_without(read, loops_write[i]))
             return false;
-    return !write->never || read->never;
+    return !write->may && (!write->never || read->never);
 }
 
 /* The elements that the read of GOAL touches lie in WRITTEN (taken; NULL when it is not known), which shares TERMS. */

@@ -18,10 +18,9 @@ bool pair_is_harmless(const Access *a, const Access *b, bool reductions_commute)
 void access_assume_element(AffineSpace *space, const Access *access, const AffineEnv *env, int first)
 {
     Context *ctx = space->ctx;
-    if (access->whole) {
-        space->approximate = true;
+    space->approximate |= access->whole || access->may;
+    if (access->whole)
         return;
-    }
     for (int i = 0; i < access->buffer->ndim; i++) {
         Range range = access->region.ranges[i];
         if (expr_is_int(range.extent, 1)) {

@@ -9,18 +9,16 @@
                  C[i, j] = B[i, j]                         C[i, j] = B[i, j]
 
    A buffer goes into the innermost loop that holds all its uses and across whose iterations it carries no data. A loop of which that is not
-   shown keeps the buffer outside. Iterations of parallel and one-trip loops carry nothing: the former must not communicate, so where all of
-   them write one element, or each fills what it reads by the same reasoning as lets the schedule make the loop parallel, each has a copy of
-   its own. A buffer that a call accesses through a pointer follows the declared regions of the
-   block of that call.
+   shown keeps the buffer outside. That an iteration carries nothing is asked as the schedule asks it of a loop that is to be parallel. The
+   iterations of parallel loops must not communicate: where all of them write one element, each has a copy of its own. A buffer that a call
+   accesses through a pointer follows the declared regions of the block of that call.
 
    storage_align (the block annotation "buffer_dim_align") goes to the allocation: rows of [axis, factor, offset], for compaction. Needs:
    block axes gone. */
 #include <string.h>
 
 #include "passes/analysis/dependence.h"
-#include "passes/lower/coverage.h"
-#include "passes/lower/views.h"
+#include "passes/lower/state.h"
 
 #define DIM_ALIGN "buffer_dim_align"
 
@@ -29,7 +27,6 @@ typedef VEC(const Stmt *) Path; /* from the outside in: each statement holds the
 typedef struct {
     Context *ctx;
     const Func *func;
-    Path around; /* the statements that the rewriter is inside of */
     AccessList accesses; /* of the function, once collected: see is_filled_in_each */
     bool collected;
 } Placer;
@@ -87,21 +84,6 @@ static bool may_carry(const ForStmt *loop)
     return loop->kind != FOR_PARALLEL && !expr_is_int(loop->extent, 1);
 }
 
-/* An analyzer that knows the sizes of the parameters and the loops and conditions along AROUND and the first COUNT statements of PATH. */
-static Analyzer *analyzer_at(const Placer *placer, const Path *path, int count)
-{
-    Analyzer *an = analyzer_new(placer->ctx);
-    facts_bind_sizes(an, placer->func);
-    for (int i = 0; i < placer->around.count; i++)
-        facts_bind_stmt(an, placer->around.data[i]);
-    for (int i = 0; i < count; i++) {
-        facts_bind_stmt(an, path->data[i]);
-        if (path->data[i]->kind == STMT_IF && i + 1 < path->count && path->data[i + 1] == path->data[i]->as.branch.then_body)
-            facts_assume(an, path->data[i]->as.branch.condition);
-    }
-    return an;
-}
-
 typedef struct {
     const Buffer *buffer;
     const Var *var;
@@ -129,11 +111,11 @@ static bool iterations_share_element(const ForStmt *loop, const Buffer *buffer)
     return search.found;
 }
 
-/* Each iteration of LOOP, a parallel one, writes what it reads of BUFFER. */
+/* Each iteration of LOOP writes what it reads of BUFFER. */
 static bool is_filled_in_each(Placer *placer, const ForStmt *loop, const Buffer *buffer)
 {
     if (!placer->collected)
-        placer->accesses = access_collect(placer->ctx, placer->func);
+        placer->accesses = access_collect_explicit(placer->ctx, placer->func);
     placer->collected = true;
     Map sizes = func_sizes(placer->ctx, placer->func);
     return answer_is_shown(dependence_is_private(placer->ctx, &placer->accesses, &sizes, buffer->data, loop->var));
@@ -149,10 +131,8 @@ static int choose_loop(Placer *placer, const Path *path, const Buffer *buffer)
         if (path->data[i]->kind != STMT_FOR)
             continue;
         const ForStmt *loop = &path->data[i]->as.loop;
-        if (!carrying || coverage_is_private(analyzer_at(placer, path, i + 1), loop->body, buffer))
-            return i;
         bool at_once = !may_carry(loop) && !expr_is_int(loop->extent, 1);
-        if (at_once && (iterations_share_element(loop, buffer) || is_filled_in_each(placer, loop, buffer)))
+        if (!carrying || (at_once && iterations_share_element(loop, buffer)) || is_filled_in_each(placer, loop, buffer))
             return i;
         carrying -= may_carry(loop);
     }
@@ -446,9 +426,7 @@ static const Stmt *place_in_stmt(Rewriter *rewriter, const Stmt *stmt)
 {
     Placer *placer = rewriter->data;
     stmt = forget_named(rewriter->ctx, stmt);
-    vec_push(rewriter->ctx->arena, &placer->around, stmt);
     const Stmt *result = rewrite_stmt_children(rewriter, stmt);
-    placer->around.count--;
     if (result->kind != STMT_BLOCK || !result->as.block.alloc_count)
         return result;
     BlockStmt block = result->as.block;
