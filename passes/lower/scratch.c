@@ -16,13 +16,14 @@ typedef struct {
     ScratchTable *table;
     const ExprList *dropped; /* the conditions */
     const Map *fixed;        /* keys: variables that other conditions or bounds around use */
+    int order;               /* loops of greater order are inside the life of all memory that is stored to */
 } LoadGuard;
 
 /* VAR is bound by a loop of constant extent within the memory's life that nothing but the dropped conditions depends on. */
 static const ForStmt *free_loop(const LoadGuard *guard, const Var *var)
 {
     const ScratchLoop *loop = map_get(&guard->table->loops, var);
-    return loop && !map_has(guard->fixed, var) && loop->constant ? loop->loop : NULL;
+    return loop && loop->order > guard->order && !map_has(guard->fixed, var) && loop->constant ? loop->loop : NULL;
 }
 
 typedef struct {
@@ -199,7 +200,11 @@ static void fix_all(LoadGuard *guard, const ExprList *list)
 
 static bool fix_inside(Visitor *visitor, const Stmt *stmt)
 {
-    Visitor fix = {.expr = add_fixed, .data = visitor->data};
+    LoadGuard *guard = visitor->data;
+    Visitor fix = {.expr = add_fixed, .data = guard};
+    const Scratch *scratch = stmt->kind == STMT_STORE ? scratch_of_buffer(guard->table, stmt->as.store.buffer) : NULL;
+    if (scratch && scratch->order > guard->order)
+        guard->order = scratch->order;
     if (stmt->kind == STMT_FOR) {
         visit_expr(&fix, stmt->as.loop.min);
         visit_expr(&fix, stmt->as.loop.extent);
@@ -222,7 +227,7 @@ static const Stmt *drop_in_branch(Rewriter *rewriter, const Stmt *stmt)
     const Stmt *body = stmt->as.branch.then_body;
     if (dropped.count) {
         Map fixed = {0};
-        LoadGuard guard = {pass->table, &dropped, &fixed};
+        LoadGuard guard = {.table = pass->table, .dropped = &dropped, .fixed = &fixed};
         fix_all(&guard, &pass->conditions);
         fix_all(&guard, &pass->bounds);
         fix_all(&guard, &kept);
