@@ -433,6 +433,15 @@ static bool is_thread_loop(const Frame *frame)
     return frame->kind == FRAME_LOOP && frame->stmt->kind == STMT_FOR && frame->stmt->as.loop.kind == FOR_THREAD;
 }
 
+/* A and B are one store, which vectors make in the order of their lanes, once in each iteration of the loop over VAR. */
+static bool is_store_in_order(const Access *a, const Access *b, const Var *var)
+{
+    const Frame *loop = a->frame;
+    while (loop && loop->kind != FRAME_LOOP)
+        loop = loop->outer;
+    return a == b && a->write && a->stmt->kind == STMT_STORE && loop && loop->var == var;
+}
+
 static bool is_in_kernel(const Frame *frame)
 {
     while (frame && !is_thread_loop(frame))
@@ -491,22 +500,21 @@ static ScopeClass scope_of_access(const void *data, const Access *access)
     return scope == SCOPE_GLOBAL && access->data && map_has(&allocations->inner, access->data) ? SCOPE_LOCAL : scope;
 }
 
-bool conflict_carried(Context *ctx, const Func *func, const Var *var, RunMode mode, Conflict *conflict)
+bool conflict_carried(Context *ctx, const Func *func, const AccessList *accesses, const Var *var, RunMode mode, Conflict *conflict)
 {
-    AccessList accesses = access_collect(ctx, func);
     Map sizes = func_sizes(ctx, func);
     Allocations allocations = {.ctx = ctx, .var = var};
     Visitor visitor = {.stmt = enter_stmt, .leave_stmt = leave_stmt, .data = &allocations};
     visit_stmt(&visitor, func->body);
     Map private_data = {0}; /* data Var -> allocations (private) or NULL */
     Race race = {.ctx = ctx,
-                 .accesses = &accesses,
+                 .accesses = accesses,
                  .sizes = &sizes,
                  .var = var,
                  .ordered = mode != RUN_AS_GIVEN_THREADS,
                  .scope = scope_of_access,
                  .data = &allocations};
-    AccessRefs inside = accesses_inside(ctx, &accesses, var);
+    AccessRefs inside = accesses_inside(ctx, accesses, var);
     const Access *unsure = NULL; /* of the conflict so far, which is not shown by a pair of iterations: another of its block may be */
     for (int i = 0; i < inside.count; i++) {
         const Access *a = inside.data[i];
@@ -517,20 +525,20 @@ bool conflict_carried(Context *ctx, const Func *func, const Var *var, RunMode mo
             continue;
         for (int j = 0; j < inside.count; j++) {
             const Access *b = inside.data[j];
-            if (!pair_shares_memory(a, b) || pair_is_harmless(a, b, false))
+            if (!pair_shares_memory(a, b) || pair_is_harmless(a, b, false) || (mode == RUN_AS_LANES && is_store_in_order(a, b, var)))
                 continue;
-            bool scratch = a->data && map_has(&allocations.data, a->data);
+            bool scratch = mode != RUN_AS_LANES && a->data && map_has(&allocations.data, a->data);
             if (scratch && !map_has(&private_data, a->data))
-                map_set(ctx->arena, &private_data, a->data, is_private_scratch(ctx, &accesses, &sizes, a, var, mode) ? &allocations : NULL);
+                map_set(ctx->arena, &private_data, a->data, is_private_scratch(ctx, accesses, &sizes, a, var, mode) ? &allocations : NULL);
             Conflict found;
             if (scratch && map_get(&private_data, a->data))
                 continue;
             if (!(is_in_threads(mode) ? threads_race(&race, a, b, &found) : meets_later(ctx, a, b, &sizes, var, &found)))
                 continue;
             if (a->block && a->block == b->block && b->write)
-                prefer_flow(ctx, &accesses, &sizes, var, &found);
+                prefer_flow(ctx, accesses, &sizes, var, &found);
             if (scratch)
-                name_scope_that_helps(ctx, &accesses, &sizes, var, mode, &found);
+                name_scope_that_helps(ctx, accesses, &sizes, var, mode, &found);
             if (found.witnessed || !unsure)
                 *conflict = found;
             if (found.witnessed)

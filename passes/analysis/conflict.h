@@ -14,7 +14,7 @@ typedef struct {
     const char *text; /* "C[0, 3] is written at k = 0 and read at k = 1", or what kept the proof from succeeding; in ctx->arena */
 } Conflict;
 
-bool conflict_carried(Context *ctx, const Func *func, const Var *var, RunMode mode, Conflict *conflict);
+bool conflict_carried(Context *ctx, const Func *func, const AccessList *accesses, const Var *var, RunMode mode, Conflict *conflict);
 bool conflict_needs_loop(Context *ctx, const Func *func, const Var *inner, const Var *outer);
 bool conflict_in_kernel(const KernelSet *set, const Stmt *stmt, Str *tag, Conflict *conflict);
 bool conflict_reordered(Context *ctx, const Func *before, const Stmt *old_part, const Func *after, const Stmt *new_part,

@@ -12,6 +12,7 @@
 /* How the iterations of a loop are to run. */
 typedef enum {
     RUN_AT_ONCE, /* parallel, vectorized: in any interleaving */
+    RUN_AS_LANES, /* in vectors: at once, but one store writes the elements of all iterations in their order; and all use one scratch buffer */
     RUN_AS_BLOCKS, /* bound to blockIdx.*: at once, and nothing waits */
     RUN_AS_THREADS,      /* to be bound to threadIdx.* or vthread: at once, statement by statement; a write to shared memory is seen by
                             later statements of the other threads, threads may write one value to one shared element, and reduce together */
@@ -24,6 +25,8 @@ typedef enum {
 /* No two different iterations of the loop over VAR in FUNC conflict when they run in MODE. Accesses to scratch buffers that each iteration
    fills before it reads them are no conflict. */
 Answer dependence_independent(Context *ctx, const Func *func, const Var *var, RunMode mode);
+/* The same where the ACCESSES of FUNC are known. */
+Answer dependence_independent_among(Context *ctx, const Func *func, const AccessList *accesses, const Var *var, RunMode mode);
 
 /* Nothing below the loop over INNER depends on the iteration of the loop over OUTER around it: neither what it does, nor whether, nor where. */
 Answer dependence_ignores_loop(Context *ctx, const Func *func, const Var *inner, const Var *outer);

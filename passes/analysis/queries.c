@@ -25,9 +25,15 @@ static Asking ask_of_loop(Context *ctx, Query query, const Var *var)
 
 Answer dependence_independent(Context *ctx, const Func *func, const Var *var, RunMode mode)
 {
+    AccessList accesses = access_collect(ctx, func);
+    return dependence_independent_among(ctx, func, &accesses, var, mode);
+}
+
+Answer dependence_independent_among(Context *ctx, const Func *func, const AccessList *accesses, const Var *var, RunMode mode)
+{
     Conflict conflict;
     Asking asking = ask_of_loop(ctx, QUERY_INDEPENDENT, var);
-    return query_end(asking, answer_of(conflict_carried(ctx, func, var, mode, &conflict), &conflict));
+    return query_end(asking, answer_of(conflict_carried(ctx, func, accesses, var, mode, &conflict), &conflict));
 }
 
 Answer dependence_ignores_loop(Context *ctx, const Func *func, const Var *inner, const Var *outer)

@@ -4,8 +4,16 @@
 
 #include "passes/lower/state.h"
 
-/* The iterations of LOOP, a for statement of constant extent, are shown not to depend on one another. AN knows what holds around it, ROOTS
-   the views (see effects.h). */
-bool lanes_are_independent(Context *ctx, Analyzer *an, const Map *roots, const Stmt *loop);
+/* Where loops stand: AN knows what holds around them in FUNC, ROOTS the views (see effects.h). */
+typedef struct {
+    Context *ctx;
+    const Func *func;
+    Analyzer *an;
+    const Map *roots;
+} LaneScope;
+
+/* The iterations of LOOP, a for statement of constant extent in PART, which is to stand in the function, are shown not to depend on one
+   another. */
+bool lanes_are_independent(const LaneScope *scope, const Stmt *part, const Stmt *loop);
 
 #endif

@@ -17,6 +17,7 @@ enum { REGISTER_BYTES = 64, MOST_LANES = 1024 };
 
 typedef struct {
     Context *ctx;
+    const Func *func;
     Map roots;
     Analyzer *an;
 } RegroupPass;
@@ -216,7 +217,8 @@ static const Stmt *regrouped(const RegroupPass *pass, const Stmt *stmt)
         return stmt;
     const Stmt *result = fused_loops(ctx, &fusion, with_end(ctx, &fusion, body, end, lanes, end != total), end, lanes);
     facts_bind_stmt(pass->an, result);
-    return lanes_are_independent(ctx, pass->an, &pass->roots, result->as.loop.body) ? result : stmt;
+    LaneScope scope = {ctx, pass->func, pass->an, &pass->roots};
+    return lanes_are_independent(&scope, result, result->as.loop.body) ? result : stmt;
 }
 
 static const Stmt *regroup_stmt(Rewriter *rewriter, const Stmt *stmt)
@@ -229,7 +231,7 @@ static const Stmt *regroup_stmt(Rewriter *rewriter, const Stmt *stmt)
 
 const Func *lower_regroup(LowerState *state, const Func *func)
 {
-    RegroupPass pass = {.ctx = state->ctx, .an = analyzer_new(state->ctx)};
+    RegroupPass pass = {.ctx = state->ctx, .func = func, .an = analyzer_new(state->ctx)};
     facts_bind_sizes(pass.an, func);
     effects_add_view_roots(state->ctx, &pass.roots, func->body);
     Rewriter rewriter = {.ctx = state->ctx, .stmt = regroup_stmt, .data = &pass};
