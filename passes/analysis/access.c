@@ -181,22 +181,12 @@ static void add_fence(Collector *collector, Span span)
     vec_push(collector->ctx->arena, &collector->accesses, access);
 }
 
-/* The block whose regions hold for a call: what a block evaluates to be entered lies outside of it. NULL: none. */
-static const BlockStmt *block_of_call(const Collector *collector)
-{
-    const BlockStmt *inner = collector->block;
-    const Frame *frame = collector->entering ? collector->frame : NULL;
-    for (; frame; frame = frame->outer)
-        if (frame->kind == FRAME_BLOCK && frame->stmt->as.block.block != inner->block)
-            return &frame->stmt->as.block;
-    return collector->entering ? NULL : inner;
-}
-
 /* What CALL may touch, which says nothing of it: the declared regions of the block around, or anything. Pure code writes nothing, and reads
    only what its pointers lead to. */
 static void add_foreign(Collector *collector, const Expr *call)
 {
-    const BlockStmt *block = block_of_call(collector);
+    /* what a block evaluates to be entered lies outside of it */
+    const BlockStmt *block = collector->entering ? frame_block_around(collector->frame, collector->block) : collector->block;
     bool pure = !expr_is_opaque_call(call);
     collector->plain = false;
     if (!call_keeps_regions(block, call)) {

@@ -224,6 +224,13 @@ const Buffer *buffer_viewed(const Func *func, const Buffer *buffer)
     return search.view;
 }
 
+const BlockStmt *frame_block_around(const Frame *frame, const BlockStmt *inner)
+{
+    while (frame && !(frame->kind == FRAME_BLOCK && frame->stmt->as.block.block != inner->block))
+        frame = frame->outer;
+    return frame ? &frame->stmt->as.block : NULL;
+}
+
 bool call_keeps_regions(const BlockStmt *block, const Expr *call)
 {
     if (!block)

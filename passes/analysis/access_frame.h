@@ -11,6 +11,8 @@ bool frame_never_runs(const Frame *frame);
 bool loop_holds_lasting_init(const ForStmt *loop);
 /* A block at or around FRAME has a reduce axis: only then do its updates claim to commute. */
 bool frame_reduces(const Frame *frame);
+/* The block around the block INNER, both around FRAME; NULL: none. */
+const BlockStmt *frame_block_around(const Frame *frame, const BlockStmt *inner);
 /* CALL stays inside of the regions of BLOCK around it (NULL: none). Only the text can say so of foreign code: regions that are inferred follow
    from what is seen of the call. */
 bool call_keeps_regions(const BlockStmt *block, const Expr *call);
