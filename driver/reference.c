@@ -1,5 +1,5 @@
 /* The reference of the schedule language: --help=schedule, and docs/schedule.md, which is the same text. The words are in
-   passes/schedule/reference.def; the examples run when they are shown. */
+   passes/schedule/reference.def and checks.def; the examples run when they are shown. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,27 +10,30 @@
 
 enum { WIDTH = 140 };
 
-typedef enum { ROW_PURPOSE, ROW_PARAMETER, ROW_REQUIRES, ROW_REFUSED, ROW_EXAMPLE, ROW_COMMON, ROW_SCOPE } RowKind;
+typedef enum { ROW_PURPOSE, ROW_PARAMETER, ROW_REQUIRES, ROW_EXAMPLE, ROW_COMMON, ROW_SCOPE, ROW_CHECK, ROW_REFUSED } RowKind;
 
-/* A row of the table. KEY: the parameter, the words of the message, or the name of the program. */
+/* A row of a table. OWNER: the primitive, or the check; KEY: the parameter, the words of the message, or the name of the program. */
 typedef struct {
     RowKind kind;
-    const char *primitive, *key, *text;
+    const char *owner, *key, *text;
 } ReferenceRow;
 
 static const ReferenceRow rows[] = {
 #define PURPOSE(primitive, text) {ROW_PURPOSE, #primitive, NULL, text},
 #define PARAMETER(primitive, name, text) {ROW_PARAMETER, #primitive, #name, text},
 #define REQUIRES(primitive, text) {ROW_REQUIRES, #primitive, NULL, text},
-#define REFUSED(primitive, message, text) {ROW_REFUSED, #primitive, message, text},
 #define EXAMPLE(primitive, program, text) {ROW_EXAMPLE, #primitive, #program, text},
 #define COMMON(message, text) {ROW_COMMON, NULL, message, text},
 #define SCOPE(name, text) {ROW_SCOPE, NULL, name, text},
+#define REQUIREMENT(name, text) {ROW_CHECK, #name, NULL, text},
+#define REFUSED(check, message, text) {ROW_REFUSED, #check, message, text},
 #include "passes/schedule/reference.def"
+#include "passes/schedule/checks.def"
+#undef REQUIREMENT
+#undef REFUSED
 #undef PURPOSE
 #undef PARAMETER
 #undef REQUIRES
-#undef REFUSED
 #undef EXAMPLE
 #undef COMMON
 #undef SCOPE
@@ -45,11 +48,11 @@ static const struct {
 #undef PROGRAM
 };
 
-/* The row of KIND for PRIMITIVE with KEY (NULL: any); NULL where there is none. */
-static const ReferenceRow *find_row(RowKind kind, const char *primitive, const char *key)
+/* The row of KIND for OWNER with KEY (NULL: any); NULL where there is none. */
+static const ReferenceRow *find_row(RowKind kind, const char *owner, const char *key)
 {
     for (int i = 0; i < ROW_COUNT; i++)
-        if (rows[i].kind == kind && !strcmp(rows[i].primitive, primitive) && (!key || !strcmp(rows[i].key, key)))
+        if (rows[i].kind == kind && !strcmp(rows[i].owner, owner) && (!key || !strcmp(rows[i].key, key)))
             return &rows[i];
     return NULL;
 }
@@ -87,8 +90,64 @@ static void print_list(FILE *out, RowKind kind, const char *primitive, const cha
         return;
     fprintf(out, "%s\n\n", title);
     for (int i = 0; i < ROW_COUNT; i++)
-        if (rows[i].kind == kind && !strcmp(rows[i].primitive, primitive))
+        if (rows[i].kind == kind && !strcmp(rows[i].owner, primitive))
             print_item(out, rows[i].key, kind == ROW_PARAMETER, rows[i].text);
+    fputc('\n', out);
+}
+
+/* --- Checks --- */
+
+/* What CHECK asks, and its messages, each with what to do. */
+static void print_check(FILE *out, const ReferenceRow *check)
+{
+    print_item(out, check->owner, true, check->text);
+    for (int i = 0; i < ROW_COUNT; i++)
+        if (rows[i].kind == ROW_REFUSED && !strcmp(rows[i].owner, check->owner)) {
+            int column = fprintf(out, "  - \"%s\": ", rows[i].key);
+            print_wrapped(out, rows[i].text, column, 4);
+        }
+}
+
+/* The name at *LIST, of a list "a, b"; *LIST moves behind it. NULL at the end. */
+static const char *next_name(Context *ctx, const char **list)
+{
+    *list += strspn(*list, ", ");
+    size_t length = strcspn(*list, ", ");
+    const char *name = length ? arena_printf(ctx->arena, "%.*s", (int)length, *list) : NULL;
+    *list += length;
+    return name;
+}
+
+/* The checks of PRIMITIVE: their names, or with WHOLE all that is known of them. False where one is not in the table. */
+static bool print_checks(Context *ctx, FILE *out, const Primitive *primitive, bool whole)
+{
+    const char *list = primitive->requires, *name;
+    bool good = true;
+    if (!*list)
+        return true;
+    if (whole)
+        fprintf(out, "Checks, and what to do where one refuses the step:\n\n");
+    else {
+        fprintf(out, "Checks ([below](#checks)): ");
+        print_wrapped(out, list, (int)strlen("Checks ([below](#checks)): "), 0);
+    }
+    while ((name = next_name(ctx, &list))) {
+        const ReferenceRow *check = find_row(ROW_CHECK, name, NULL);
+        if (!check)
+            good = fprintf(stderr, "checks.def has no REQUIREMENT(%s, ...), which %s requires\n", name, primitive->name) < 0;
+        else if (whole)
+            print_check(out, check);
+    }
+    fputc('\n', out);
+    return good;
+}
+
+static void print_all_checks(FILE *out)
+{
+    fprintf(out, "## Checks\n\nWhat steps ask before they change a program. Under each check are words of its messages, and what to do.\n\n");
+    for (int i = 0; i < ROW_COUNT; i++)
+        if (rows[i].kind == ROW_CHECK)
+            print_check(out, &rows[i]);
     fputc('\n', out);
 }
 
@@ -138,7 +197,7 @@ static bool print_example(FILE *out, const ReferenceRow *example)
         fprintf(out, *printed ? "Printed:\n\n" : "After:\n\n");
         print_code(out, *printed ? printed : result);
     } else
-        fprintf(stderr, "the example of '%s' fails: %s\n", example->primitive, tirc_diagnostics(context));
+        fprintf(stderr, "the example of '%s' fails: %s\n", example->owner, tirc_diagnostics(context));
     free(printed);
     tirc_context_free(context);
     return result;
@@ -156,7 +215,7 @@ static bool is_complete(Context *ctx, const Primitive *primitive)
         if (!find_row(ROW_PARAMETER, primitive->name, parameters[i].name))
             complete = fprintf(stderr, "reference.def has no PARAMETER(%s, %s, ...)\n", primitive->name, parameters[i].name) < 0;
     for (int i = 0; i < ROW_COUNT; i++)
-        known += rows[i].kind == ROW_PARAMETER && !strcmp(rows[i].primitive, primitive->name);
+        known += rows[i].kind == ROW_PARAMETER && !strcmp(rows[i].owner, primitive->name);
     if (known > count)
         complete = fprintf(stderr, "reference.def has a PARAMETER of %s that its signature lacks\n", primitive->name) < 0;
     if (!find_row(ROW_PURPOSE, primitive->name, NULL))
@@ -166,7 +225,7 @@ static bool is_complete(Context *ctx, const Primitive *primitive)
     return complete;
 }
 
-static bool print_primitive(Context *ctx, FILE *out, const Primitive *primitive)
+static bool print_primitive(Context *ctx, FILE *out, const Primitive *primitive, bool alone)
 {
     bool good = is_complete(ctx, primitive);
     const ReferenceRow *purpose = find_row(ROW_PURPOSE, primitive->name, NULL), *example = find_row(ROW_EXAMPLE, primitive->name, NULL);
@@ -179,7 +238,7 @@ static bool print_primitive(Context *ctx, FILE *out, const Primitive *primitive)
     }
     print_list(out, ROW_PARAMETER, primitive->name, "Parameters:");
     print_list(out, ROW_REQUIRES, primitive->name, "What must hold:");
-    print_list(out, ROW_REFUSED, primitive->name, "Messages, and what to do:");
+    good &= print_checks(ctx, out, primitive, alone);
     return (!example || print_example(out, example)) && good;
 }
 
@@ -204,12 +263,13 @@ static bool print_all(Context *ctx, FILE *out)
 {
     bool good = true;
     for (int i = 0; i < schedule_primitive_count; i++)
-        good &= print_primitive(ctx, out, &schedule_primitives[i]);
+        good &= print_primitive(ctx, out, &schedule_primitives[i], false);
+    print_all_checks(out);
     print_section(out, ROW_COMMON, "Messages of several steps");
     print_scopes(out);
     for (int i = 0; i < ROW_COUNT; i++)
-        if (rows[i].primitive && !primitive_find(rows[i].primitive))
-            good = fprintf(stderr, "reference.def tells of '%s', which is no primitive\n", rows[i].primitive) < 0;
+        if (rows[i].owner && rows[i].kind < ROW_COMMON && !primitive_find(rows[i].owner))
+            good = fprintf(stderr, "reference.def tells of '%s', which is no primitive\n", rows[i].owner) < 0;
     return good;
 }
 
@@ -232,7 +292,7 @@ bool reference_print(Context *ctx, FILE *out, const char *name)
     if (!strcmp(name, "all"))
         return print_all(ctx, out);
     if (primitive)
-        return print_primitive(ctx, out, primitive);
+        return print_primitive(ctx, out, primitive, true);
     for (int i = 0; i < schedule_primitive_count && count < (int)(sizeof names / sizeof *names); i++)
         names[count++] = schedule_primitives[i].name;
     const char *near = diag_closest(name, names, count);

@@ -4,7 +4,7 @@
 #include "passes/schedule/schedule.h"
 
 const Primitive schedule_primitives[] = {
-#define X(name, signature, result, summary) {#name, primitive_##name, signature, result, summary},
+#define X(name, signature, result, summary, requires) {#name, primitive_##name, signature, result, summary, requires},
 #include "passes/schedule/primitives.def"
 #undef X
 };

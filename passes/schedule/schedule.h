@@ -139,7 +139,7 @@ Str schedule_fresh_block_name(Schedule *sch, Str name);
 /* --- Primitives by table --- */
 /* primitive_NAME of each row: ARGS in the order of its signature, fitted by primitive_convert. False after a refusal; *RESULT starts as
    None. */
-#define X(name, signature, result, summary) bool primitive_##name(Schedule *sch, const Value *args, Value *result_value);
+#define X(name, signature, result, summary, requires) bool primitive_##name(Schedule *sch, const Value *args, Value *result_value);
 #include "passes/schedule/primitives.def"
 #undef X
 enum { MOST_PARAMETERS = 8 };
@@ -151,6 +151,7 @@ typedef struct Primitive {
     const char *signature; /* see primitives.def */
     const char *result;
     const char *summary;
+    const char *requires; /* names of checks, as in checks.def: "one_nest, order_kept" */
 } Primitive;
 extern const Primitive schedule_primitives[];
 extern const int schedule_primitive_count;
