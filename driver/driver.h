@@ -52,6 +52,8 @@ struct tirc_program {
 /* --- stages; false after diagnostics --- */
 /* Lowers all functions of MODULE; NULL after diagnostics. REPORT: honour --print-after and --time-report. */
 const Module *driver_lower(Driver *driver, const Module *module, bool report);
+/* PROGRAM after the passes that --pass names; NULL after diagnostics. */
+const tirc_program *driver_transform(Driver *driver, const tirc_program *program);
 /* Keeps the last step of SCH. */
 void driver_note_step(Driver *driver, const Schedule *sch);
 /* Adds to the error that lowering FUNC gave a note at the step since which it does; none where no step did. */

@@ -58,6 +58,14 @@ static bool read_LIST(OptionReader *reader, TextList *field, const char *text)
     vec_push(reader->arena, field, text);
     return true;
 }
+static bool read_NAMES(OptionReader *reader, TextList *field, const char *text)
+{
+    char *copy = arena_strndup(reader->arena, text, strlen(text)), *rest;
+    int before = field->count;
+    for (char *name = strtok_r(copy, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
+        vec_push(reader->arena, field, (const char *)name);
+    return field->count > before || usage(reader->ctx, "%s needs a name", reader->name);
+}
 static bool read_MAP(OptionReader *reader, TextList *field, const char *text)
 {
     if (!strchr(text, '='))
@@ -349,7 +357,7 @@ static bool expand_words(OptionReader *reader, const char *word, int depth, Word
 
 bool options_view(const Options *options)
 {
-    return options->show || options->print_after.count || options->run || options->interpret || options->check || options->time ||
+    return options->show || options->passes.count || options->print_after.count || options->run || options->interpret || options->check || options->time ||
            options->remarks || options->explain;
 }
 

@@ -22,7 +22,7 @@ typedef struct {
     TextList unknown_warnings; /* what -W could not make sense of, as messages */
     TextList option_files; /* the files of @FILE words, each once */
     TextList prefix_maps; /* OLD=NEW */
-    TextList definitions, print_after, load, externs, dims, data_in, data_out, data_expect, data_print;
+    TextList definitions, passes, print_after, load, externs, dims, data_in, data_out, data_expect, data_print;
     int opt_level;
     unsigned emit; /* EMIT_BIT_* as asked for; 0: not said */
     ShowMode show;

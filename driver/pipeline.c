@@ -91,6 +91,15 @@ static bool check_interface(Driver *driver, Wanted wanted)
     return good && diag_error_count(driver->ctx) == errors; /* -Werror makes errors of what is warned of */
 }
 
+/* --pass prints what it makes where the command line asks for nothing else. */
+static bool shows_result(const Options *options)
+{
+    Options rest = *options;
+    rest.passes.count = 0;
+    bool alone = options->passes.count && !options_view(&rest) && !options->output && !options->emit;
+    return !options->syntax_only && (options->show == SHOW_RESULT || alone);
+}
+
 int driver_run(Driver *driver)
 {
     const Options *options = &driver->options;
@@ -102,13 +111,16 @@ int driver_run(Driver *driver)
     /* schedule */
     if (driver->program && options->schedules.count)
         driver->program = tirc_schedule(driver, driver->program, named_texts(driver, &options->schedules), options->schedules.count);
+    /* transform */
+    if (driver->program && options->passes.count)
+        driver->program = driver_transform(driver, driver->program);
     /* check claims */
     if (!driver->program || !check_program(driver, driver->program, wanted))
         return EXIT_DIAGNOSED;
     driver_note_time(driver, "check axis claims");
     explain_print_rest(driver, "the whole program");
     /* show, interpret, run */
-    if (options->show == SHOW_RESULT && !options->syntax_only)
+    if (shows_result(options))
         fputs(print_module(driver->ctx, driver->program->module), driver->out);
     if (!options->syntax_only && !lower_operations(driver))
         return EXIT_DIAGNOSED;

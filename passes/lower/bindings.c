@@ -14,6 +14,7 @@
 static const Stmt *bind_block(Rewriter *rewriter, const Stmt *stmt)
 {
     Context *ctx = rewriter->ctx;
+    const LowerOptions *options = rewriter->data;
     BlockStmt block = stmt->as.block;
     Subst subst = {0};
     int kept = 0;
@@ -26,7 +27,8 @@ static const Stmt *bind_block(Rewriter *rewriter, const Stmt *stmt)
     }
     BlockStmt opaque = block;
     opaque.iter_count = 0;
-    opaque.predicate = expr_bool(ctx, true);
+    if (!options->keep_predicates)
+        opaque.predicate = expr_bool(ctx, true);
     const Stmt *result = stmt_block(ctx, opaque, stmt->span);
     if (kept < block.iter_count)
         result = subst_stmt(ctx, &subst, result);
@@ -34,17 +36,19 @@ static const Stmt *bind_block(Rewriter *rewriter, const Stmt *stmt)
     for (int i = block.iter_count - 1; i >= 0; i--)
         if (expr_reads_memory(block.bindings[i]))
             result = stmt_let(ctx, block.iters[i].var, op_cast(ctx, block.iters[i].var->dtype, block.bindings[i]), result, stmt->span);
-    return expr_is_int(block.predicate, 1) ? result : stmt_if(ctx, block.predicate, result, NULL, stmt->span);
+    return options->keep_predicates || expr_is_int(block.predicate, 1) ? result : stmt_if(ctx, block.predicate, result, NULL, stmt->span);
 }
 
 static const Stmt *bind_in_stmt(Rewriter *rewriter, const Stmt *stmt)
 {
-    bool has_axes = stmt->kind == STMT_BLOCK && (stmt->as.block.iter_count || !expr_is_int(stmt->as.block.predicate, 1));
+    const LowerOptions *options = rewriter->data;
+    bool guarded = stmt->kind == STMT_BLOCK && !options->keep_predicates && !expr_is_int(stmt->as.block.predicate, 1);
+    bool has_axes = guarded || (stmt->kind == STMT_BLOCK && stmt->as.block.iter_count);
     return has_axes ? bind_block(rewriter, stmt) : rewrite_stmt_children(rewriter, stmt);
 }
 
 const Func *lower_bindings(LowerState *state, const Func *func)
 {
-    Rewriter rewriter = {.ctx = state->ctx, .stmt = bind_in_stmt};
+    Rewriter rewriter = {.ctx = state->ctx, .stmt = bind_in_stmt, .data = (void *)state->options};
     return func_with_body(state->ctx, func, rewrite_stmt(&rewriter, func->body));
 }

@@ -31,6 +31,7 @@ typedef struct {
 } Flags;
 
 typedef struct {
+    bool guard_first; /* LowerOptions.guard_init */
     VEC(Frame) frames;
     Map params; /* what the parameters define */
     Map roots; /* of views, see effects.h */
@@ -231,6 +232,32 @@ static bool does_nothing(const Stmt *stmt)
     return nothing;
 }
 
+/* Each loop of the reduction has an iteration, so that a point whose first one no condition excludes has an update. */
+static bool reduction_runs(const InitSite *site)
+{
+    int64_t extent;
+    for (int i = 0; i < site->reduce_loops.count; i++) {
+        const Stmt *loop = site->reduce_loops.entries[i].value;
+        if (loop->kind != STMT_FOR || !expr_const_int(loop->as.loop.extent, &extent) || extent <= 0)
+            return false;
+    }
+    return true;
+}
+
+/* The threads of a reduction share what they reduce into: a first iteration is that of one thread alone. False after a diagnostic. */
+static bool is_in_one_thread(const InitSite *site)
+{
+    for (int i = 0; i < site->reduce_loops.count; i++) {
+        const Stmt *loop = site->reduce_loops.entries[i].value;
+        if (loop->kind != STMT_FOR || loop->as.loop.kind != FOR_THREAD)
+            continue;
+        diag_error(site->ctx, loop->span, "block '%s' reduces over the threads of loop '%s': run lower_cross_thread_reduction before it",
+                   site->block->block->name, loop->as.loop.var->name);
+        return false;
+    }
+    return true;
+}
+
 /* STMT, a block with init, as its update, with the init in it where that is its place. */
 static const Stmt *split_init(Context *ctx, InitPass *pass, const Stmt *stmt)
 {
@@ -238,12 +265,15 @@ static const Stmt *split_init(Context *ctx, InitPass *pass, const Stmt *stmt)
     BlockStmt update = stmt->as.block;
     const Stmt *init = update.init, *parts[2] = {init, update.body};
     update.init = NULL;
+    if (pass->guard_first && !is_in_one_thread(site))
+        return stmt;
     if (site->outer >= 0) {
         add_reads_of_update(ctx, &update);
         if (has_no_point(site) || does_nothing(init))
             return stmt_block(ctx, update, stmt->span);
         const Stmt *nest = init_site_nest(site);
-        if (nest_is_right(site, nest, &pass->roots)) {
+        bool guarded = pass->guard_first && reduction_runs(site) && init_site_guard(site);
+        if (!guarded && nest_is_right(site, nest, &pass->roots)) {
             add_nest(ctx, pass, site, nest);
             return stmt_block(ctx, update, stmt->span);
         }
@@ -332,7 +362,7 @@ static const Stmt *init_in_stmt(Rewriter *rewriter, const Stmt *stmt)
 
 const Func *lower_init(LowerState *state, const Func *func)
 {
-    InitPass pass = {.params = symbols_of_params(state->ctx, func)};
+    InitPass pass = {.guard_first = state->options->guard_init, .params = symbols_of_params(state->ctx, func)};
     effects_add_view_roots(state->ctx, &pass.roots, func->body);
     Rewriter rewriter = {.ctx = state->ctx, .stmt = init_in_stmt, .data = &pass};
     return func_with_body(state->ctx, func, rewrite_stmt(&rewriter, func->body));

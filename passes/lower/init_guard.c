@@ -83,7 +83,7 @@ static bool conditions_allow_guard(const InitSite *site, Analyzer *an, Subst *fi
 {
     for (int i = 0; i < site->conditions.count; i++) {
         const Expr *condition = site->conditions.data[i];
-        if (expr_reads_memory(condition))
+        if (expr_reads_memory(condition) || expr_is_int(analyzer_simplify(an, condition), 0))
             return false;
         if (uses_reduction(site, condition) && !is_on_point(site, an, condition) &&
             !analyzer_prove(an, subst_expr(site->ctx, first, condition)))

@@ -9,16 +9,12 @@
    The passes of lowering that resolve init, axes, allocations and views run first; the rest is for people, so that nothing is optimized. */
 #include "passes/lower/listing.h"
 
-#include <string.h>
-
-#include "passes/lower/state.h"
+#include "passes/lower/flat_form.h"
 
 typedef struct {
     Context *ctx;
     const StageListing *stages;
-    Map flat;        /* Buffer -> Buffer of one dimension over the same memory */
     Map before_init; /* the loops that the schedule has */
-    VEC(Buffer *) order; /* flat buffers in the order of their first use */
 } Listing;
 
 /* --- names of loops --- */
@@ -168,102 +164,6 @@ static const Stmt *remove_blocks(Rewriter *rewriter, const Stmt *stmt)
     return result->kind == STMT_IF ? split_guard(rewriter->ctx, result) : result;
 }
 
-/* A loop over threads is a launch; virtual threads are loops. */
-static const Stmt *launch_threads(Rewriter *rewriter, const Stmt *stmt)
-{
-    Context *ctx = rewriter->ctx;
-    const Stmt *result = rewrite_stmt_children(rewriter, stmt);
-    bool thread = stmt->kind == STMT_FOR && stmt->as.loop.kind == FOR_THREAD && strchr(stmt->as.loop.thread, '.') &&
-                  expr_is_int(stmt->as.loop.min, 0);
-    if (!thread)
-        return result;
-    char *name = arena_copy(ctx->arena, stmt->as.loop.thread, strlen(stmt->as.loop.thread) + 1);
-    *strchr(name, '.') = '_';
-    Var *var = var_clone(ctx, stmt->as.loop.var, context_intern(ctx, name));
-    Stmt launch = {.kind = STMT_ATTR, .span = stmt->span};
-    launch.as.attr.var = var;
-    launch.as.attr.thread = stmt->as.loop.thread;
-    launch.as.attr.key = context_intern(ctx, "thread_extent");
-    launch.as.attr.value = stmt->as.loop.extent;
-    Subst subst = {0};
-    subst_var(ctx, &subst, stmt->as.loop.var, expr_var(ctx, var));
-    launch.as.attr.body = subst_stmt(ctx, &subst, result->as.loop.body);
-    return stmt_new(ctx, &launch);
-}
-
-/* --- flat buffers --- */
-
-static const Expr *flat_extent(Context *ctx, const Buffer *buffer)
-{
-    if (buffer->strides && buffer->ndim)
-        return op_mul(ctx, buffer->strides[0], buffer->shape[0]);
-    const Expr *product = expr_int(ctx, buffer_index_dtype(buffer), 1);
-    for (int i = 0; i < buffer->ndim; i++)
-        product = op_mul(ctx, product, buffer->shape[i]);
-    return product;
-}
-
-static Buffer *flat_buffer(Listing *listing, Buffer *buffer)
-{
-    Buffer *flat = map_get(&listing->flat, buffer);
-    if (flat)
-        return flat;
-    flat = buffer_clone(listing->ctx, buffer);
-    const Expr *extent = flat_extent(listing->ctx, buffer);
-    flat->ndim = 1;
-    flat->shape = arena_copy(listing->ctx->arena, &extent, sizeof extent);
-    flat->strides = NULL;
-    flat->elem_offset = expr_int(listing->ctx, extent->dtype, 0);
-    flat->offset_factor = 0;
-    flat->axis_separators = NULL;
-    flat->axis_separator_count = 0;
-    map_set(listing->ctx->arena, &listing->flat, buffer, flat);
-    vec_push(listing->ctx->arena, &listing->order, flat);
-    return flat;
-}
-
-static const Expr *flat_index(Context *ctx, const Buffer *buffer, const Expr *const *indices)
-{
-    const Expr *offset = buffer->elem_offset;
-    for (int i = 0; i < buffer->ndim; i++) {
-        const Expr *stride = buffer_stride(ctx, buffer, i);
-        const Expr *term = expr_is_int(stride, 1) ? indices[i] : op_mul(ctx, indices[i], stride);
-        offset = expr_is_int(offset, 0) ? term : op_add(ctx, offset, term);
-    }
-    return offset;
-}
-
-static const Expr *flatten_load(Rewriter *rewriter, const Expr *expr)
-{
-    if (expr->kind != EXPR_LOAD)
-        return rewrite_expr_children(rewriter, expr);
-    Buffer *flat = flat_buffer(rewriter->data, expr->value.buffer);
-    const Expr *result = rewrite_expr_children(rewriter, expr), *index = flat_index(rewriter->ctx, expr->value.buffer, result->args);
-    return expr_load(rewriter->ctx, flat, &index, 1, load_mask(result), expr->span);
-}
-
-static const Stmt *flatten_accesses(Rewriter *rewriter, const Stmt *stmt)
-{
-    Context *ctx = rewriter->ctx;
-    if (stmt->kind == STMT_DECL_BUFFER)
-        return rewrite_stmt(rewriter, stmt->as.declare.body);
-    if (stmt->kind == STMT_ALLOCATE) {
-        Stmt copy = *rewrite_stmt_children(rewriter, stmt);
-        const Expr *product = expr_int(ctx, DTYPE_INT32, 1);
-        for (int i = 0; i < copy.as.allocate.extent_count; i++)
-            product = i ? op_mul(ctx, product, copy.as.allocate.extents[i]) : copy.as.allocate.extents[i];
-        copy.as.allocate.extents = arena_copy(ctx->arena, &product, sizeof product);
-        copy.as.allocate.extent_count = 1;
-        return stmt_new(ctx, &copy);
-    }
-    if (stmt->kind != STMT_STORE)
-        return rewrite_stmt_children(rewriter, stmt);
-    Buffer *flat = flat_buffer(rewriter->data, stmt->as.store.buffer);
-    const Stmt *result = rewrite_stmt_children(rewriter, stmt);
-    const Expr *index = flat_index(ctx, stmt->as.store.buffer, result->as.store.indices);
-    return stmt_store(ctx, flat, &index, 1, result->as.store.value, result->as.store.mask, stmt->span);
-}
-
 /* --- declarations at the first use --- */
 
 static const Stmt *declared(Context *ctx, Buffer *buffer, const Stmt *body)
@@ -389,10 +289,10 @@ static const Func *without_axes(Listing *listing, const Module *module, const Fu
 
 static const Func *flattened(Listing *listing, const Func *func)
 {
-    Rewriter rewriter = {.ctx = listing->ctx, .expr = flatten_load, .stmt = flatten_accesses, .data = listing};
-    const Stmt *body = rewrite_stmt(&rewriter, func->body);
-    for (int i = 0; i < listing->order.count; i++)
-        body = declare_first(listing->ctx, body, listing->order.data[i]);
+    FlatBuffers flat = {.ctx = listing->ctx};
+    const Stmt *body = flat_accesses(&flat, func->body);
+    for (int i = 0; i < flat.order.count; i++)
+        body = declare_first(listing->ctx, body, flat.order.data[i]);
     return func_with_body(listing->ctx, func, body);
 }
 
@@ -410,5 +310,5 @@ const Func *lower_listing(Context *ctx, const Module *module, const Func *func, 
     func = rewritten(&listing, func, remove_blocks, NULL);
     if (stages)
         func = rewritten(&listing, rewritten(&listing, func, rename_init, &listing), hoist_guards, &hoist);
-    return flattened(&listing, rewritten(&listing, func, launch_threads, NULL));
+    return flattened(&listing, func_with_body(ctx, func, launch_threads(ctx, func->body)));
 }

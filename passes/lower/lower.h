@@ -20,6 +20,8 @@ int lower_find_pass(const char *name);
 typedef struct {
     bool bounds_check;       /* compile a check before each access */
     bool verify_each;        /* verify what each pass finds and leaves: a mistake of a pass shows there */
+    bool guard_init;         /* an init goes into the first iteration of its reduction where that is right, not into loops before it */
+    bool keep_predicates;    /* blocks without axes keep T.where */
     const char *start_after; /* run only the passes after this one (FUNC is what it gives); NULL: all. A name of lower_passes */
     /* Called after each pass that ran with its result and the seconds it took; NULL: not called. */
     void (*after_pass)(void *data, const char *pass, const Func *func, double seconds);

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "passes/analysis/dependence.h"
-#include "passes/lower/state.h"
+#include "passes/lower/place.h"
 
 #define DIM_ALIGN "buffer_dim_align"
 
@@ -32,8 +32,7 @@ typedef struct {
 } Placer;
 
 /* --- Finding the uses --- */
-/* The one statement directly inside STMT that holds all uses of BUFFER in STMT; NULL where STMT itself uses it or several parts do. */
-static const Stmt *only_user(Context *ctx, const Stmt *stmt, const Buffer *buffer)
+const Stmt *stmt_only_user(Context *ctx, const Stmt *stmt, const Buffer *buffer)
 {
     const Stmt *user = NULL;
     switch (stmt->kind) {
@@ -73,7 +72,7 @@ static Path path_to_uses(Context *ctx, const Stmt *scope, const Buffer *buffer)
 {
     Path path = {0};
     bool used = stmt_uses_buffer(scope, buffer);
-    for (const Stmt *stmt = scope; stmt; stmt = used ? only_user(ctx, stmt, buffer) : NULL)
+    for (const Stmt *stmt = scope; stmt; stmt = used ? stmt_only_user(ctx, stmt, buffer) : NULL)
         vec_push(ctx->arena, &path, stmt);
     return path;
 }
@@ -303,19 +302,33 @@ static PartList users_of(const Scope *scope, const Buffer *buffer)
     return list ? *list : (PartList){0};
 }
 
+/* The rows that FINDER found, as the annotation of an allocation. */
+static Attrs alignments_found(AlignFinder *finder)
+{
+    if (!finder->rows.count)
+        return (Attrs){0};
+    AttrValue list = {.kind = ATTR_LIST, .items = finder->rows.data, .count = finder->rows.count};
+    Context *ctx = finder->ctx;
+    return attrs_set(ctx, (Attrs){0}, context_intern(ctx, DIM_ALIGN), arena_copy(ctx->arena, &list, sizeof list));
+}
+
+Attrs stmt_alignments(Context *ctx, const Stmt *stmt, const Buffer *buffer)
+{
+    AlignFinder finder = {.ctx = ctx, .buffer = buffer};
+    Visitor visitor = {.stmt = find_alignments, .data = &finder};
+    visit_stmt(&visitor, stmt);
+    return alignments_found(&finder);
+}
+
 static Attrs find_dim_align(const Scope *scope, const Buffer *buffer)
 {
-    Context *ctx = scope->ctx;
-    AlignFinder finder = {.ctx = ctx, .buffer = buffer};
+    AlignFinder finder = {.ctx = scope->ctx, .buffer = buffer};
     Visitor visitor = {.stmt = find_alignments, .data = &finder};
     PartList users = users_of(scope, buffer);
     visit_stmt(&visitor, scope->head);
     for (int i = 0; i < users.count; i++)
         visit_stmt(&visitor, scope->parts[users.data[i]]);
-    if (!finder.rows.count)
-        return (Attrs){0};
-    AttrValue list = {.kind = ATTR_LIST, .items = finder.rows.data, .count = finder.rows.count};
-    return attrs_set(ctx, (Attrs){0}, context_intern(ctx, DIM_ALIGN), arena_copy(ctx->arena, &list, sizeof list));
+    return alignments_found(&finder);
 }
 
 /* --- The pass --- */

@@ -1,0 +1,168 @@
+/* Runs one pass of transforms.def. See transform.h. */
+#include "passes/transform/transform.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "passes/transform/internal.h"
+#include "support/bug.h"
+#include "verify/verify.h"
+
+static const Transform rows[] = {
+#define X(name, reference, function, needs, doc) {name, reference, needs, doc},
+#define ALIAS(other, name)
+#include "passes/transform/transforms.def"
+#undef X
+#undef ALIAS
+};
+static LowerFunction *const functions[] = {
+#define X(name, reference, function, needs, doc) function,
+#define ALIAS(other, name)
+#include "passes/transform/transforms.def"
+#undef X
+#undef ALIAS
+};
+static const char *const aliases[][2] = {
+#define X(name, reference, function, needs, doc)
+#define ALIAS(other, name) {other, name},
+#include "passes/transform/transforms.def"
+#undef X
+#undef ALIAS
+};
+enum { ROW_COUNT = sizeof rows / sizeof *rows, ALIAS_COUNT = sizeof aliases / sizeof *aliases };
+
+const Transform *transforms(int *count)
+{
+    *count = ROW_COUNT;
+    return rows;
+}
+
+/* --- names --- */
+
+/* A and B are one name but for case, '_' and '-'. */
+static bool names_agree(const char *a, const char *b)
+{
+    for (;; a++, b++) {
+        while (*a == '_' || *a == '-')
+            a++;
+        while (*b == '_' || *b == '-')
+            b++;
+        if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
+            return false;
+        if (!*a)
+            return true;
+    }
+}
+
+static int find_row(const char *name)
+{
+    for (int i = 0; i < ROW_COUNT; i++)
+        if (names_agree(rows[i].name, name) || names_agree(rows[i].reference, name))
+            return i;
+    for (int i = 0; i < ALIAS_COUNT; i++)
+        if (names_agree(aliases[i][0], name))
+            return find_row(aliases[i][1]);
+    return -1;
+}
+
+int transform_find(Context *ctx, const char *name, const char **near)
+{
+    const char *last = strrchr(name, '.'), *plain = last ? last + 1 : name;
+    int row = find_row(plain);
+    const char **known = ARENA_ARRAY(ctx->arena, const char *, 2 * ROW_COUNT);
+    for (int i = 0; i < ROW_COUNT; i++) {
+        known[2 * i] = rows[i].name;
+        known[2 * i + 1] = rows[i].reference;
+    }
+    *near = row < 0 ? diag_closest(plain, known, 2 * ROW_COUNT) : NULL;
+    return row;
+}
+
+/* --- what a pass asks of a program --- */
+
+typedef struct {
+    const Func *func;
+    bool has_init, has_axes, has_blocks, has_boxes;
+    Span init, axes, block, box;
+} FormSearch;
+
+static void note(bool *found, Span *place, Span span)
+{
+    if (!*found)
+        *place = span;
+    *found = true;
+}
+
+static bool search_stmt(Visitor *visitor, const Stmt *stmt)
+{
+    FormSearch *search = visitor->data;
+    if (stmt->kind == STMT_STORE && stmt->as.store.index_count != 1)
+        note(&search->has_boxes, &search->box, stmt->span);
+    if (stmt->kind != STMT_BLOCK)
+        return true;
+    note(&search->has_blocks, &search->block, stmt->span);
+    if (stmt->as.block.iter_count)
+        note(&search->has_axes, &search->axes, stmt->span);
+    if (stmt->as.block.init)
+        note(&search->has_init, &search->init, stmt->span);
+    return true;
+}
+
+static bool search_expr(Visitor *visitor, const Expr *expr)
+{
+    FormSearch *search = visitor->data;
+    if (expr->kind == EXPR_LOAD && load_index_count(expr) != 1)
+        note(&search->has_boxes, &search->box, expr->span);
+    return true;
+}
+
+static bool refuse(Context *ctx, const Transform *row, Span place, const char *what, const char *first)
+{
+    diag_error(ctx, place, "the pass '%s' takes programs without %s: run %s before it", row->name, what, first);
+    return false;
+}
+
+static bool has_form(Context *ctx, const Transform *row, const Func *func)
+{
+    FormSearch search = {.func = func};
+    Visitor visitor = {.stmt = search_stmt, .expr = search_expr, .data = &search};
+    visit_stmt(&visitor, func->body);
+    if (row->needs >= FORM_NO_INIT && search.has_init)
+        return refuse(ctx, row, search.init, "init", "lower_init_block");
+    if (row->needs >= FORM_NO_AXES && search.has_axes)
+        return refuse(ctx, row, search.axes, "block axes", "convert_blocks_to_opaque");
+    if (row->needs >= FORM_NO_BLOCKS && search.has_blocks)
+        return refuse(ctx, row, search.block, "blocks", "lower_opaque_block");
+    if (row->needs >= FORM_FLAT && search.has_boxes)
+        return refuse(ctx, row, search.box, "accesses of several dimensions", "flatten_buffer");
+    return true;
+}
+
+/* --- the run --- */
+
+/* Every pass may rely on it that the arithmetic of conditions and lets does not overflow. */
+static const Func *transform_func(Context *ctx, const Module *module, const Func *func, int index, bool verify)
+{
+    LowerOptions options = {.guard_init = true, .keep_predicates = true};
+    LowerState state = {ctx, module, &options};
+    int errors = diag_error_count(ctx);
+    if (!has_form(ctx, &rows[index], func))
+        return NULL;
+    func = functions[index](&state, lower_wrapping(&state, func));
+    if (diag_error_count(ctx) > errors)
+        return NULL;
+    const char *why;
+    if (verify && !verify_func(ctx, func, STAGE_SURFACE, &why))
+        BUG("'%s' is malformed after the pass '%s': %s", func->name, rows[index].name, why);
+    return func;
+}
+
+const Module *transform_module(Context *ctx, const Module *module, int index, bool verify)
+{
+    const Module *result = module;
+    for (int i = 0; i < module->func_count && result; i++) {
+        const Func *func = transform_func(ctx, module, module->funcs[i], index, verify);
+        result = func ? module_with_func(ctx, result, i, func) : NULL;
+    }
+    return result;
+}
