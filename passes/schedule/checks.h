@@ -49,7 +49,8 @@ bool check_init_runs_once(Schedule *sch, const Block *init, int outer_count);
 
 /* For the end of a step that made the module from BEFORE: no init comes to run before what it ran behind; see init_order.c. */
 bool check_inits_stay_in_order(Schedule *sch, const Module *before);
-/* For the same: no buffer and no let is used outside of the statement that declares it; see definitions.c. */
+/* For the same: no buffer, let, loop variable or axis is used outside of the statement that declares it, and no buffer that was made has a
+   size that the program computes later; see definitions.c. */
 bool check_declarations_reach(Schedule *sch, const Module *before);
 
 #endif

@@ -173,6 +173,22 @@ static bool check_nest(const Reindex *reindex)
     return sched_refuse(sch, "the nest of block '%s' stands in another statement of its scope", node_block(reindex->block)->block->name);
 }
 
+/* The copy has a size: the domains of its axes are the same in all iterations of the loops. */
+static bool check_domains(const Reindex *reindex)
+{
+    const BlockStmt *block = node_block(reindex->block);
+    for (int i = 0; i < reindex->axis_count; i++) {
+        const Iter *iter = &block->iters[reindex->axes[i]];
+        for (int k = 0; k < reindex->loop_count; k++) {
+            const Var *loop = node_loop(reindex->loops[k])->var;
+            if (expr_uses_var(iter->domain.min, loop) || expr_uses_var(iter->domain.extent, loop))
+                return sched_refuse(reindex->sch, "the domain of axis '%s' of block '%s' depends on loop '%s', so a copy over it has no size",
+                                    iter->var->name, block->block->name, loop->name);
+        }
+    }
+    return true;
+}
+
 bool reindex_begin(Schedule *sch, Reindex *reindex, const TreeNode *block, Buffer *buffer, bool writes)
 {
     *reindex = (Reindex){.sch = sch, .block = block, .buffer = buffer, .writes = writes, .scope = schedule_scope(sch, block)};
@@ -186,7 +202,7 @@ bool reindex_begin(Schedule *sch, Reindex *reindex, const TreeNode *block, Buffe
     for (int i = 0; i < count; i++)
         if (reindex_uses_axis(reindex, reindex->indices, buffer->ndim, i))
             reindex->axes[reindex->axis_count++] = i;
-    return true;
+    return check_domains(reindex);
 }
 
 /* --- What must hold --- */

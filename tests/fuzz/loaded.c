@@ -1,10 +1,10 @@
 /* Blocks that read a tensor of numbers wherever an expression can stand but in a value: T.where, an extent, an axis, the region of a view, the
-   offset of a declared buffer. */
+   offset of a declared buffer; or over a triangle, of which each row is as long as its number says. */
 #include <string.h>
 
 #include "writer.h"
 
-enum { IN_WHERE, IN_EXTENT, IN_DOMAIN, IN_BINDING, IN_VIEW, IN_OFFSET, PLACES };
+enum { IN_WHERE, IN_EXTENT, IN_DOMAIN, IN_TRIANGLE, IN_BINDING, IN_VIEW, IN_OFFSET, PLACES };
 
 typedef struct {
     Writer *w;
@@ -37,14 +37,20 @@ static void write_guarded(Loaded *loaded, int place)
     const char *to = loaded->target->name, *number = write_text(w, "%s[r]", loaded->numbers->name), *loop = "";
     if (place == IN_EXTENT || place == IN_DOMAIN)
         loop = number;
+    if (place == IN_TRIANGLE)
+        loop = number = "r + 1";
     int indent = open_rows(loaded, loop);
     if (place == IN_WHERE) {
         write_line(w, indent, "T.where(%s %% 3 != 1)", number);
         write_line(w, indent, "%s[vr] = %s[vr]", to, loaded->from->name);
         return;
     }
-    write_line(w, indent, "vx = T.axis.%s(%s, x)", random_chance(w->random, 70) ? "reduce" : "opaque",
-               place == IN_DOMAIN ? number : loaded->extent);
+    bool reduces = random_chance(w->random, 70);
+    write_line(w, indent, "vx = T.axis.%s(%s, x)", reduces ? "reduce" : "opaque", place == IN_DOMAIN || place == IN_TRIANGLE ? number : loaded->extent);
+    if (reduces && random_chance(w->random, 50)) {
+        write_line(w, indent, "with T.init():");
+        write_line(w, indent + 1, "%s[vr] = T.min_value(\"%s\")", to, loaded->type);
+    }
     write_line(w, indent, "%s[vr] = T.max(%s[vr], %s[vx])", to, to, loaded->from->name);
 }
 
@@ -79,7 +85,7 @@ bool write_loaded(Writer *w)
     const char *divisor = w->extents[dim].size ? extent : "1"; /* a constant 0 is an error also where nothing runs */
     fill(&loaded, loaded.numbers, write_text(w, "(vr * %d + %d) %% %s", 1 + random_below(w->random, 5), random_below(w->random, 4), divisor));
     fill(&loaded, loaded.from, write_text(w, "T.Cast(\"%s\", vr * 3)", w->type));
-    if (place <= IN_DOMAIN) {
+    if (place <= IN_TRIANGLE) {
         fill(&loaded, loaded.target, write_literal(w, w->type, 1));
         write_guarded(&loaded, place);
     } else {
