@@ -171,6 +171,7 @@ static LLVMValueRef power_loop(FuncGen *gen, DType dtype, LLVMValueRef base, LLV
     LLVMBuilderRef builder = gen->builder;
     LLVMValueRef zero = llvm_const_int(gen->build, dtype, 0), one = llvm_const_int(gen->build, dtype, 1);
     LLVMBasicBlockRef before = LLVMGetInsertBlock(builder), loop = emit_block(gen, "power"), done = emit_block(gen, "power.done");
+    power = LLVMBuildFreeze(builder, power, ""); /* it may come from an element without a value that nobody uses */
     emit_jump(gen, loop);
     emit_at(gen, loop);
     LLVMValueRef result = LLVMBuildPhi(builder, LLVMTypeOf(base), ""), square = LLVMBuildPhi(builder, LLVMTypeOf(base), "");

@@ -12,6 +12,13 @@ static LLVMValueRef emit_under_mask(FuncGen *gen, const Expr *expr, LLVMValueRef
     return value;
 }
 
+/* CONDITION, computed from EXPR, as a value to branch on: an element of scratch memory that was never written may take part in a value that nobody
+   reads, and LLVM takes a branch on such a one for one that does not run. */
+static LLVMValueRef settled(FuncGen *gen, const Expr *expr, LLVMValueRef condition)
+{
+    return !expr_is_pure(expr) ? LLVMBuildFreeze(gen->builder, condition, "") : condition;
+}
+
 /* CONDITION ? IF_TRUE : IF_FALSE by branches; NULL for a branch stands for VALUE_OTHERWISE. */
 static LLVMValueRef emit_branches(FuncGen *gen, LLVMValueRef condition, const Expr *if_true, const Expr *if_false,
                                   LLVMValueRef value_otherwise)
@@ -45,7 +52,7 @@ LLVMValueRef emit_and_or(FuncGen *gen, const Expr *expr)
         return is_and ? LLVMBuildAnd(gen->builder, a, b, "") : LLVMBuildOr(gen->builder, a, b, "");
     }
     LLVMValueRef decided = LLVMConstInt(gen->build->i1, !is_and, false);
-    return emit_branches(gen, a, is_and ? right : NULL, is_and ? NULL : right, decided);
+    return emit_branches(gen, settled(gen, expr->args[0], a), is_and ? right : NULL, is_and ? NULL : right, decided);
 }
 
 static LLVMValueRef emit_vector_choice(FuncGen *gen, LLVMValueRef condition, const Expr *if_true, const Expr *if_false)
@@ -66,7 +73,7 @@ LLVMValueRef emit_if_then_else(FuncGen *gen, const Expr *expr)
         LLVMValueRef a = emit_expr(gen, if_true), b = emit_expr(gen, if_false);
         return LLVMBuildSelect(gen->builder, condition, a, b, "");
     }
-    return emit_branches(gen, condition, if_true, if_false, NULL);
+    return emit_branches(gen, settled(gen, expr->args[0], condition), if_true, if_false, NULL);
 }
 
 LLVMValueRef emit_where_any_lane(FuncGen *gen, const Expr *expr)

@@ -91,7 +91,8 @@ static Value with_far_lanes(const Lanes *m, Value x, Value result, const char *n
     FuncGen *gen = m->gen;
     Value far = compare(m, LLVMRealOGT, magnitude(m, x), reduction_limit(m));
     LLVMBasicBlockRef slow = emit_block(gen, "far"), join = emit_block(gen, "near"), fast = LLVMGetInsertBlock(gen->builder);
-    LLVMBuildCondBr(gen->builder, m->lanes > 1 ? emit_any(gen, far) : far, slow, join);
+    Value any = LLVMBuildFreeze(gen->builder, m->lanes > 1 ? emit_any(gen, far) : far, ""); /* X may be an element without a value that nobody uses */
+    LLVMBuildCondBr(gen->builder, any, slow, join);
     emit_at(gen, slow);
     FarWork work = {m->wide ? name : context_internf(gen->ctx, "%sf", name)};
     Value outer_mask = gen->lane_mask, corrected;

@@ -7,8 +7,10 @@
    So accumulators stay in registers. The legality: the condition depends only on the element (and on what does not change while the memory
    lives), and every access of the memory is under it; so elements for which it fails are never read, and what they hold does not matter.
    They exist: every access stays inside for all iterations. A load that some iteration which runs does as well stays as it is: that of A_1[k]
-   is also done for v = 0. Where an unrolled loop or one over rows decides, the load takes the element of its first iteration instead. Needs:
-   flat buffers, simplified indices. */
+   is also done for v = 0. Where an unrolled loop or one over rows decides, the load takes the element of its first iteration instead. A load of
+   scratch memory stays as it is, too, where the condition keeps all its accesses from the element, where every store of it runs, or where the
+   element is a lane of a vector, which is loaded as a whole: an element that has no value may be loaded there (code generation settles what it
+   branches on). Needs: flat buffers, simplified indices. */
 #include "passes/lower/scratch.h"
 
 /* --- Loads of values that no longer are under the condition --- */
@@ -79,6 +81,9 @@ static bool runs_along(const LoadGuard *guard, const ForStmt *loop, const Expr *
 static const Expr *guard_load(const LoadGuard *guard, const Expr *expr, const Expr *condition)
 {
     Context *ctx = guard->table->ctx;
+    const Scratch *scratch = scratch_of_buffer(guard->table, expr->value.buffer);
+    if (scratch && scratch_excludes(guard->table, scratch, expr->args[0], condition))
+        return expr;
     GuardVars vars = {.guard = guard, .index = expr->args[0]};
     Visitor visitor = {.expr = find_guard_var, .data = &vars};
     visit_expr(&visitor, condition);
@@ -99,13 +104,27 @@ static const Expr *zero_of(Context *ctx, DType type)
     return dtype_is_float(type) ? expr_float(ctx, type, 0.0) : expr_int(ctx, type, 0);
 }
 
+/* The load EXPR takes its elements as lanes, of which the dropped conditions allow some. */
+static bool loads_lanes(const LoadGuard *guard, const Expr *expr)
+{
+    GuardVars vars = {.guard = guard, .index = expr->args[0]};
+    Visitor visitor = {.expr = find_guard_var, .data = &vars};
+    for (int i = 0; i < guard->dropped->count; i++)
+        visit_expr(&visitor, guard->dropped->data[i]);
+    for (int i = 0; i < vars.used.count; i++)
+        if (vars.used.data[i]->kind == FOR_VECTORIZED)
+            return true;
+    return false;
+}
+
 static const Expr *guard_in_expr(Rewriter *rewriter, const Expr *expr)
 {
     LoadGuard *guard = rewriter->data;
     Context *ctx = rewriter->ctx;
     if (expr->kind != EXPR_LOAD)
         return rewrite_expr_children(rewriter, expr);
-    if (scratch_of_buffer(guard->table, expr->value.buffer))
+    const Scratch *scratch = scratch_of_buffer(guard->table, expr->value.buffer);
+    if (scratch && (!scratch->partly_written || loads_lanes(guard, expr)))
         return expr;
     const Expr *load = expr;
     ExprList kept = {0};

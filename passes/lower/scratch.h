@@ -17,7 +17,9 @@ typedef struct {
     const Stmt *memory; /* STMT_ALLOCATE */
     int order;          /* loops of greater order are inside its life */
     int guards;         /* how many conditions are around it */
+    int branches;       /* how many branches are around it */
     int accesses;
+    bool partly_written; /* some store stands in a branch: it may leave elements without a value */
     bool unfit;         /* something does not agree with the above */
     VEC(ElementCondition) conditions; /* around every access */
 } Scratch;

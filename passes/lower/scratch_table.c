@@ -8,6 +8,7 @@ typedef struct {
     IndexVars vars;
     int order;
     ExprList guards;
+    int branches; /* how many branches are around */
 } ScratchFinder;
 
 /* --- Conditions as functions of the element --- */
@@ -207,7 +208,7 @@ static void intersect(ScratchFinder *finder, Scratch *scratch, const Expr *index
     }
 }
 
-static void add_access(ScratchFinder *finder, const Buffer *buffer, const Expr *const *indices, int count, bool masked)
+static void add_access(ScratchFinder *finder, const Buffer *buffer, const Expr *const *indices, int count, bool masked, bool writes)
 {
     Scratch *scratch = map_get(&finder->table->memories, buffer->data);
     LinearSum element;
@@ -221,13 +222,14 @@ static void add_access(ScratchFinder *finder, const Buffer *buffer, const Expr *
     }
     intersect(finder, scratch, indices[0]);
     scratch->accesses++;
+    scratch->partly_written |= writes && finder->branches > scratch->branches;
 }
 
 static bool find_in_expr(Visitor *visitor, const Expr *expr)
 {
     ScratchFinder *finder = visitor->data;
     if (expr->kind == EXPR_LOAD)
-        add_access(finder, expr->value.buffer, expr->args, load_index_count(expr), expr->predicated);
+        add_access(finder, expr->value.buffer, expr->args, load_index_count(expr), expr->predicated, false);
     Scratch *pointed = expr->kind == EXPR_VAR ? map_get(&finder->table->memories, expr->value.var) : NULL;
     if (pointed)
         pointed->unfit = true;
@@ -256,7 +258,8 @@ static void add_memory(ScratchFinder *finder, const Stmt *stmt)
     if (stmt->as.allocate.extent_count != 1 || !expr_const_int(stmt->as.allocate.extents[0], &size))
         return;
     Scratch *scratch = ARENA_NEW(finder->table->ctx->arena, Scratch);
-    *scratch = (Scratch){.memory = stmt, .order = ++finder->order, .guards = finder->guards.count};
+    *scratch = (Scratch){.memory = stmt, .order = ++finder->order, .guards = finder->guards.count,
+                         .branches = finder->branches};
     map_set(finder->table->ctx->arena, &finder->table->memories, stmt->as.allocate.var, scratch);
     finder->table->any = true;
 }
@@ -271,10 +274,12 @@ static void find_under(Visitor *visitor, const Stmt *stmt)
     for (int i = 0; i < parts.count; i++)
         if (is_index_expr(&finder->vars, parts.data[i]))
             vec_push(finder->table->ctx->arena, &finder->guards, parts.data[i]);
+    finder->branches++;
     visit_stmt(visitor, stmt->as.branch.then_body);
     finder->guards.count = outer;
     if (stmt->as.branch.else_body)
         visit_stmt(visitor, stmt->as.branch.else_body);
+    finder->branches--;
 }
 
 static bool find_in_stmt(Visitor *visitor, const Stmt *stmt)
@@ -287,7 +292,8 @@ static bool find_in_stmt(Visitor *visitor, const Stmt *stmt)
     case STMT_ALLOCATE: add_memory(finder, stmt); break;
     case STMT_LET: map_set(finder->table->ctx->arena, &finder->table->lets, stmt->as.let.var, stmt->as.let.var); break;
     case STMT_STORE:
-        add_access(finder, stmt->as.store.buffer, stmt->as.store.indices, stmt->as.store.index_count, stmt->as.store.mask != NULL);
+        add_access(finder, stmt->as.store.buffer, stmt->as.store.indices, stmt->as.store.index_count, stmt->as.store.mask != NULL,
+                   true);
         break;
     case STMT_IF: find_under(visitor, stmt); return false;
     default: break;
