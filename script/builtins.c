@@ -164,7 +164,9 @@ static bool builtin_max(Script *script, const Arguments *arguments, Value *resul
 static bool builtin_sum(Script *script, const Arguments *arguments, Value *result)
 {
     const ValueList *items = list_argument(script, arguments, 0);
-    *result = (Value){.kind = VALUE_INT};
+    *result = arguments->positional_count > 1 ? arguments->positional[1] : (Value){.kind = VALUE_INT};
+    if (result->kind == VALUE_STRING)
+        return script_error(script, arguments->span, "sum does not join strings; ''.join(...) does");
     for (int i = 0; items && i < items->count; i++)
         if (!script_binary(script, AST_OP_ADD, *result, items->items[i], arguments->span, result))
             return false;
@@ -219,14 +221,21 @@ static bool builtin_str(Script *script, const Arguments *arguments, Value *resul
 
 static bool builtin_int(Script *script, const Arguments *arguments, Value *result)
 {
-    Value value = arguments->positional[0];
+    Value value = arguments->positional_count ? arguments->positional[0] : (Value){.kind = VALUE_INT};
+    int64_t base = 10;
     *result = (Value){.kind = VALUE_INT};
+    if (arguments->positional_count > 1 && !integer_argument(script, arguments, 1, &base))
+        return false;
+    if (base < 0 || base == 1 || base > 36 || (arguments->positional_count > 1 && value.kind != VALUE_STRING))
+        return script_error(script, arguments->span, "int takes a string and a base from 2 to 36, or 0");
+    if (!arguments->positional_count)
+        return true;
     if (value.kind == VALUE_FLOAT && value.as.real > -9e18 && value.as.real < 9e18)
         result->as.integer = (int64_t)value.as.real;
     else if (value.kind == VALUE_STRING) {
         char *end;
         errno = 0;
-        result->as.integer = strtoll(value.as.text, &end, 10);
+        result->as.integer = strtoll(value.as.text, &end, (int)base);
         if (end == value.as.text || end[strspn(end, " \t\n")] || errno)
             return script_error(script, value.span, "'%s' is not an int%s", value.as.text, errno ? " of 64 bits" : "");
     } else
@@ -269,11 +278,11 @@ static const struct {
     {"zip", builtin_zip, 0, 64, {0}},
     {"min", builtin_min, 1, 1000, {"key", "default"}},
     {"max", builtin_max, 1, 1000, {"key", "default"}},
-    {"sum", builtin_sum, 1, 1, {0}},
+    {"sum", builtin_sum, 1, 2, {0}},
     {"abs", builtin_abs, 1, 1, {0}},
     {"print", builtin_print, 0, 1000, {"sep", "end"}},
     {"str", builtin_str, 1, 1, {0}},
-    {"int", builtin_int, 1, 1, {0}},
+    {"int", builtin_int, 0, 2, {0}},
     {"list", builtin_list, 0, 1, {0}},
     {"tuple", builtin_tuple, 0, 1, {0}},
     {"map", builtin_map, 2, 64, {0}},

@@ -1,4 +1,5 @@
 /* The format specifications of Python: [[fill]align][sign][#][0][width][,][.precision][type]. */
+#include "script/builtins.h"
 #include "script/text.h"
 
 #include <ctype.h>
@@ -231,6 +232,11 @@ bool script_add_formatted(Script *script, StrBuf *out, Value value, const char *
     bool real_type = spec.type && strchr("eEfFgG%n", spec.type);
     if (value.kind == VALUE_STRING)
         return add_string(script, out, &spec, value, span);
+    if (whole && spec.type == 'c') {
+        Arguments code = {.positional = &value, .positional_count = 1, .span = span};
+        spec.type = 's';
+        return builtin_chr(script, &code, &value) && add_string(script, out, &spec, value, span);
+    }
     if (whole && (!spec.type || strchr("dbxXo", spec.type) || spec.type == 'n'))
         return add_int(script, out, &spec, value, span);
     if ((whole && real_type) || (value.kind == VALUE_FLOAT && (!spec.type || real_type)))

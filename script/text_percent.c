@@ -1,4 +1,5 @@
 /* The two older ways to format: TEXT % VALUES, and TEXT.format(...). */
+#include "script/builtins.h"
 #include "script/text.h"
 
 #include <ctype.h>
@@ -99,6 +100,13 @@ static bool take_size(Percent *percent, const char **at, StrBuf *spec, bool *lef
 static bool add_percent(Percent *percent, StrBuf *out, Value value, const char *flags, const char *size, bool left, char type)
 {
     Script *script = percent->script;
+    if (type == 'c') {
+        Arguments code = {.positional = &value, .positional_count = 1, .span = percent->span};
+        bool letter = value.kind == VALUE_STRING && script_items(script, value)->count == 1;
+        if (!letter && (value.kind == VALUE_STRING || !builtin_chr(script, &code, &value)))
+            return value.kind == VALUE_STRING && script_error(script, percent->span, "'%%c' needs one character or its code");
+        type = 's';
+    }
     bool text = strchr("sra", type) != NULL, whole = strchr("diuxXoc", type) != NULL;
     if (text && !script_convert(script, value, type, &value))
         return false;
@@ -143,7 +151,7 @@ static bool one_conversion(Percent *percent, const char **at, StrBuf *out)
             strbuf_add(&size, "0");
     }
     char type = **at;
-    if (!type || !strchr("diuxXosraeEfFgG", type) || size.length > LONGEST_SPEC)
+    if (!type || !strchr("cdiuxXosraeEfFgG", type) || size.length > LONGEST_SPEC)
         return script_error(script, percent->span, "the format ends in '%%', or has an unknown conversion '%c'", type ? type : '%');
     ++*at;
     return (named || take_value(percent, &value)) && add_percent(percent, out, value, flags, strbuf_text(&size), left, type);
