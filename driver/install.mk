@@ -55,7 +55,7 @@ CMAKE_PACKAGES := tirc tirc_rt
 install: all
 	@umask 022; bin=$(call quote,$(DESTDIR)$(BINDIR)) lib=$(call quote,$(DESTDIR)$(LIBDIR)) include=$(call quote,$(DESTDIR)$(INCLUDEDIR)) \
 	  data=$(call quote,$(DESTDIR)$(DATADIR)); set -e; \
-	install -d -m 755 "$$bin" "$$lib/pkgconfig" "$$include" "$$data/man/man1" "$$data/man/man7" "$$data/bash-completion/completions" $(CMAKE_PACKAGES:%="$$lib/cmake/%"); \
+	install -d -m 755 "$$bin" "$$lib/pkgconfig" "$$include" "$$data/man/man1" "$$data/man/man7" "$$data/bash-completion/completions" "$$data/tirc/topi" $(CMAKE_PACKAGES:%="$$lib/cmake/%"); \
 	install -m 755 $(BUILD)/tirc "$$bin/"; \
 	install -m 644 $(BUILD)/libtirc.a $(BUILD)/libtirc_rt.a "$$lib/"; \
 	install -m 755 $(BUILD)/$(SONAME) "$$lib/libtirc.so.$(VERSION)"; \
@@ -63,6 +63,7 @@ install: all
 	install -m 644 driver/tirc.h runtime/tirc_rt.h "$$include/"; \
 	install -m 644 docs/tirc.1 "$$data/man/man1/"; \
 	PATH=$(call quote,$(abspath $(BUILD))):$$PATH docs/gen-reference man-schedule >"$$data/man/man7/tirc-schedule.7"; chmod 644 "$$data/man/man7/tirc-schedule.7"; \
+	install -m 644 $(TOPI) "$$data/tirc/topi/"; \
 	install -m 644 docs/tirc.bash "$$data/bash-completion/completions/tirc"; \
 	for name in $(PC_FILES); do $(call fill,driver/package/"$$name".pc.in) >"$$lib/pkgconfig/$$name.pc"; chmod 644 "$$lib/pkgconfig/$$name.pc"; done; \
 	for name in $(CMAKE_PACKAGES); do for part in config config-version; do \
@@ -77,6 +78,6 @@ install-strip: install
 uninstall:
 	@lib=$(call quote,$(DESTDIR)$(LIBDIR)) include=$(call quote,$(DESTDIR)$(INCLUDEDIR)) data=$(call quote,$(DESTDIR)$(DATADIR)); \
 	rm -f $(call quote,$(DESTDIR)$(BINDIR)/tirc) "$$lib/libtirc.so.$(VERSION)" $(INSTALLED_LIBS:%="$$lib/%") $(PC_FILES:%="$$lib/pkgconfig/%.pc") \
-	  "$$include/tirc.h" "$$include/tirc_rt.h" "$$data/man/man1/tirc.1" "$$data/man/man7/tirc-schedule.7" "$$data/bash-completion/completions/tirc"; \
+	  "$$include/tirc.h" "$$include/tirc_rt.h" "$$data/man/man1/tirc.1" "$$data/man/man7/tirc-schedule.7" "$$data/bash-completion/completions/tirc" $(TOPI:topi/%="$$data/tirc/topi/%"); \
 	for name in $(CMAKE_PACKAGES); do rm -f "$$lib/cmake/$$name/$$name-config.cmake" "$$lib/cmake/$$name/$$name-config-version.cmake"; \
 	  rmdir "$$lib/cmake/$$name" 2>/dev/null || :; done

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "ir/scalable.h"
+#include "ir/walk.h"
 #include "parser/elab.h"
 
 /* --- making --- */
@@ -410,6 +411,19 @@ static const AttrValue *dict_to_attr(Elab *elab, const Value *value)
     return attr;
 }
 
+static bool note_load(Visitor *visitor, const Expr *expr)
+{
+    *(bool *)visitor->data |= expr->kind == EXPR_LOAD;
+    return true;
+}
+
+static bool reads_memory(const Expr *expr)
+{
+    bool reads = false;
+    visit_expr(&(Visitor){.expr = note_load, .data = &reads}, expr);
+    return reads;
+}
+
 const AttrValue *value_to_attr(Elab *elab, const Value *value)
 {
     if (value->kind == VALUE_INT && !value->huge)
@@ -434,10 +448,10 @@ const AttrValue *value_to_attr(Elab *elab, const Value *value)
     }
     default: {
         const Expr *expr = value_to_expr(elab, value);
-        bool constant = expr && (expr->kind == EXPR_INT || expr->kind == EXPR_FLOAT || expr->kind == EXPR_STRING);
-        if (expr && !constant)
-            diag_error(elab->ctx, value->span, "an attribute must be a constant");
-        return constant ? attr_expr(elab->ctx, expr) : NULL;
+        bool fixed = expr && expr_is_pure(expr) && !reads_memory(expr);
+        if (expr && !fixed)
+            diag_error(elab->ctx, value->span, "an attribute must be a constant, or an expression of variables that reads no memory");
+        return fixed ? attr_expr(elab->ctx, expr) : NULL;
     }
     }
 }
