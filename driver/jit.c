@@ -39,7 +39,7 @@ extern char __extendhfsf2[], __truncsfhf2[], __truncdfhf2[];
 #endif
 
 #define SYMBOL(name) {#name, (void *)name}
-static const RuntimeSymbol runtime_symbols[] = {SYMBOL(tmm16),           SYMBOL(tirc_parallel_for), SYMBOL(tirc_alloc), SYMBOL(tirc_free),
+static const RuntimeSymbol runtime_symbols[] = {SYMBOL(tmm16), SYMBOL(tirc_tmm16_is_own), SYMBOL(tirc_parallel_for), SYMBOL(tirc_alloc), SYMBOL(tirc_free),
                                                 SYMBOL(tirc_last_error), SYMBOL(tirc_set_error),    CONVERSIONS};
 #undef SYMBOL
 #undef CONVERSIONS

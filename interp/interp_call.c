@@ -32,6 +32,13 @@ static int64_t eval_is_null(const EvalNode *node, Thread *thread)
     return !eval_pointer(node->args[0], thread).memory;
 }
 
+/* tmm16 is always the interpreter's own. */
+static int64_t eval_true(const EvalNode *node, Thread *thread)
+{
+    (void)node, (void)thread;
+    return 1;
+}
+
 /* --- tmm16: C += A * B^T on 16x16 tiles, each product and sum rounded to float32 in the order of k --- */
 enum { TILE = 16 };
 typedef struct {
@@ -315,6 +322,7 @@ bool call_compile(EvalNode *node, Op op)
     case OP_TVM_ACCESS_PTR: node->eval.pointer = eval_access_pointer; return true;
     case OP_ADDRESS_OF: node->eval.pointer = eval_address; return node->args[0]->source->kind == EXPR_LOAD;
     case OP_ISNULLPTR: node->eval.integer = eval_is_null; return node->args[0]->dtype.code == DT_HANDLE;
+    case OP_TIRC_OWN_TMM16: node->eval.integer = eval_true; return true;
     case OP_RET: node->eval.integer = eval_return; return true;
     case OP_BREAK_LOOP:
     case OP_CONTINUE_LOOP: node->eval.integer = eval_break; return true;

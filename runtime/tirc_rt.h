@@ -61,6 +61,10 @@ int tirc_launch_default(int64_t begin, int64_t end, tirc_loop_body body, void *c
    program may define tmm16 itself: its definition then wins. */
 int tmm16(float *cc, float *aa, float *bb, int stride_a, int stride_b, int stride_c);
 
+/* For compiled objects, which may hold the same computation as loops of their own: not 0 when KERNEL, the tmm16 of the program, is the one of
+   this library and runs its fastest variant. It comes and goes with that tmm16, so objects refer to it weakly. */
+int tirc_tmm16_is_own(int (*kernel)(float *cc, float *aa, float *bb, int stride_a, int stride_b, int stride_c));
+
 /* The variants, for tests and measurements: the one of that name, or NULL when this build or this processor has none. NULL as the name asks
    for the one that tmm16 runs. */
 typedef int (*tirc_tmm16_kernel)(float *cc, float *aa, float *bb, int stride_a, int stride_b, int stride_c);

@@ -75,6 +75,11 @@ tirc_tmm16_kernel tirc_tmm16_variant(const char *name)
     return variant ? variant->kernel : NULL;
 }
 
+int tirc_tmm16_is_fastest(void)
+{
+    return chosen() == find(NULL);
+}
+
 const char *tirc_tmm16_name(void)
 {
     return chosen()->name;

@@ -8,4 +8,7 @@ int tirc_tmm16_avx2(float *cc, float *aa, float *bb, int stride_a, int stride_b,
 int tirc_tmm16_neon(float *cc, float *aa, float *bb, int stride_a, int stride_b, int stride_c);
 int tirc_tmm16_portable(float *cc, float *aa, float *bb, int stride_a, int stride_b, int stride_c);
 
+/* The variant that tmm16 runs is the fastest one of this processor: no slower one is forced. */
+int tirc_tmm16_is_fastest(void);
+
 #endif

@@ -180,3 +180,48 @@ LLVMValueRef emit_extern_call(FuncGen *gen, const Expr *call)
     }
     return emit_each_lane(gen, llvm_value_type(gen->build, callee.result), args, arg_count, lanes, call_scalars, &callee);
 }
+
+/* --- tmm16 as loops --- */
+
+bool may_own_tmm16(const FuncGen *gen)
+{
+    const LlvmBuild *build = gen->build;
+    for (int i = 0; i < build->options->extern_count; i++)
+        if (!strcmp(build->options->extern_names[i], "tmm16"))
+            return false;
+    LLVMValueRef function = LLVMGetNamedFunction(gen->unit->module, "tmm16");
+    bool is_defined = function && !LLVMIsDeclaration(function);
+    return build->options->opt_level && build->options->fp_contract && !is_defined && llvm_target_sign(&build->target, "avx512f") == '+';
+}
+
+/* A function of the linked program that it may do without. */
+static LLVMValueRef weak_function(FuncGen *gen, const char *name, LLVMTypeRef type)
+{
+    LLVMValueRef function = LLVMGetNamedFunction(gen->unit->module, name);
+    if (!function) {
+        function = LLVMAddFunction(gen->unit->module, name, type);
+        LLVMSetLinkage(function, LLVMExternalWeakLinkage);
+    }
+    return function;
+}
+
+LLVMValueRef emit_own_tmm16(FuncGen *gen)
+{
+    const LlvmBuild *build = gen->build;
+    if (!may_own_tmm16(gen))
+        return LLVMConstInt(build->i1, 0, false);
+    LLVMTypeRef kernel_types[] = {build->pointer, build->pointer, build->pointer, build->i32, build->i32, build->i32};
+    LLVMTypeRef kernel_type = LLVMFunctionType(build->i32, kernel_types, 6, false), asked_types[] = {build->pointer};
+    LLVMTypeRef type = LLVMFunctionType(build->i32, asked_types, 1, false);
+    LLVMValueRef kernel = LLVMGetNamedFunction(gen->unit->module, "tmm16"), asked = weak_function(gen, "tirc_tmm16_is_own", type);
+    kernel = kernel ? kernel : LLVMAddFunction(gen->unit->module, "tmm16", kernel_type);
+    LLVMBasicBlockRef start = LLVMGetInsertBlock(gen->builder), ask = emit_block(gen, "tmm16.ask"), done = emit_block(gen, "tmm16.asked");
+    LLVMBuildCondBr(gen->builder, LLVMBuildIsNotNull(gen->builder, asked, ""), ask, done);
+    emit_at(gen, ask);
+    LLVMValueRef is_own = LLVMBuildIsNotNull(gen->builder, LLVMBuildCall2(gen->builder, type, asked, &kernel, 1, ""), "");
+    emit_jump(gen, done);
+    emit_at(gen, done);
+    LLVMValueRef result = LLVMBuildPhi(gen->builder, build->i1, ""), values[] = {LLVMConstInt(build->i1, 0, false), is_own};
+    LLVMAddIncoming(result, values, (LLVMBasicBlockRef[]){start, ask}, 2);
+    return result;
+}

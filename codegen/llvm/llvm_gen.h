@@ -149,6 +149,10 @@ LLVMValueRef emit_call(FuncGen *gen, const Expr *call);
 /* NULL for an operation that is not of the family. */
 LLVMValueRef emit_bit_call(FuncGen *gen, const Expr *call);
 LLVMValueRef emit_extern_call(FuncGen *gen, const Expr *call);
+/* T.tirc_own_tmm16() may be true for this code: loops in the place of tmm16 are worth having. */
+bool may_own_tmm16(const FuncGen *gen);
+/* Asks the linked program whether its tmm16 is the runtime's own. */
+LLVMValueRef emit_own_tmm16(FuncGen *gen);
 LLVMValueRef emit_llvm_intrinsic_call(FuncGen *gen, const Expr *call);
 
 /* --- llvm_access.c, llvm_gather.c, llvm_index.c --- */

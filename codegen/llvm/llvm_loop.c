@@ -32,28 +32,52 @@ void gen_bind_loop_var(FuncGen *gen, Var *var, LLVMValueRef i)
     map_set(gen->ctx->arena, &gen->wide_values, var, i);
 }
 
+/* What of a loop's body decides what LLVM shall leave alone. */
+typedef struct {
+    bool wraps;
+    int stores;
+} LoopBody;
+
 static bool find_wrapping(Visitor *visitor, const Expr *expr)
 {
-    bool *found = visitor->data;
+    bool *found = &((LoopBody *)visitor->data)->wraps;
     bool remainder = expr->kind == EXPR_FLOORMOD || expr->kind == EXPR_MOD || expr_is_call(expr, OP_BITWISE_AND) ||
                      expr_is_call(expr, OP_SHIFT_LEFT) || expr_is_call(expr, OP_SHIFT_RIGHT);
     bool narrowed = expr->kind == EXPR_CAST && expr->dtype.bits < expr->args[0]->dtype.bits;
     *found |= dtype_is_integer(expr->dtype) && (remainder || narrowed);
-    return !*found;
+    return true;
+}
+
+static bool count_stores(Visitor *visitor, const Stmt *stmt)
+{
+    ((LoopBody *)visitor->data)->stores += stmt->kind == STMT_STORE;
+    return true;
 }
 
 /* LLVM 19's loop vectorizer takes a strided index that wraps within fewer bits, as j * 3 % 16 does, for one that does not, when it groups
-   neighbouring lanes into one wide load. Loops with such arithmetic keep their scalar form. BRANCH is the jump back of the loop. */
-static void forbid_vectorizing(FuncGen *gen, LLVMValueRef branch)
+   neighbouring lanes into one wide load. Loops with such arithmetic keep their scalar form. A loop around much code is not unrolled by LLVM,
+   but it computes at length what that would cost. BRANCH is the jump back of the loop. */
+static void restrict_passes(FuncGen *gen, LLVMValueRef branch, const Stmt *body)
 {
+    enum { MANY_STORES = 24 };
     LLVMContextRef context = gen->build->llvm;
-    static const char name[] = "llvm.loop.vectorize.enable";
-    LLVMMetadataRef setting[] = {LLVMMDStringInContext2(context, name, sizeof name - 1),
-                                 LLVMValueAsMetadata(LLVMConstInt(LLVMInt1TypeInContext(context), 0, false))};
-    LLVMMetadataRef self = LLVMTemporaryMDNode(context, NULL, 0), parts[] = {self, LLVMMDNodeInContext2(context, setting, 2)};
-    LLVMMetadataRef loop = LLVMMDNodeInContext2(context, parts, 2); /* a loop's node names itself first */
+    LoopBody content = {0};
+    Visitor visitor = {.expr = find_wrapping, .stmt = count_stores, .data = &content};
+    visit_stmt(&visitor, body);
+    static const char vectorize[] = "llvm.loop.vectorize.enable", unroll[] = "llvm.loop.unroll.disable";
+    LLVMMetadataRef no_vectors[] = {LLVMMDStringInContext2(context, vectorize, sizeof vectorize - 1),
+                                    LLVMValueAsMetadata(LLVMConstInt(LLVMInt1TypeInContext(context), 0, false))};
+    LLVMMetadataRef no_unrolling = LLVMMDStringInContext2(context, unroll, sizeof unroll - 1);
+    LLVMMetadataRef self = LLVMTemporaryMDNode(context, NULL, 0), parts[3] = {self}; /* a loop's node names itself first */
+    size_t count = 1;
+    if (content.wraps)
+        parts[count++] = LLVMMDNodeInContext2(context, no_vectors, 2);
+    if (content.stores >= MANY_STORES)
+        parts[count++] = LLVMMDNodeInContext2(context, &no_unrolling, 1);
+    LLVMMetadataRef loop = LLVMMDNodeInContext2(context, parts, count);
     LLVMMetadataReplaceAllUsesWith(self, loop);
-    LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(context, "llvm.loop", 9), LLVMMetadataAsValue(context, loop));
+    if (count > 1)
+        LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(context, "llvm.loop", 9), LLVMMetadataAsValue(context, loop));
 }
 
 void emit_counted_loop(FuncGen *gen, Var *var, LLVMValueRef begin, LLVMValueRef end, const Stmt *body, bool is_part)
@@ -84,11 +108,7 @@ void emit_counted_loop(FuncGen *gen, Var *var, LLVMValueRef begin, LLVMValueRef 
     emit_at(gen, next_block);
     LLVMValueRef next = next_round(gen, i, begin);
     LLVMValueRef back = LLVMBuildCondBr(gen->builder, LLVMBuildICmp(gen->builder, LLVMIntSLT, next, end, ""), loop, done);
-    bool wraps = false;
-    Visitor visitor = {.expr = find_wrapping, .data = &wraps};
-    visit_stmt(&visitor, body);
-    if (wraps)
-        forbid_vectorizing(gen, back);
+    restrict_passes(gen, back, body);
     LLVMAddIncoming(i, (LLVMValueRef[]){begin, next}, (LLVMBasicBlockRef[]){before, next_block}, 2);
     emit_at(gen, done);
 }

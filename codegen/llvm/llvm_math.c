@@ -203,6 +203,7 @@ static LLVMValueRef emit_other_call(FuncGen *gen, const Expr *call)
     case OP_CALL_PACKED:
     case OP_CALL_CPACKED:
     case OP_TVM_CALL_PACKED_LOWERED: return refuse_packed(gen, call);
+    case OP_TIRC_OWN_TMM16: return emit_own_tmm16(gen);
     case OP_RET: return emit_function_exit(gen, call);
     case OP_BREAK_LOOP:
     case OP_CONTINUE_LOOP: emit_loop_exit(gen, call); return NULL;

@@ -21,10 +21,22 @@ static int64_t constant_count(const Stmt *stmt)
     return count;
 }
 
+static bool is_staging(const Stmt *stmt)
+{
+    return attrs_get(stmt->as.allocate.annotations, "tirc.staging") != NULL;
+}
+
+/* The large pieces of the frame say where they begin and end to be needed, so that two of them may be one. */
+static void emit_lifetime(FuncGen *gen, const char *intrinsic, LLVMValueRef slot)
+{
+    LLVMValueRef args[] = {LLVMConstInt(gen->build->i64, UINT64_MAX, false), slot}; /* all of it */
+    emit_intrinsic(gen, intrinsic, gen->build->pointer, args, 2);
+}
+
 static LLVMValueRef take_stack(FuncGen *gen, const Stmt *stmt, int64_t count)
 {
     DType dtype = stmt->as.allocate.dtype;
-    bool staging = attrs_get(stmt->as.allocate.annotations, "tirc.staging") != NULL;
+    bool staging = is_staging(stmt);
     int64_t bytes = (count * dtype.lanes * dtype_bytes(dtype) + SCRATCH_ALIGNMENT - 1) / SCRATCH_ALIGNMENT * SCRATCH_ALIGNMENT;
     int64_t *taken = staging ? &gen->staging_bytes : &gen->stack_bytes;
     if (*taken + bytes > (staging ? STAGING_LIMIT : STACK_LIMIT))
@@ -97,7 +109,12 @@ void emit_allocate(FuncGen *gen, const Stmt *stmt)
         return;
     }
     gen_bind(gen, stmt->as.allocate.var, slot);
+    bool staging = is_staging(stmt);
+    if (staging)
+        emit_lifetime(gen, "llvm.lifetime.start", slot);
     emit_stmt(gen, stmt->as.allocate.body);
+    if (staging)
+        emit_lifetime(gen, "llvm.lifetime.end", slot);
 }
 
 /* --- Constants --- */

@@ -9,17 +9,32 @@
 static void emit_if(FuncGen *gen, const Stmt *stmt)
 {
     const Stmt *else_body = stmt->as.branch.else_body;
+    /* two versions of one computation: the scratch of both counts once */
+    bool are_versions = expr_is_call(stmt->as.branch.condition, OP_TIRC_OWN_TMM16);
+    if (are_versions && !may_own_tmm16(gen)) {
+        if (else_body)
+            emit_stmt(gen, else_body);
+        return;
+    }
     LLVMValueRef condition = emit_expr(gen, stmt->as.branch.condition);
     LLVMBasicBlockRef then_block = emit_block(gen, "if"), done = emit_block(gen, "if.done"),
                       else_block = else_body ? emit_block(gen, "else") : done;
     LLVMBuildCondBr(gen->builder, condition, then_block, else_block);
+    int64_t stack = gen->stack_bytes, staging = gen->staging_bytes;
     emit_at(gen, then_block);
     emit_stmt(gen, stmt->as.branch.then_body);
     emit_jump(gen, done);
     if (else_body) {
+        int64_t then_stack = gen->stack_bytes, then_staging = gen->staging_bytes;
+        if (are_versions) {
+            gen->stack_bytes = stack;
+            gen->staging_bytes = staging;
+        }
         emit_at(gen, else_block);
         emit_stmt(gen, else_body);
         emit_jump(gen, done);
+        gen->stack_bytes = gen->stack_bytes > then_stack ? gen->stack_bytes : then_stack;
+        gen->staging_bytes = gen->staging_bytes > then_staging ? gen->staging_bytes : then_staging;
     }
     emit_at(gen, done);
 }
