@@ -66,7 +66,7 @@ static const char *c_type(Context *ctx, DType dtype)
         return "uint8_t";
     if (dtype_is_integer(dtype))
         return context_internf(ctx, "%sint%d_t", dtype.code == DT_UINT ? "u" : "", dtype.bits);
-    return dtype.bits == 16 ? "uint16_t" : dtype.bits == 32 ? "float" : "double";
+    return dtype.bits <= 8 ? "uint8_t" : dtype.bits == 16 ? "uint16_t" : dtype.bits == 32 ? "float" : "double";
 }
 
 static const char *param_text(FuncHeader *header, int index)
@@ -308,7 +308,7 @@ const char *header_text(Context *ctx, const Module *module, const Module *source
     const char *guard = include_guard(ctx, &headers, header_name);
     strbuf_printf(&out,
                   "/* Made by tirc. Buffers are row major and compact, aligned to their elements, and must not overlap, where nothing else is said.\n"
-                  "   float16 and bfloat16 travel as the bits in a uint16_t, bool as a uint8_t (0 or 1). tirc_last_error() is in tirc_rt.h. */\n"
+                  "   float16 and bfloat16 travel as the bits in a uint16_t, floats of 8 bits and less as those in a uint8_t, bool as a uint8_t (0 or 1). tirc_last_error() is in tirc_rt.h. */\n"
                   "#ifndef %s\n#define %s\n\n#include <stdint.h>\n\n%s"
                   "#ifdef __cplusplus\nextern \"C\" {\n#endif\n",
                   guard, guard, restrict_text);

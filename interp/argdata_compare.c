@@ -11,9 +11,7 @@
 /* Half a unit in the last place, relative to the value. */
 static double epsilon(DType t)
 {
-    if (t.code == DT_BFLOAT)
-        return 0x1p-8;
-    return t.bits == 16 ? 0x1p-11 : t.bits == 32 ? 0x1p-24 : 0x1p-53;
+    return ldexp(1, -dtype_digits(t));
 }
 
 /* A sum of L terms of size 1 that is taken in another order moves by about eps * sqrt(L) * sqrt(L); the rest is for the operations around

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "interp/interp.h"
+#include "ir/small_float.h"
 
 /* --- float16 and bfloat16 as bit patterns --- */
 static double half_to_real(uint16_t bits)
@@ -84,6 +85,9 @@ void interp_write_integer(DType t, void *at, int64_t value)
 
 double interp_read_real(DType t, const void *at)
 {
+    const SmallFloat *small = small_float(t);
+    if (small)
+        return small_float_value(small, READ(uint8_t, at));
     if (t.code == DT_BFLOAT)
         return bfloat_to_real(READ(uint16_t, at));
     switch (t.bits) {
@@ -95,6 +99,11 @@ double interp_read_real(DType t, const void *at)
 
 void interp_write_real(DType t, void *at, double value)
 {
+    const SmallFloat *small = small_float(t);
+    if (small) {
+        WRITE(uint8_t, at, small_float_bits(small, value));
+        return;
+    }
     if (t.code == DT_BFLOAT) {
         WRITE(uint16_t, at, real_to_bfloat(value));
         return;

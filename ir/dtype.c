@@ -1,7 +1,6 @@
 /* See dtype.h. */
 #include "ir/dtype.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,17 @@ static const struct {
     {"float32", DT_FLOAT, 32}, {"float64", DT_FLOAT, 64}, {"float16", DT_FLOAT, 16}, {"bfloat16", DT_BFLOAT, 16}, {"int8", DT_INT, 8},
     {"int16", DT_INT, 16},     {"int32", DT_INT, 32},     {"int64", DT_INT, 64},     {"uint8", DT_UINT, 8},       {"uint16", DT_UINT, 16},
     {"uint32", DT_UINT, 32},   {"uint64", DT_UINT, 64},   {"bool", DT_BOOL, 1},      {"handle", DT_HANDLE, 64},   {"void", DT_VOID, 0},
+    {"float8_e3m4", DT_FLOAT8_E3M4, 8},
+    {"float8_e4m3", DT_FLOAT8_E4M3, 8},
+    {"float8_e4m3b11fnuz", DT_FLOAT8_E4M3B11FNUZ, 8},
+    {"float8_e4m3fn", DT_FLOAT8_E4M3FN, 8},
+    {"float8_e4m3fnuz", DT_FLOAT8_E4M3FNUZ, 8},
+    {"float8_e5m2", DT_FLOAT8_E5M2, 8},
+    {"float8_e5m2fnuz", DT_FLOAT8_E5M2FNUZ, 8},
+    {"float8_e8m0fnu", DT_FLOAT8_E8M0FNU, 8},
+    {"float6_e2m3fn", DT_FLOAT6_E2M3FN, 6},
+    {"float6_e3m2fn", DT_FLOAT6_E3M2FN, 6},
+    {"float4_e2m1fn", DT_FLOAT4_E2M1FN, 4},
 };
 enum { KNOWN_TYPES = sizeof known_types / sizeof *known_types };
 
@@ -47,19 +57,26 @@ static bool read_lanes(const char *text, int *lanes)
     return true;
 }
 
+/* TEXT is NAME, or a vector of it: *LANES. */
+static bool is_type(const char *text, const char *name, int *lanes)
+{
+    size_t length = strlen(name);
+    *lanes = 1;
+    return !strncmp(text, name, length) && (!text[length] || read_lanes(text + length, lanes));
+}
+
 bool dtype_parse(const char *text, DType *result)
 {
-    for (int i = 0; i < KNOWN_TYPES; i++) {
-        size_t length = strlen(known_types[i].name);
-        if (strncmp(text, known_types[i].name, length))
-            continue;
-        int lanes = 1;
-        if (text[length] && !read_lanes(text + length, &lanes))
-            continue;
-        *result = (DType){known_types[i].code, known_types[i].bits, (uint16_t)lanes};
-        return true;
-    }
-    return false;
+    int lanes;
+    for (int i = 0; i < KNOWN_TYPES; i++)
+        if (is_type(text, known_types[i].name, &lanes)) {
+            *result = (DType){known_types[i].code, known_types[i].bits, (uint16_t)lanes};
+            return true;
+        }
+    if (!is_type(text, "e4m3_float8", &lanes) && !is_type(text, "e5m2_float8", &lanes)) /* names of an older age */
+        return false;
+    *result = (DType){text[1] == '4' ? DT_FLOAT8_E4M3FN : DT_FLOAT8_E5M2, 8, (uint16_t)lanes};
+    return true;
 }
 
 const char *dtype_lanes_text(Context *ctx, DType t)
@@ -69,8 +86,12 @@ const char *dtype_lanes_text(Context *ctx, DType t)
 
 const char *const *dtype_names(int *count)
 {
-    static const char *const names[] = {"float32", "float64", "float16", "bfloat16", "int8",   "int16", "int32",  "int64",
-                                        "uint8",   "uint16",  "uint32",  "uint64",   "bool", "handle", "void"};
+    static const char *const names[] = {
+        "float32",         "float64",        "float16",         "bfloat16",        "int8",        "int16",           "int32",
+        "int64",           "uint8",          "uint16",          "uint32",          "uint64",      "bool",            "handle",
+        "void",            "float8_e3m4",    "float8_e4m3",     "float8_e4m3b11fnuz", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2",
+        "float8_e5m2fnuz", "float8_e8m0fnu", "float6_e2m3fn",   "float6_e3m2fn",   "float4_e2m1fn",
+    };
     *count = sizeof names / sizeof *names;
     return names;
 }
@@ -102,40 +123,4 @@ int64_t dtype_wrap(DType t, int64_t value)
     uint64_t mask = (UINT64_C(1) << t.bits) - 1, low = (uint64_t)value & mask;
     bool negative = t.code == DT_INT && (low >> (t.bits - 1));
     return (int64_t)(negative ? low | ~mask : low);
-}
-
-/* Rounds to a binary format with PRECISION significant bits, exponents down to MIN_EXPONENT (of the smallest normal) and a largest finite
-   value. */
-static double round_to_format(double value, int precision, int min_exponent, double largest)
-{
-    if (value == 0 || isnan(value) || isinf(value))
-        return value;
-    int exponent;
-    frexp(value, &exponent);
-    int unit = exponent - precision;
-    if (unit < min_exponent - precision + 1)
-        unit = min_exponent - precision + 1;
-    double rounded = ldexp(nearbyint(ldexp(value, -unit)), unit);
-    return fabs(rounded) > largest ? copysign(INFINITY, value) : rounded;
-}
-
-double dtype_round_float(DType t, double value)
-{
-    if (t.code == DT_BFLOAT)
-        return round_to_format(value, 8, -126, 0x1.fep127);
-    if (t.bits == 16)
-        return round_to_format(value, 11, -14, 65504.0);
-    return t.bits == 32 ? (double)(float)value : value;
-}
-
-double dtype_int_to_real(DType t, int64_t value, bool is_unsigned)
-{
-    enum { SPARE_BITS = 64 - 53 }; /* of an integer, beyond what a float64 holds */
-    const uint64_t spare = (UINT64_C(1) << SPARE_BITS) - 1, bits = (uint64_t)value;
-    bool exact = is_unsigned ? bits >> 53 == 0 : value >= -(INT64_C(1) << 53) && value <= INT64_C(1) << 53;
-    if (exact || t.bits == 64)
-        return is_unsigned ? (double)bits : (double)value;
-    /* Rounded to odd: the float64 then rounds to fewer bits as the integer itself would. */
-    uint64_t odd = (bits & spare ? bits | (spare + 1) : bits) & ~spare;
-    return dtype_round_float(t, is_unsigned ? (double)odd : (double)(int64_t)odd);
 }

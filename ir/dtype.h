@@ -7,9 +7,29 @@
 
 #include "support/context.h"
 
-typedef enum { DT_VOID, DT_BOOL, DT_INT, DT_UINT, DT_FLOAT, DT_BFLOAT, DT_HANDLE } DTypeCode;
+typedef enum {
+    DT_VOID,
+    DT_BOOL,
+    DT_INT,
+    DT_UINT,
+    DT_FLOAT,
+    DT_BFLOAT,
+    DT_HANDLE,
+    /* floats of up to 8 bits: small_float.h; none but these comes behind DT_HANDLE */
+    DT_FLOAT8_E3M4,
+    DT_FLOAT8_E4M3,
+    DT_FLOAT8_E4M3B11FNUZ,
+    DT_FLOAT8_E4M3FN,
+    DT_FLOAT8_E4M3FNUZ,
+    DT_FLOAT8_E5M2,
+    DT_FLOAT8_E5M2FNUZ,
+    DT_FLOAT8_E8M0FNU,
+    DT_FLOAT6_E2M3FN,
+    DT_FLOAT6_E3M2FN,
+    DT_FLOAT4_E2M1FN,
+} DTypeCode;
 
-/* lanes is 1 for scalars; above LANES_SCALABLE it stands for a multiple of T.vscale(), which only the target knows. bool has 1 bit and is stored in one byte; a handle (pointer) has 64 bits. */
+/* lanes is 1 for scalars; above LANES_SCALABLE it stands for a multiple of T.vscale(), which only the target knows. bool has 1 bit and is stored in one byte, as floats of 4 and 6 bits are; a handle (pointer) has 64 bits. */
 typedef struct {
     uint8_t code, bits;
     uint16_t lanes;
@@ -32,7 +52,7 @@ static inline bool dtype_equal(DType a, DType b)
 }
 static inline bool dtype_is_float(DType t)
 {
-    return t.code == DT_FLOAT || t.code == DT_BFLOAT;
+    return t.code == DT_FLOAT || t.code == DT_BFLOAT || t.code > DT_HANDLE;
 }
 /* int or uint of any width; bool is not an integer here. */
 static inline bool dtype_is_integer(DType t)
@@ -77,8 +97,14 @@ int64_t dtype_max_int(DType t);
 bool dtype_holds(DType t, int64_t value);
 /* VALUE wrapped into integer type T as two's complement arithmetic does. uint64 values are carried as their int64 bit pattern. */
 int64_t dtype_wrap(DType t, int64_t value);
-/* VALUE rounded to the float type (float16, bfloat16 and float32 to nearest even). */
+/* VALUE rounded to the float type (to nearest even). */
 double dtype_round_float(DType t, double value);
+/* VALUE, a number, does not become infinite, NaN, or the greatest number instead of a greater one. */
+bool dtype_holds_float(DType t, double value);
+/* The greatest number of the float type. */
+double dtype_largest_float(DType t);
+/* How many binary digits the numbers of the float type have, the leading one among them. */
+int dtype_digits(DType t);
 /* A float64 that rounds to the float type as the integer VALUE (the bit pattern of a uint64 when IS_UNSIGNED) does: VALUE where a float64
    holds it. */
 double dtype_int_to_real(DType t, int64_t value, bool is_unsigned);

@@ -176,18 +176,11 @@ Value builtin_astype(Elab *elab, const Call *call)
 
 /* --- limits --- */
 
-static double largest_float(DType dtype)
-{
-    if (dtype.code == DT_BFLOAT)
-        return 0x1.fep127;
-    return dtype.bits == 16 ? 65504.0 : dtype.bits == 32 ? 0x1.fffffep127 : 0x1.fffffffffffffp1023;
-}
-
 enum { LIMIT_MIN, LIMIT_MAX, LIMIT_INFINITY, LIMIT_NAN };
 
 static const Expr *float_limit(Elab *elab, DType dtype, int which)
 {
-    double largest = largest_float(dtype);
+    double largest = dtype_largest_float(dtype);
     double value = which == LIMIT_MIN ? -largest : which == LIMIT_MAX ? largest : which == LIMIT_INFINITY ? INFINITY : NAN;
     return expr_float(elab->ctx, dtype, value);
 }

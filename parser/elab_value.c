@@ -167,7 +167,7 @@ static const Expr *int_to_typed(Elab *elab, const Value *value, DType dtype)
     Context *ctx = elab->ctx;
     if (dtype_is_float(dtype)) {
         double real = dtype_int_to_real(dtype, value->as.integer, value->huge);
-        return isfinite(dtype_round_float(dtype, real)) ? expr_float(ctx, dtype, real) : unfitting_int(elab, value, dtype);
+        return dtype_holds_float(dtype, real) ? expr_float(ctx, dtype, real) : unfitting_int(elab, value, dtype);
     }
     bool is_uint64 = dtype.code == DT_UINT && dtype.bits == 64;
     bool fits = value->huge ? is_uint64 : is_uint64 ? value->as.integer >= 0 : dtype_holds(dtype, value->as.integer);
@@ -181,7 +181,7 @@ static const Expr *float_to_typed(Elab *elab, const Value *value, DType dtype)
     Context *ctx = elab->ctx;
     if (!dtype_is_float(dtype))
         return expr_float(ctx, DTYPE_FLOAT32, value->as.real);
-    if (isfinite(value->as.real) && !isfinite(dtype_round_float(dtype, value->as.real))) {
+    if (isfinite(value->as.real) && !dtype_holds_float(dtype, value->as.real)) {
         diag_error(ctx, value->span, "%g does not fit in %s", value->as.real, dtype_name(ctx, dtype));
         return NULL;
     }

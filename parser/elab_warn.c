@@ -53,7 +53,7 @@ static int exact_bits(DType type)
 {
     if (!dtype_is_float(type))
         return type.bits;
-    return type.code == DT_BFLOAT ? 8 : type.bits == 64 ? 53 : type.bits == 32 ? 24 : type.bits == 16 ? 11 : 4;
+    return dtype_digits(type);
 }
 
 void elab_warn_narrowing(Elab *elab, const Buffer *buffer, const Expr *value, Span span)

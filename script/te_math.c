@@ -1,7 +1,6 @@
 /* The functions of te, tvm.tir and T that make expressions: by a table, and by the operations of ir/intrinsics.def. */
 #include "script/te.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -12,7 +11,7 @@ const Expr *te_limit(Script *script, DType dtype, bool greatest)
     Context *ctx = script->ctx;
     if (!dtype_is_float(dtype))
         return dtype.code == DT_BOOL ? expr_bool(ctx, greatest) : expr_int(ctx, dtype, greatest ? dtype_max_int(dtype) : dtype_min_int(dtype));
-    double most = dtype.bits == 64 ? DBL_MAX : dtype.bits == 32 ? FLT_MAX : dtype.code == DT_BFLOAT ? 0x1.FEp127 : 65504.0;
+    double most = dtype_largest_float(dtype);
     return expr_float(ctx, dtype, greatest ? most : -most);
 }
 

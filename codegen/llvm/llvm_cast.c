@@ -19,7 +19,7 @@ static LLVMValueRef to_bool(FuncGen *gen, LLVMValueRef value, DType from)
     return LLVMBuildFCmp(gen->builder, LLVMRealUNE, wide, LLVMConstNull(LLVMTypeOf(wide)), "");
 }
 
-/* A float64 as the float32 that rounds to 16 bits as the float64 itself would: towards zero, with the last bit set when that was not exact
+/* A float64 as the float32 that rounds to 16 bits and less as the float64 itself would: towards zero, with the last bit set when that was not exact
    ("round to odd"). Rounding to nearest twice could be off. */
 static LLVMValueRef double_to_odd_float(FuncGen *gen, LLVMValueRef value, int lanes)
 {
@@ -41,14 +41,14 @@ static LLVMValueRef float_to_float(FuncGen *gen, LLVMValueRef value, DType from,
     LLVMValueRef wide = emit_widen(gen, value, from);
     if (to.bits == 64)
         return from.bits == 64 ? wide : LLVMBuildFPExt(gen->builder, wide, llvm_value_type(gen->build, to), "");
-    if (from.bits == 64 && to.bits == 16)
+    if (from.bits == 64 && to.bits <= 16)
         wide = double_to_odd_float(gen, wide, to.lanes);
     else if (from.bits == 64)
         wide = LLVMBuildFPTrunc(gen->builder, wide, llvm_value_type(gen->build, to), "");
     return emit_narrow(gen, wide, to);
 }
 
-/* An integer of 64 bits as the float64 that rounds to 16 bits as the integer itself would: beyond 2^53, what a float64 has no place for
+/* An integer of 64 bits as the float64 that rounds to 16 bits and less as the integer itself would: beyond 2^53, what a float64 has no place for
    leaves its trace in the last bit that it has ("round to odd"). */
 static LLVMValueRef int64_to_odd_double(FuncGen *gen, LLVMValueRef value, DType from)
 {
@@ -69,9 +69,9 @@ static LLVMValueRef int64_to_odd_double(FuncGen *gen, LLVMValueRef value, DType 
 
 static LLVMValueRef int_to_float(FuncGen *gen, LLVMValueRef value, DType from, DType to)
 {
-    if (to.bits == 16 && from.bits == 64)
+    if (to.bits <= 16 && from.bits == 64)
         return float_to_float(gen, int64_to_odd_double(gen, value, from), dtype_with_lanes(DTYPE_FLOAT64, to.lanes), to);
-    if (to.bits == 16) {
+    if (to.bits <= 16) {
         DType exact = dtype_with_lanes(from.bits <= 16 ? DTYPE_FLOAT32 : DTYPE_FLOAT64, to.lanes);
         return float_to_float(gen, int_to_float(gen, value, from, exact), exact, to);
     }

@@ -1,8 +1,9 @@
-/* Arithmetic on floats. float16 and bfloat16 compute in float32 and round after each operation, which for + - * / gives the correctly
-   rounded result.
+/* Arithmetic on floats. float16, bfloat16 and smaller ones compute in float32 and round after each operation, which for + - * / gives the
+   correctly rounded result.
 
    bfloat16 values are i16 bit patterns: LLVM's own conversions flush denormals on some processors and call a library on others. */
 #include "codegen/llvm/llvm_gen.h"
+#include "codegen/llvm/llvm_small_float.h"
 #include "support/bug.h"
 
 enum { BFLOAT_SHIFT = 16, BFLOAT_QUIET_BIT = 0x40 };
@@ -37,6 +38,8 @@ static LLVMValueRef float_to_bfloat(FuncGen *gen, LLVMValueRef value, int lanes)
 
 LLVMValueRef emit_widen(FuncGen *gen, LLVMValueRef value, DType dtype)
 {
+    if (dtype.code > DT_HANDLE)
+        return emit_small_to_float(gen, value, dtype);
     if (dtype.code == DT_BFLOAT)
         return bfloat_to_float(gen, value, dtype.lanes);
     return dtype.bits == 16 ? LLVMBuildFPExt(gen->builder, value, llvm_with_lanes(gen->build->f32, dtype.lanes), "") : value;
@@ -44,6 +47,8 @@ LLVMValueRef emit_widen(FuncGen *gen, LLVMValueRef value, DType dtype)
 
 LLVMValueRef emit_narrow(FuncGen *gen, LLVMValueRef value, DType dtype)
 {
+    if (dtype.code > DT_HANDLE)
+        return emit_float_to_small(gen, value, dtype);
     if (dtype.code == DT_BFLOAT)
         return float_to_bfloat(gen, value, dtype.lanes);
     return dtype.bits == 16 ? LLVMBuildFPTrunc(gen->builder, value, llvm_value_type(gen->build, dtype), "") : value;

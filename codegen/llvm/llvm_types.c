@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "codegen/llvm/llvm_gen.h"
+#include "ir/small_float.h"
 #include "support/bug.h"
 
 LLVMTypeRef llvm_with_lanes(LLVMTypeRef scalar, int lanes)
@@ -35,8 +36,8 @@ static LLVMTypeRef scalar_type(const LlvmBuild *build, DType dtype)
     case DT_FLOAT: return dtype.bits == 16 ? build->half : dtype.bits == 32 ? build->f32 : build->f64;
     case DT_BFLOAT: return build->i16;
     case DT_HANDLE: return build->pointer;
+    default: CHECK(small_float(dtype)); return build->i8;
     }
-    BUG("unknown type code %d", dtype.code);
 }
 
 LLVMTypeRef llvm_value_type(const LlvmBuild *build, DType dtype)
@@ -74,6 +75,9 @@ LLVMValueRef llvm_const_int(const LlvmBuild *build, DType dtype, int64_t value)
 
 LLVMValueRef llvm_const_float(const LlvmBuild *build, DType dtype, double value)
 {
+    const SmallFloat *small = small_float(dtype);
+    if (small)
+        return llvm_const_splat(LLVMConstInt(build->i8, small_float_bits(small, value), false), dtype.lanes);
     if (dtype.code != DT_BFLOAT)
         return llvm_const_splat(LLVMConstReal(scalar_type(build, dtype), value), dtype.lanes);
     float rounded = (float)dtype_round_float(dtype_scalar(dtype), value);

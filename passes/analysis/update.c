@@ -102,7 +102,7 @@ static bool may_widen(DType target, DType wide, ReduceKind kind)
 {
     if (target.lanes != wide.lanes || target.bits >= wide.bits)
         return false;
-    if (target.code == DT_FLOAT || target.code == DT_BFLOAT)
+    if (dtype_is_float(target))
         return wide.code == DT_FLOAT;
     bool integers = (target.code == DT_INT || target.code == DT_UINT) && (wide.code == DT_INT || wide.code == DT_UINT);
     return integers && target.bits > 1 && kind != REDUCE_MIN && kind != REDUCE_MAX;

@@ -8,10 +8,10 @@
 #ifndef RANDOM_MODULES
 #define RANDOM_MODULES 8
 #endif
-enum { FUNCS_PER_MODULE = 12, STORES = 4, ELEMENTS = 64, TYPES = 12, MAX_DEPTH = 4 };
+enum { FUNCS_PER_MODULE = 12, STORES = 4, ELEMENTS = 64, TYPES = 14, MAX_DEPTH = 4 };
 
 static const char *const type_names[TYPES] = {"int8", "int16",   "int32",   "int64",   "uint8",  "uint32",
-                                              "bool", "float32", "float64", "float16", "uint16", "bfloat16"};
+                                              "bool", "float32", "float64", "float16", "uint16", "bfloat16", "float8_e4m3fn", "float8_e5m2fnuz"};
 static const int lane_choices[] = {1, 1, 1, 2, 3, 5, 8, 16, 17, 33};
 
 typedef struct {
