@@ -80,6 +80,15 @@ static bool is_own_stride(Elab *elab, const Expr *stride)
     return stride->kind == EXPR_VAR && map_get(&elab->symbols, stride->value.var) && !map_has(&elab->named_strides, stride->value.var);
 }
 
+/* NAME is of dimension DIM of BUFFER, as it was called before a step put a scope or another ending behind its name. */
+static bool is_name_of_dimension(Str name, Str buffer, int dim)
+{
+    const char *end = strrchr(name, '_');
+    char digits[16];
+    snprintf(digits, sizeof digits, "_s%d", dim);
+    return end && end != name && !strcmp(end, digits) && !strncmp(name, buffer, (size_t)(end - name));
+}
+
 /* A buffer's own data pointer is named like it, a stride variable after the dimension. */
 static void name_buffer(Elab *elab, Buffer *buffer, Str name)
 {
@@ -87,7 +96,7 @@ static void name_buffer(Elab *elab, Buffer *buffer, Str name)
         buffer->data->name = name;
     buffer->name = name;
     for (int i = 0; buffer->strides && i < buffer->ndim; i++) {
-        if (!is_own_stride(elab, buffer->strides[i]))
+        if (!is_own_stride(elab, buffer->strides[i]) || is_name_of_dimension(buffer->strides[i]->value.var->name, name, i))
             continue;
         Var *var = buffer->strides[i]->value.var;
         var->stated_name = var->stated_name ? var->stated_name : var->name;
