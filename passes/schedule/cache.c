@@ -202,6 +202,23 @@ bool cache_begin(Schedule *sch, CachePlan *plan, const TreeNode *block, const Bu
     return check_no_own_write(sch, plan);
 }
 
+bool check_no_fence(Schedule *sch, const CachePlan *plan, const TreeNode *part)
+{
+    AccessList accesses = access_collect(sch->ctx, schedule_func(sch));
+    for (int i = 0; i < accesses.count; i++) {
+        const Access *access = &accesses.data[i];
+        for (const Frame *frame = access->fence ? access->frame : NULL; frame; frame = frame->outer) {
+            if (frame->stmt != part->stmt)
+                continue;
+            sched_refuse(sch, "a call that may do anything may use '%s' while its elements are in the copy; a block with T.reads and T.writes says what it does",
+                         plan->buffer->name);
+            sched_note(sch, access->span, "the call is here");
+            return false;
+        }
+    }
+    return true;
+}
+
 bool cache_find_writer(Schedule *sch, CachePlan *plan)
 {
     int count;

@@ -36,6 +36,8 @@ typedef struct {
 
 /* Sets buffer, scope and storage; false after a refusal (the scope's name, the block's place, buffers that are declared inside). */
 bool cache_begin(Schedule *sch, CachePlan *plan, const TreeNode *block, const Buffer *buffer, const Value *storage);
+/* No call below PART, a loop or block, may touch anything, and so the buffer; false after a refusal. */
+bool check_no_fence(Schedule *sch, const CachePlan *plan, const TreeNode *part);
 /* The one member of the scope that writes the buffer, NULL when there is none; false after a refusal when there are several. */
 bool cache_find_writer(Schedule *sch, CachePlan *plan);
 /* The members named by VALUE (None or a list of blocks), each once; false after a refusal when one is not a member of the scope. */
@@ -78,7 +80,12 @@ bool cache_uses_loop_around_scope(Schedule *sch, const CachePlan *plan, const Ex
 
 /* Edits the program; the symbol of the block that copies. */
 Block *cache_apply(Schedule *sch, CachePlan *plan, bool copies_in);
+/* The same with COPY, a statement of the caller. */
+void cache_apply_copy(Schedule *sch, CachePlan *plan, const Stmt *copy);
 /* The same with two copies: one into the cache before the anchor of IN, one back behind it, as OUT says. */
 void cache_apply_around(Schedule *sch, CachePlan *in, CachePlan *out, Block **copy_in, Block **copy_out);
+/* Gives the block COPY, which copies back to a buffer that outlives the scope, an opaque axis for each loop around it where one of its instances
+   may run again, with another result. The innermost OWN_LOOPS loops are its own. */
+void cache_tell_runs_apart(Schedule *sch, Block *copy, int own_loops);
 
 #endif

@@ -2,6 +2,8 @@
 #include "ir/infer_regions.h"
 #include "ir/walk.h"
 #include "passes/schedule/cache.h"
+#include "passes/schedule/checks.h"
+#include "passes/analysis/dependence.h"
 #include "passes/schedule/loops.h"
 #include "passes/schedule/scope.h"
 
@@ -301,11 +303,15 @@ static Block *copy_symbol(Schedule *sch, const CachePlan *plan)
     return block_new(sch->ctx, context_internf(sch->ctx, "%s_%s", plan->buffer->name, plan->storage), sch->call_span);
 }
 
+void cache_apply_copy(Schedule *sch, CachePlan *plan, const Stmt *copy)
+{
+    apply(sch, plan, plan->after ? NULL : copy, plan->after ? copy : NULL);
+}
+
 Block *cache_apply(Schedule *sch, CachePlan *plan, bool copies_in)
 {
     Block *symbol = copy_symbol(sch, plan);
-    const Stmt *copy = make_copy(sch, plan, copies_in, symbol);
-    apply(sch, plan, plan->after ? NULL : copy, plan->after ? copy : NULL);
+    cache_apply_copy(sch, plan, make_copy(sch, plan, copies_in, symbol));
     return symbol;
 }
 
@@ -315,4 +321,38 @@ void cache_apply_around(Schedule *sch, CachePlan *in, CachePlan *out, Block **co
     *copy_out = copy_symbol(sch, in);
     const Stmt *before = make_copy(sch, in, true, *copy_in), *after = make_copy(sch, out, false, *copy_out);
     apply(sch, in, before, after);
+}
+
+void cache_tell_runs_apart(Schedule *sch, Block *copy, int own_loops)
+{
+    Context *ctx = sch->ctx;
+    const TreeNode *node = schedule_find_block(sch, copy);
+    int count;
+    const TreeNode **loops = schedule_loops_around(sch, node, &count);
+    if (count <= own_loops || block_writes_scratch(sch, node) ||
+        answer_is_shown(dependence_runs_once(ctx, schedule_func(sch), copy, node_loop(loops[0])->var)))
+        return;
+    BlockStmt block = *node_block(node);
+    Iter *iters = ARENA_ARRAY(ctx->arena, Iter, block.iter_count + count);
+    const Expr **bindings = ARENA_ARRAY(ctx->arena, const Expr *, block.iter_count + count);
+    int axes = block.iter_count;
+    for (int i = 0; i < axes; i++) {
+        iters[i] = block.iters[i];
+        bindings[i] = block.bindings[i];
+    }
+    for (int i = 0; i < count - own_loops; i++) {
+        const ForStmt *loop = node_loop(loops[i]);
+        bool named = expr_is_int(loop->extent, 1);
+        for (int k = 0; k < block.iter_count; k++)
+            named |= expr_is_var(block.bindings[k], loop->var);
+        if (named)
+            continue;
+        Var *var = var_new(ctx, context_internf(ctx, "v%d", axes), loop->var->dtype, sch->call_span);
+        iters[axes] = (Iter){var, {loop->min, loop->extent}, ITER_OPAQUE, sch->call_span};
+        bindings[axes++] = expr_var(ctx, loop->var);
+    }
+    block.iters = iters;
+    block.bindings = bindings;
+    block.iter_count = axes;
+    sched_replace(sch, node->stmt, stmt_block(ctx, block, node->stmt->span));
 }

@@ -7,6 +7,7 @@
              B[vi] = B[vi] + 1                    with T.block("A"): B_local[vi] = B_local[vi] + 1
                                                   with T.block("B_local"): B[v0] = B_local[v0]
 
+   Where the copy back may run again for the same elements, it gets an opaque axis for each loop around it.
    Nothing runs between the copies but the block, so the order to other statements stays. What must hold: the block declares one region of the
    buffer that it reads and one that it writes; the copy back takes only what the first copy holds or the block has stored; and where both lie is
    read from no memory, for the block could change it in between. */
@@ -91,10 +92,11 @@ bool primitive_cache_inplace(Schedule *sch, const Value *args, Value *result)
     in.writer = in.anchor = block;
     in.users = &block;
     in.user_count = 1;
-    if (!plan_copies(sch, &in, &out) || !check_users_can_redirect(sch, &in))
+    if (!check_no_fence(sch, &in, block) || !plan_copies(sch, &in, &out) || !check_users_can_redirect(sch, &in))
         return false;
     Block *copies[2];
     cache_apply_around(sch, &in, &out, &copies[0], &copies[1]);
+    cache_tell_runs_apart(sch, copies[1], in.buffer->ndim);
     Value handles[] = {value_block(copies[0]), value_block(copies[1])};
     *result = value_list(sch->ctx, handles, 2);
     return check_concurrent_loops_around(sch, schedule_find_block(sch, copies[0])) &&

@@ -382,6 +382,8 @@ static const struct {
     {"cache_read", step_cache_read, 5},
     {"cache_write", step_cache_write, 5},
     {"cache_inplace", step_cache_inplace, 4},
+    {"read_at", step_read_at, 4},
+    {"write_at", step_write_at, 5},
     {"transform_layout", step_transform_layout, 5},
     {"transform_block_layout", step_transform_block_layout, 4},
     {"reindex", step_reindex, 6},

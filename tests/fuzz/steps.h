@@ -51,6 +51,8 @@ const char *step_storage_align(Chooser *c);
 const char *step_cache_read(Chooser *c);
 const char *step_cache_write(Chooser *c);
 const char *step_cache_inplace(Chooser *c);
+const char *step_read_at(Chooser *c);
+const char *step_write_at(Chooser *c);
 const char *step_transform_layout(Chooser *c);
 const char *step_transform_block_layout(Chooser *c);
 const char *step_decompose_padding(Chooser *c);

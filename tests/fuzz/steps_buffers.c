@@ -80,6 +80,22 @@ const char *step_cache_inplace(Chooser *c)
     return step_text(c, "sch.cache_inplace(%s, %s, \"%s\")", block_text(c, block), buffer_text(c, block, false), random_scope(c));
 }
 
+/* At a loop around the block, rarely at another. */
+static const char *copy_at(Chooser *c, bool write)
+{
+    const TreeNode *block = any_block(c), *loop = random_chance(c->random, 5) ? any_loop(c) : loop_around(c, block);
+    return step_text(c, "sch.%s_at(%s, %s, %s, \"%s\")", write ? "write" : "read", loop_text(c, loop), block_text(c, block),
+                     buffer_text(c, block, write), random_scope(c));
+}
+const char *step_read_at(Chooser *c)
+{
+    return copy_at(c, false);
+}
+const char *step_write_at(Chooser *c)
+{
+    return copy_at(c, true);
+}
+
 /* --- Layouts --- */
 /* An index map of COUNT indices, mostly one that splits some of them and changes their order. */
 static const char *index_map(Chooser *c, int count)
