@@ -19,91 +19,89 @@ bool access_in_init(const Access *access)
     return false;
 }
 
-/* A loop is bound to nothing but reduce axes of the block at FRAME, and its points depend on it all the same: by way of blocks around. */
-static bool points_depend_indirectly(const Frame *frame)
-{
-    for (const Frame *loop = frame->outer; loop; loop = loop->outer)
-        if (loop->kind == FRAME_LOOP && block_only_reduces_over(&frame->stmt->as.block, loop->var) &&
-            !frame_only_reduces_over(frame, loop->var))
-            return true;
-    return false;
-}
-
-/* The innermost block to whose init ACCESS belongs, be it inside of further blocks there, when that init does not depend on what is reduced
-   over; else NULL. */
-static const BlockStmt *init_owner(const Access *access)
+/* The frame of the innermost block to whose init ACCESS belongs, be it inside of further blocks there, when that init does not depend on what is
+   reduced over; else NULL. */
+static const Frame *init_owner(const Access *access)
 {
     const Frame *frame = access->frame;
     while (frame && !(frame->kind == FRAME_BLOCK && frame_in_init(access->frame, frame)))
         frame = frame->outer;
     const BlockStmt *block = frame ? &frame->stmt->as.block : NULL;
-    if (!block || !access->write || points_depend_indirectly(frame))
+    if (!block || !access->write)
         return NULL;
     for (int i = 0; i < block->iter_count; i++)
         if (block->iters[i].kind == ITER_REDUCE && stmt_uses_var(block->init, block->iters[i].var))
             return NULL;
-    return block;
+    return frame;
 }
 
-/* CONDITION mentions loops around FRAME that only reduce (*REDUCING), and others (*OTHERS). */
-static void classify_condition(const BlockStmt *block, const Frame *frame, const Expr *condition, bool *reducing, bool *others)
+/* Which loops CONDITION, at FRAME, depends on: some that only reduce, and others. Those of one iteration count where there are no others. */
+typedef struct {
+    bool reducing, others;
+} ConditionKind;
+
+static ConditionKind condition_kind(const Frame *block, const Frame *frame, const Expr *condition)
 {
-    *reducing = *others = false;
-    for (; frame; frame = frame->outer)
-        if (frame->kind == FRAME_LOOP && expr_uses_var(condition, frame->var))
-            *(block_only_reduces_over(block, frame->var) ? reducing : others) = true;
+    ConditionKind kind = {false, false}, units = {false, false};
+    for (const Frame *loop = frame; loop; loop = loop->outer) {
+        if (loop->kind != FRAME_LOOP || !frame_depends(frame->outer, condition, loop->var))
+            continue;
+        ConditionKind *found = expr_is_int(loop->range.extent, 1) && !stmt_is_empty_loop(loop->stmt) ? &units : &kind;
+        bool reduces = frame_only_reduces_over(block, loop->var);
+        found->reducing |= reduces;
+        found->others |= !reduces;
+    }
+    return kind.reducing || kind.others ? kind : (ConditionKind){units.reducing && !units.others, false};
 }
 
 /* The loop over VAR appears in CONDITION, or in one of those that it joins, together with others that do not only reduce. */
-static bool condition_mixes(const BlockStmt *block, const Frame *frame, const Expr *condition, bool negated, const Var *var)
+static bool condition_mixes(const Frame *block, const Frame *frame, const Expr *condition, const Var *var)
 {
-    if (condition->kind == EXPR_AND && !negated)
-        return condition_mixes(block, frame, condition->args[0], false, var) ||
-               condition_mixes(block, frame, condition->args[1], false, var);
-    bool reducing, others;
-    classify_condition(block, frame, condition, &reducing, &others);
-    return others && expr_uses_var(condition, var);
+    if (condition->kind == EXPR_AND && !frame->negated)
+        return condition_mixes(block, frame, condition->args[0], var) || condition_mixes(block, frame, condition->args[1], var);
+    return frame_depends(frame->outer, condition, var) && condition_kind(block, frame, condition).others;
 }
 
-static bool is_mixed_with_others(const BlockStmt *block, const Frame *innermost, const Var *var)
+static bool is_mixed_with_others(const Frame *block, const Frame *innermost, const Var *var)
 {
     for (const Frame *frame = innermost; frame; frame = frame->outer)
-        if (frame->kind == FRAME_CONDITION && condition_mixes(block, frame, frame->value, frame->negated, var))
+        if (frame->kind == FRAME_CONDITION && condition_mixes(block, frame, frame->value, var))
             return true;
     return false;
 }
 
 /* The points are found by a run of the loop over VAR: it does more than reduce, a condition mixes it with such loops, or it bounds a loop that
    is run for them. */
-static bool is_visited(const BlockStmt *block, const Frame *innermost, const Var *var)
+static bool is_visited(const Frame *block, const Frame *innermost, const Var *var)
 {
-    if (!block_only_reduces_over(block, var) || is_mixed_with_others(block, innermost, var))
+    if (!frame_only_reduces_over(block, var) || is_mixed_with_others(block, innermost, var))
         return true;
     for (const Frame *frame = innermost; frame && frame->var != var; frame = frame->outer)
-        if (frame->kind == FRAME_LOOP && (expr_uses_var(frame->range.min, var) || expr_uses_var(frame->range.extent, var)) &&
+        if (frame->kind == FRAME_LOOP &&
+            (frame_depends(frame->outer, frame->range.min, var) || frame_depends(frame->outer, frame->range.extent, var)) &&
             is_visited(block, innermost, frame->var))
             return true;
     return false;
 }
 
-/* Whether CONDITION, seen from FRAME, can keep an init from running. A condition that mentions reduce axes only can do so in one case: the init
-   is found by visiting all loops that the condition uses, loops of one iteration excepted. */
-static bool condition_counts(const BlockStmt *block, const Frame *innermost, const Frame *frame, const Expr *condition)
+/* Whether CONDITION, seen from FRAME, can keep an init from running. A condition on what is reduced over alone can do so in one case: the init
+   is found by visiting all loops that the condition depends on, loops of one iteration excepted. */
+static bool condition_counts(const Frame *block, const Frame *innermost, const Frame *frame, const Expr *condition)
 {
-    bool reducing, others, longer = false, visited = true, units_visited = true;
-    classify_condition(block, frame, condition, &reducing, &others);
-    for (; frame; frame = frame->outer) {
-        if (frame->kind != FRAME_LOOP || !expr_uses_var(condition, frame->var))
+    ConditionKind kind = condition_kind(block, frame, condition);
+    bool longer = false, visited = true, units_visited = true;
+    for (const Frame *loop = frame; loop; loop = loop->outer) {
+        if (loop->kind != FRAME_LOOP || !frame_depends(frame->outer, condition, loop->var))
             continue;
-        bool unit = expr_is_int(frame->range.extent, 1);
+        bool unit = expr_is_int(loop->range.extent, 1);
         longer |= !unit;
-        *(unit ? &units_visited : &visited) &= is_visited(block, innermost, frame->var);
+        *(unit ? &units_visited : &visited) &= is_visited(block, innermost, loop->var);
     }
-    return !reducing || others || (longer ? visited : units_visited);
+    return !kind.reducing || kind.others || (longer ? visited : units_visited);
 }
 
 /* Requires CONDITION of FRAME, or of those that it joins the ones that say more than for what is reduced over. */
-static void assume_init_condition(AffineSpace *space, const BlockStmt *block, const Frame *innermost, const Frame *frame,
+static void assume_init_condition(AffineSpace *space, const Frame *block, const Frame *innermost, const Frame *frame,
                                   const Expr *condition, const AffineEnv *env)
 {
     if (condition->kind == EXPR_AND && !frame->negated) {
@@ -114,26 +112,56 @@ static void assume_init_condition(AffineSpace *space, const BlockStmt *block, co
     }
 }
 
-/* As frame_assume for the init of BLOCK at INNERMOST: loops and conditions that only restrict the reduction do not count. */
-static void assume_init(AffineSpace *space, const BlockStmt *block, const Frame *innermost, const Frame *frame, const AffineEnv *env)
+/* What LOOP runs over; its frame may say otherwise, see access_collect. */
+static Range loop_range(const Frame *loop)
+{
+    return stmt_is_empty_loop(loop->stmt) ? (Range){loop->stmt->as.loop.min, loop->stmt->as.loop.extent} : loop->range;
+}
+
+/* As frame_assume for the init of the block at BLOCK: loops and conditions that only restrict the reduction do not count. */
+static void assume_init(AffineSpace *space, const Frame *block, const Frame *innermost, const Frame *frame, const AffineEnv *env)
 {
     if (!frame)
         return;
     bool binds = frame->kind == FRAME_LOOP || frame->kind == FRAME_BIND;
     assume_init(space, block, innermost, frame->outer, binds && env ? env->outer : env);
     if (frame->kind == FRAME_LOOP && is_visited(block, innermost, frame->var))
-        affine_assume_range(space, env->outer, env->dim, frame->range);
+        affine_assume_range(space, env->outer, env->dim, loop_range(frame));
     if (frame->kind == FRAME_CONDITION)
         assume_init_condition(space, block, innermost, frame, frame->value, env);
 }
 
 void access_assume(AffineSpace *space, const Access *access, const AffineEnv *env)
 {
-    const BlockStmt *block = init_owner(access);
+    const Frame *block = init_owner(access);
     if (block)
         assume_init(space, block, access->frame, access->frame, env);
     else
         frame_assume(space, access->frame, env);
+}
+
+/* CONDITION, or one of those that it joins, is about what is reduced over and about points. */
+static bool mixes(const Frame *block, const Frame *innermost, const Frame *frame, const Expr *condition)
+{
+    if (condition->kind == EXPR_AND && !frame->negated)
+        return mixes(block, innermost, frame, condition->args[0]) || mixes(block, innermost, frame, condition->args[1]);
+    return condition_kind(block, frame, condition).reducing && condition_counts(block, innermost, frame, condition);
+}
+
+const char *access_points_depend(Context *ctx, const Access *access)
+{
+    const Frame *block = init_owner(access);
+    if (!block)
+        return "the init depends on what is reduced over";
+    for (const Frame *frame = access->frame; frame; frame = frame->outer) {
+        int64_t extent;
+        if (frame->kind == FRAME_CONDITION && mixes(block, access->frame, frame, frame->value))
+            return "a condition is about points and about what is reduced over";
+        if (frame->kind == FRAME_LOOP && !(expr_const_int(frame->range.extent, &extent) && extent > 0) && frame_reduces_over(block, frame->var) &&
+            is_visited(block, access->frame, frame->var))
+            return arena_printf(ctx->arena, "loop '%s' runs over points and over what is reduced, and may have no iteration", frame->var->name);
+    }
+    return NULL;
 }
 
 /* --- where an init may run --- */

@@ -127,6 +127,8 @@ const Access *dependence_reads_target_apart(Context *ctx, const Func *func, cons
 Answer dependence_init_may_move(Context *ctx, const Func *func, const BlockStmt *block, const Var *var);
 /* Two instances of BLOCK that differ in other than reduce axes write different elements: each holds the same after each of them. */
 Answer dependence_points_apart(Context *ctx, const Func *func, const BlockStmt *block);
+/* The inits of BLOCK run in AFTER for the same points, values of axes that do not reduce, as in BEFORE: also for points that have no update. */
+Answer dependence_inits_kept(Context *ctx, const Func *before, const Func *after, const Block *block);
 /* Where some point of BLOCK may have no update in AFTER, all inits run before the outermost loop that it reduces over. Even so that loop
    writes nothing that one of them reads, and touches nothing that one of them writes, before the point's first update, unless BEFORE had it
    so. */

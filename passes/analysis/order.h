@@ -34,7 +34,6 @@ typedef struct OrderGoal {
 
 /* What names the instance of FRAME: the iterators of all blocks around it, and the loops inside of the innermost block that has iterators,
    outermost first. The loops around such a block only run its instances. Without one all loops count. */
-typedef VEC(const Frame *) FrameList;
 FrameList order_identity(Context *ctx, const Frame *frame);
 /* The scan and opaque axes of the reduction that ACCESS is part of, and of the blocks inside: updates keep their order along them. */
 FrameList order_axes(Context *ctx, const Access *access);

@@ -25,6 +25,8 @@ typedef struct {
     Pair pair;
 } PlainPair;
 
+typedef VEC(const Frame *) FrameList;
+
 /* True when no order between A and B can matter: different memory, no write, or updates of one reduction where REDUCTIONS_COMMUTE. */
 bool pair_is_harmless(const Access *a, const Access *b, bool reductions_commute);
 /* A and B with their loops and environments, but without the set (cheap). */
@@ -141,6 +143,9 @@ bool access_is_filled(Context *ctx, const AccessList *accesses, const Map *sizes
 bool access_runs_without(const Access *access, const Frame *loop);
 /* ACCESS belongs to an init, and what the loops and conditions around it say of the reduction need not hold where it runs. */
 bool access_may_lack_updates(const Access *access);
+/* What is reduced over says something of the points for which the init that ACCESS belongs to runs: how. NULL: no loop that they are found by
+   reduces, unless it certainly runs, and no condition is about both. */
+const char *access_points_depend(Context *ctx, const Access *access);
 /* EXPR, seen from FRAME, depends on the loop over VAR: by itself or through what its variables are bound to. */
 bool frame_depends(const Frame *frame, const Expr *expr, const Var *var);
 /* The block at FRAME (FRAME_BLOCK) reduces over the loop over VAR: a reduce axis of it depends on that, also by way of the axes of blocks

@@ -47,8 +47,9 @@ bool check_init_is_independent(Schedule *sch, const TreeNode *block);
    but the first OUTER_COUNT, do not reach one more often. */
 bool check_init_runs_once(Schedule *sch, const Block *init, int outer_count);
 
-/* For the end of a step that made the module from BEFORE: no init comes to run before what it ran behind; see init_order.c. */
-bool check_inits_stay_in_order(Schedule *sch, const Module *before);
+/* For the end of a step that made the module from BEFORE: inits run for the same points, and none comes to run before what it ran behind; see
+   init_order.c. */
+bool check_inits(Schedule *sch, const Module *before);
 /* For the same: no buffer, let, loop variable or axis is used outside of the statement that declares it, and no buffer that was made has a
    size that the program computes later; see definitions.c. */
 bool check_declarations_reach(Schedule *sch, const Module *before);

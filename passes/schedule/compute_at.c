@@ -252,89 +252,6 @@ static bool check_result_is_kept(Move *move, const Func *before)
     return false;
 }
 
-/* The reduce axis of BLOCK, bound to the loop over VAR (NULL: to any), that may have no value; NULL: there is none. */
-static const Iter *maybe_empty_axis(const BlockStmt *block, const Var *var)
-{
-    int64_t extent;
-    for (int i = 0; i < block->iter_count; i++)
-        if (block->iters[i].kind == ITER_REDUCE && (!var || expr_uses_var(block->bindings[i], var)) &&
-            !(expr_const_int(block->iters[i].domain.extent, &extent) && extent > 0))
-            return &block->iters[i];
-    return NULL;
-}
-
-static bool refuse_lost_init(Move *move, const char *why)
-{
-    sched_refuse(move->sch, "%s: the init would then not run; decompose_reduction takes it off", why);
-    sched_note(move->sch, move->block->stmt->span, "block '%s' is here", block_name(move->block));
-    return false;
-}
-
-/* LOOP, one around BLOCK, has an iteration wherever the spatial axes have values. */
-static bool loop_runs_for_points(Schedule *sch, const TreeNode *loop, const BlockStmt *block)
-{
-    Context *ctx = sch->ctx;
-    Analyzer *an = loops_context(sch, loop);
-    for (int i = 0; i < block->iter_count; i++) {
-        const Expr *extent = block->iters[i].domain.extent;
-        if (block->iters[i].kind == ITER_SPATIAL)
-            analyzer_assume(an, op_compare(ctx, EXPR_LT, expr_int(ctx, extent->dtype, 0), extent));
-    }
-    const Expr *extent = node_loop(loop)->extent;
-    return analyzer_prove_symbolic(an, op_compare(ctx, EXPR_LT, expr_int(ctx, extent->dtype, 0), extent));
-}
-
-static bool is_among(const VarRange *loops, int count, const Var *var)
-{
-    for (int i = 0; i < count; i++)
-        if (loops[i].var == var)
-            return true;
-    return false;
-}
-
-/* At the old place, below the loops BEFORE (COUNT), the init of the block runs for each spatial point: no loop runs over both. */
-static bool check_init_ran(Move *move, const VarRange *before, int count)
-{
-    const BlockStmt *block = node_block(move->block);
-    for (int i = 0; move->reverse && block->init && i < count; i++) {
-        const Var *var = before[i].var;
-        const Iter *empty = maybe_empty_axis(block, var);
-        if (!empty || !block_binds_axis(block, true, var))
-            continue;
-        sched_refuse(move->sch,
-                     "loop '%s' runs over spatial axes of block '%s' and over reduce axis '%s', which may have no value: no init runs then, but "
-                     "one would after the step",
-                     var->name, block->block->name, empty->var->name);
-        sched_note(move->sch, move->block->stmt->span, "block '%s' is here", block->block->name);
-        return false;
-    }
-    return true;
-}
-
-/* An init runs for each spatial point also where nothing is reduced over; a loop that came around it, none of BEFORE (BEFORE_COUNT), must
-   not keep it from that: neither by running over both nor by having no iteration. */
-static bool check_init_is_kept(Move *move, const VarRange *before, int before_count)
-{
-    Schedule *sch = move->sch;
-    Arena *arena = sch->ctx->arena;
-    const TreeNode *node = schedule_find_block(sch, node_block(move->block)->block);
-    const BlockStmt *block = node_block(node);
-    const Iter *empty = maybe_empty_axis(block, NULL);
-    int count;
-    const TreeNode **loops = schedule_loops_around(sch, node, &count);
-    for (int i = 0; move->reverse && block->init && empty && i < count; i++) {
-        const Var *var = node_loop(loops[i])->var;
-        const Iter *shared = maybe_empty_axis(block, var);
-        if (shared && block_binds_axis(block, true, var))
-            return refuse_lost_init(move, arena_printf(arena, "loop '%s' would run over spatial axes of block '%s' and over reduce axis "
-                                                       "'%s', which may have no value", var->name, block->block->name, shared->var->name));
-        if (!shared && !is_among(before, before_count, var) && !loop_runs_for_points(sch, loops[i], block))
-            return refuse_lost_init(move, arena_printf(arena, "loop '%s', which may have no iteration, would come around block '%s', whose "
-                                                       "reduce axis '%s' may have no value", var->name, block->block->name, empty->var->name));
-    }
-    return true;
-}
-
 static bool run_move(Move *move)
 {
     Schedule *sch = move->sch;
@@ -348,17 +265,17 @@ static bool run_move(Move *move)
         return false;
     const Stmt *scope_stmt = scope->stmt, *rebuilt = move_rebuild_scope(move, scope, move_build_nest(move, an, domains));
     const Func *before = schedule_func(sch);
-    int count;
-    const VarRange *loops = loops_ranges_around(sch, move->block, &count);
     if (!updates_follow_axes(sch, move->block)) /* as they do in the new place */
         warn_of_new_order(sch, node_block(move->block), false);
     const TreeNode block = *move->block, loop = *move->loop;
     move->block = &block;
     move->loop = &loop;
     sched_replace(sch, scope_stmt, rebuilt);
-    if (!check_moved(move, before, schedule_func(sch)) || !check_updates_once(move) || !check_init_ran(move, loops, count) ||
-        !check_init_is_kept(move, loops, count) || !check_calls_once(move, before) || !check_result_is_kept(move, before))
+    if (!check_moved(move, before, schedule_func(sch)) || !check_updates_once(move) ||
+        !check_calls_once(move, before) || !check_result_is_kept(move, before))
         return false;
+    if (!move->reverse)
+        sch->narrowed = node_block(move->block)->block;
     move_fit_axis_types(move);
     return check_concurrent_loops_around(sch, schedule_find_block(sch, node_block(move->block)->block));
 }

@@ -121,116 +121,6 @@ static const Expr *fused_extent(Context *ctx, const Fusion *fusion)
     return analyzer_simplify(analyzer_new(ctx), extent);
 }
 
-/* CONDITION is about unit loops alone, of which one, of FUSION, reduces: it leaves the init, which it would not without the loop. */
-static bool loses_its_loops(Schedule *sch, const Fusion *fusion, const TreeNode *node, const Expr *condition)
-{
-    int count;
-    const TreeNode **loops = schedule_loops_around(sch, node, &count);
-    for (int i = 0; i < count; i++)
-        if (expr_uses_var(condition, node_loop(loops[i])->var) && !expr_is_int(node_loop(loops[i])->extent, 1))
-            return false;
-    for (int i = 0; i < fusion->count; i++)
-        if (expr_uses_var(condition, fused_loop(fusion, i)->var) && block_only_reduces_over(node_block(node), fused_loop(fusion, i)->var))
-            return true;
-    return false;
-}
-
-static bool may_be_empty(const ForStmt *loop)
-{
-    int64_t extent;
-    return !expr_const_int(loop->extent, &extent) || extent <= 0;
-}
-
-/* CONDITION speaks of points and of some of the loops, which all reduce: it comes to speak of others, too, that may have no iteration, and no
-   point would then meet it. */
-static bool comes_to_exclude_points(Schedule *sch, const Fusion *fusion, const TreeNode *node, const Expr *condition)
-{
-    int count;
-    const TreeNode **loops = schedule_loops_around(sch, node, &count);
-    bool of_points = false, of_fused = false, gains_empty = false;
-    for (int i = 0; i < count; i++)
-        of_points |= expr_uses_var(condition, node_loop(loops[i])->var) && !block_only_reduces_over(node_block(node), node_loop(loops[i])->var);
-    for (int i = 0; i < fusion->count; i++) {
-        bool used = expr_uses_var(condition, fused_loop(fusion, i)->var);
-        of_fused |= used;
-        gains_empty |= !used && may_be_empty(fused_loop(fusion, i));
-    }
-    return of_points && of_fused && gains_empty;
-}
-
-typedef bool ConditionTest(Schedule *sch, const Fusion *fusion, const TreeNode *node, const Expr *condition);
-
-/* TEST is true of some condition of the block at NODE, which has an init. */
-static bool some_condition(ConditionTest *test, Schedule *sch, const Fusion *fusion, const TreeNode *node)
-{
-    ConditionList conditions = {0};
-    loops_split_conjunction(sch->ctx, node_block(node)->predicate, &conditions);
-    for (int i = 0; node_block(node)->init && i < conditions.count; i++)
-        if (test(sch, fusion, node, conditions.data[i]))
-            return true;
-    return false;
-}
-
-static bool refuse_excluding_condition(Schedule *sch, const TreeNode *node)
-{
-    sched_refuse(sch,
-                 "the condition of block '%s' may leave a spatial point without any update; with its loops fused, the init of that point would "
-                 "then not run: decompose_reduction makes it a block of its own before",
-                 node_block(node)->block->name);
-    sched_note(sch, node->stmt->span, "block '%s' is here", node_block(node)->block->name);
-    return false;
-}
-
-/* The block at NODE, or one around it in the loops, binds axes to the loop over VAR that reduce (or, with SPATIAL, others). */
-static bool binds_axis(Schedule *sch, const Fusion *fusion, const TreeNode *node, bool spatial, const Var *var)
-{
-    bool binds = false;
-    for (; node != fusion->nodes[fusion->count - 1]; node = schedule_parent(sch, node))
-        binds |= node->stmt->kind == STMT_BLOCK && block_binds_axis(node_block(node), spatial, var);
-    return binds;
-}
-
-/* An init runs for each spatial point also where nothing is reduced over. A loop fused from spatial and reduce loops has no iteration for
-   such a point when the reduce loop is empty, so that one must be certain to run; and so must some update of each point be where a
-   condition on reduce loops comes to speak of the fused loop. */
-static bool check_init_is_kept(Schedule *sch, const Fusion *fusion, const TreeNode *node)
-{
-    const BlockStmt *block = node_block(node);
-    const ForStmt *maybe_empty = NULL;
-    bool spatial = false, conditional = false;
-    for (int i = 0; block->init && i < fusion->count; i++) {
-        const ForStmt *loop = fused_loop(fusion, i);
-        spatial |= binds_axis(sch, fusion, node, true, loop->var);
-        if (binds_axis(sch, fusion, node, false, loop->var) && may_be_empty(loop))
-            maybe_empty = loop;
-        conditional |= block_binds_axis(block, false, loop->var) && expr_uses_var(block->predicate, loop->var);
-    }
-    bool excludes = (spatial && conditional) || some_condition(loses_its_loops, sch, fusion, node);
-    if (excludes && !maybe_empty && !answer_is_shown(dependence_serves_all_points(sch->ctx, schedule_func(sch), block->block)))
-        return refuse_excluding_condition(sch, node);
-    if (!spatial && some_condition(comes_to_exclude_points, sch, fusion, node))
-        return refuse_excluding_condition(sch, node);
-    if (!spatial || !maybe_empty)
-        return true;
-    sched_refuse(sch,
-                 "loop '%s' is a reduction of block '%s' and may have no iteration; fused with a spatial loop, the init of that block "
-                 "would then not run: decompose_reduction makes it a block of its own before",
-                 maybe_empty->var->name, block->block->name);
-    sched_note(sch, node->stmt->span, "block '%s' is here", block->block->name);
-    return false;
-}
-
-static bool check_inits_are_kept(Schedule *sch, const Fusion *fusion)
-{
-    const TreeNode *innermost = fusion->nodes[fusion->count - 1];
-    for (int i = schedule_node_index(sch, innermost); i < innermost->end; i++) {
-        const TreeNode *node = schedule_node_at(sch, i);
-        if (node->stmt->kind == STMT_BLOCK && !check_init_is_kept(sch, fusion, node))
-            return false;
-    }
-    return true;
-}
-
 /* The nodes of the argument's loops. */
 static bool gather_loops(Schedule *sch, const ValueList *loops, Fusion *fusion)
 {
@@ -267,7 +157,7 @@ bool primitive_fuse(Schedule *sch, const Value *args, Value *result)
     bool preserve_unit_iters = args[1].as.boolean;
     Fusion fusion = {0};
     if (!gather_loops(sch, args[0].as.list, &fusion) || !check_fusion(sch, &fusion) ||
-        !count_from_zero(sch, args[0].as.list, &fusion) || !check_inits_are_kept(sch, &fusion) ||
+        !count_from_zero(sch, args[0].as.list, &fusion) ||
         (fusion.count > 1 && !check_reductions_run_once(sch, fusion.nodes[fusion.count - 1], fused_loop(&fusion, 0)->var)))
         return false;
 

@@ -1,4 +1,4 @@
-/* Inits of reductions run when they did. An init runs with the first update of its point while every point certainly has one. A step after
+/* The inits of reductions, asked of every step at its end: they run for the same points, and when they did. An init runs with the first update of its point while every point certainly has one. A step after
    which that is not certain makes all inits run before the reduction: what they read may not be written yet, and others may still need what
    they overwrite.
 
@@ -11,52 +11,64 @@
 #include "passes/schedule/checks.h"
 #include "passes/schedule/legality.h"
 
-/* The blocks with an init that share the body of some loop around them with other statements. */
-typedef VEC(const Block *) BlockList;
+/* A block with an init; SHARES: the body of some loop around it with other statements. */
+typedef struct {
+    const Block *block;
+    bool shares;
+} InitBlock;
 typedef struct {
     Context *ctx;
-    BlockList blocks;
+    VEC(InitBlock) blocks;
     int loops, shared; /* how many loops, and lists of statements below a loop, the visit is in */
-} SharingInits;
+} Inits;
 
-static bool shares_loop(const SharingInits *found, const Stmt *stmt)
+static bool shares_loop(const Inits *found, const Stmt *stmt)
 {
     return stmt->kind == STMT_SEQ && found->loops;
 }
 
 static bool enter_stmt(Visitor *visitor, const Stmt *stmt)
 {
-    SharingInits *found = visitor->data;
+    Inits *found = visitor->data;
     found->shared += shares_loop(found, stmt);
     found->loops += stmt->kind == STMT_FOR;
-    if (stmt->kind == STMT_BLOCK && stmt->as.block.init && found->shared)
-        vec_push(found->ctx->arena, &found->blocks, stmt->as.block.block);
+    if (stmt->kind == STMT_BLOCK && stmt->as.block.init)
+        vec_push(found->ctx->arena, &found->blocks, ((InitBlock){stmt->as.block.block, found->shared > 0}));
     return true;
 }
 
 static void leave_stmt(Visitor *visitor, const Stmt *stmt)
 {
-    SharingInits *found = visitor->data;
+    Inits *found = visitor->data;
     found->loops -= stmt->kind == STMT_FOR;
     found->shared -= shares_loop(found, stmt);
 }
 
-bool check_inits_stay_in_order(Schedule *sch, const Module *before)
+static bool check_init(Schedule *sch, const Func *before, const Func *after, InitBlock init)
 {
-    Context *ctx = sch->ctx;
+    bool narrowed = init.block == sch->narrowed;
+    Answer kept = narrowed ? answer_shown() : dependence_inits_kept(sch->ctx, before, after, init.block);
+    if (!answer_is_shown(kept)) {
+        sched_refuse(sch, "%s; decompose_reduction makes it a block of its own", kept.text);
+        sched_note(sch, init.block->span, "block '%s' is here", init.block->name);
+        return false;
+    }
+    Answer in_time = init.shares ? dependence_init_in_time(sch->ctx, before, after, init.block) : answer_shown();
+    return answer_is_shown(in_time) || refuse_by_answer(sch, in_time, "the init of block '%s' would run before the reduction, since some point may "
+                                                        "come to have no update", init.block->name);
+}
+
+bool check_inits(Schedule *sch, const Module *before)
+{
     for (int f = 0; f < before->func_count && f < sch->module->func_count; f++) {
         const Func *func = sch->module->funcs[f], *old = before->funcs[f];
-        SharingInits inits = {.ctx = ctx};
+        Inits inits = {.ctx = sch->ctx};
         Visitor visitor = {.stmt = enter_stmt, .leave_stmt = leave_stmt, .data = &inits};
         if (func != old && func->body)
             visit_stmt(&visitor, func->body);
-        for (int i = 0; i < inits.blocks.count; i++) {
-            const Block *block = inits.blocks.data[i];
-            Answer answer = dependence_init_in_time(ctx, old, func, block);
-            if (!answer_is_shown(answer))
-                return refuse_by_answer(sch, answer, "the init of block '%s' would run before the reduction, since some point may come to "
-                                       "have no update", block->name);
-        }
+        for (int i = 0; i < inits.blocks.count; i++)
+            if (!check_init(sch, old, func, inits.blocks.data[i]))
+                return false;
     }
     return true;
 }

@@ -49,6 +49,7 @@ Step schedule_begin(Schedule *sch, const char *primitive, Span call_span)
     sch->arg_count = 0;
     sch->func_pinned = false;
     sch->subject = NULL;
+    sch->narrowed = NULL;
     sch->refused_without_place = false;
     return (Step){sch->module, sch->func_index, sch->renamed.count, diag_mark(sch->ctx)};
 }
@@ -228,7 +229,7 @@ static void note_subject(Schedule *sch, const Module *module)
 
 bool schedule_end(Schedule *sch, Step step, bool ok)
 {
-    ok = ok && check_declarations_reach(sch, step.module) && check_inits_stay_in_order(sch, step.module);
+    ok = ok && check_declarations_reach(sch, step.module) && check_inits(sch, step.module);
     note_subject(sch, step.module);
     ok = ok && diag_error_count(sch->ctx) == step.mark.errors;
     if (!ok) {
