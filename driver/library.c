@@ -5,6 +5,7 @@
 
 #include "driver/driver.h"
 #include "driver/files.h"
+#include "driver/run.h"
 #include "print/print.h"
 #include "parser/parser.h"
 #include "passes/analysis/explain.h"
@@ -109,6 +110,12 @@ static void note_file(void *data, const char *path)
     driver_add_file(((StepView *)data)->driver, path);
 }
 
+/* For ScriptOptions.call_function; DATA is a StepView. */
+static bool call_function(void *data, const Module *module, const Func *func, const ScriptArray *arrays, Span span)
+{
+    return driver_call_function(((StepView *)data)->driver, module, func, arrays, span);
+}
+
 /* The number of TEXT among the sources of the context; 0 after a diagnostic. */
 static uint32_t load_text(Driver *driver, const tirc_text *text)
 {
@@ -178,9 +185,15 @@ static bool read_module(Driver *driver, const AstNode *const *trees, int count, 
 {
     const Options *options = &driver->options;
     Module *elaborated;
+    StepView view = {driver, NULL};
     ScriptOptions script_options = {.out = driver->out,
                                     .definitions = options->definitions.data,
                                     .definition_count = options->definitions.count,
+                                    .seed = options->seed,
+                                    .clang = options->clang,
+                                    .read_file = note_file,
+                                    .call_function = call_function,
+                                    .data = &view,
                                     .will_run = driver->will_run};
     bool runs = script_is_program(driver->ctx, trees, count);
     if (runs)
@@ -227,6 +240,7 @@ const tirc_program *tirc_schedule(tirc_context *context, const tirc_program *pro
                                     .will_run = context->will_run,
                                     .clang = options->clang,
                                     .read_file = note_file,
+                                    .call_function = call_function,
                                     .after_step = step_view_after,
                                     .after_call = options->explain ? explain_view_after : NULL,
                                     .data = &view};

@@ -162,6 +162,11 @@ static bool interpret(Driver *driver, const Module *module, const Func *func, co
     return ok;
 }
 
+bool run_interpret(Driver *driver, const Module *module, const Func *func, const ArgData *data)
+{
+    return interpret(driver, module, func, data, true);
+}
+
 /* The values of all parameters in short, where the command line does not say what it wants to know. */
 static void print_values(Driver *driver, const Func *func, const ArgData *data)
 {

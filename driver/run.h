@@ -4,6 +4,7 @@
 
 #include "driver/driver.h"
 #include "driver/jit.h"
+#include "script/script.h"
 
 /* FUNC is to be run: the one that --func names, else all of the module. */
 bool run_is_wanted(const Driver *driver, const Func *func);
@@ -17,5 +18,10 @@ const Module *run_compiled_part(Driver *driver, const Module *module, const Func
 Jit *run_compile(Driver *driver, const Module *module);
 /* Calls the compiled function NAME; false after a diagnostic with its message. */
 bool run_call(Driver *driver, JitFunction function, const char *name, const ArgData *data);
+
+/* Runs FUNC of MODULE in the interpreter; false after a diagnostic. */
+bool run_interpret(Driver *driver, const Module *module, const Func *func, const ArgData *data);
+/* Runs FUNC of MODULE for the call at SPAN of a script, on ARRAYS, which get its results; false after a diagnostic. */
+bool driver_call_function(Driver *driver, const Module *module, const Func *func, const ScriptArray *arrays, Span span);
 
 #endif

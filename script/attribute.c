@@ -1,5 +1,6 @@
 /* Attributes of script values: the methods of schedules, modules and lists, and names in Python packages. One that a value does not have is
    an error where it is written, also when nothing calls it. */
+#include "script/nd_array.h"
 #include "script/builtins.h"
 #include "script/methods.h"
 #include "script/te.h"
@@ -86,6 +87,8 @@ bool script_attribute(Script *script, Value self, const AstNode *node, Value *re
     if (object && object->kind == OBJECT_SCHEDULE && !strcmp(name, "get_sblock")) /* what TVM 0.25 and later call it */
         name = context_intern(script->ctx, "get_block");
     bool found;
+    if (object && object->kind == OBJECT_ARRAY && (!nd_attribute(script, object, name, result, &found) || found))
+        return found;
     if (!te_attribute(script, self, name, span, result, &found) || found)
         return found;
     NameList names = attribute_names(script, self);
@@ -142,6 +145,8 @@ const char *script_class_name(Value value)
     case OBJECT_RANGE: return "Range";
     case OBJECT_STAGES: return "Schedule";
     case OBJECT_STAGE: return "Stage";
+    case OBJECT_ARRAY: return "ndarray";
+    case OBJECT_BUILT: return "Module";
     case OBJECT_BUFFER: return "Buffer";
     case OBJECT_GLOBAL_VAR: return "GlobalVar";
     case OBJECT_REDUCTION: return "Reduce";

@@ -1,4 +1,5 @@
 /* Calls of functions of the script and of the methods of schedules, modules and lists. Those of Python packages are in package.c. */
+#include "script/nd_array.h"
 #include "script/methods.h"
 #include "script/te.h"
 
@@ -338,6 +339,8 @@ bool script_call_method(Script *script, const Object *method, const Arguments *a
     Str name = method->as.method.name;
     if (self->kind == OBJECT_OPERATION || (self->kind == OBJECT_VALUE && !method_find(self->as.value, name)))
         return te_method(script, self, name, arguments, result);
+    if (self->kind == OBJECT_ARRAY)
+        return nd_method(script, self, name, arguments, result);
     if (self->kind == OBJECT_STAGES)
         return te_stages_call(script, self, name, arguments, result);
     if (self->kind == OBJECT_STAGE)

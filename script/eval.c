@@ -1,4 +1,5 @@
 /* Expressions of schedule scripts. */
+#include "script/nd_array.h"
 #include "script/te.h"
 #include "script/text.h"
 
@@ -205,6 +206,8 @@ static bool eval_unary(Script *script, const AstNode *node, Value *result)
     }
     if (script_is_expr(script, operand))
         return script_expr_unary(script, op, operand, node->span, result);
+    if (nd_array(operand) && op == AST_OP_NEGATIVE)
+        return nd_binary(script, AST_OP_MUL, (Value){.kind = VALUE_INT, .as.integer = -1}, operand, node->span, result);
     if (te_takes_part(operand))
         return te_unary(script, op, operand, node->span, result);
     if (!script_is_number(operand) || (op == AST_OP_INVERT && operand.kind == VALUE_FLOAT))
@@ -235,6 +238,8 @@ static bool eval_compare(Script *script, const AstNode *node, Value *result)
                 return node->as.compare.rest.count == 1
                            ? script_expr_compare(script, op, left, right, node->span, result)
                            : script_error(script, node->span, "expressions are compared two at a time; T.all joins comparisons");
+            if ((nd_array(left) || nd_array(right)) && node->as.compare.rest.count == 1)
+                return nd_binary(script, op, left, right, node->span, result);
             bool symbolic = te_is_expression(left) || te_is_expression(right), equality = op == AST_OP_EQ || op == AST_OP_NE;
             symbolic &= !equality || ((te_is_expression(left) || script_is_number(left)) && (te_is_expression(right) || script_is_number(right)));
             if (symbolic && !te_compare(script, op, left, right, node->span, result))
@@ -511,7 +516,7 @@ static bool eval_arguments(Script *script, const AstNode *call, Arguments *argum
 static const Object *callable_of(Script *script, Value callee, Span span)
 {
     const Object *object = callee.kind == VALUE_SCRIPT ? callee.as.script : NULL;
-    bool te = object && (object->kind == OBJECT_REDUCER || object->kind == OBJECT_TENSOR || object->kind == OBJECT_SLICE);
+    bool te = object && (object->kind == OBJECT_REDUCER || object->kind == OBJECT_TENSOR || object->kind == OBJECT_SLICE || object->kind == OBJECT_BUILT);
     if (object && (te || script_is_callable(object) || object->kind == OBJECT_NAMESPACE))
         return object;
     script_error(script, span, "%s cannot be called", script_type_phrase(script, callee));
@@ -529,6 +534,7 @@ bool script_call_value(Script *script, Value callee, const Arguments *arguments,
     case OBJECT_DEF: return script_call_def(script, object, arguments, result);
     case OBJECT_BUILTIN: return script_call_builtin(script, object->as.builtin, arguments, result);
     case OBJECT_NAMESPACE: return script_call_namespace(script, object->as.path, arguments, result);
+    case OBJECT_BUILT: return script_call_built(script, object, arguments, result);
     case OBJECT_REDUCER: return te_call_reducer(script, object->as.reducer, arguments, result);
     case OBJECT_TENSOR:
     case OBJECT_SLICE:

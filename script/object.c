@@ -1,4 +1,5 @@
 /* Attributes, subscripts and texts of script values. */
+#include "script/nd_array.h"
 #include "script/builtins.h"
 #include "script/methods.h"
 #include "script/te.h"
@@ -19,7 +20,8 @@ const char *script_type_name(Value value)
 {
     static const char *const objects[] = {"schedule",         "module", "function of a module", "module of Python", "function",
                                           "builtin function", "method", "value",  "type",   "trace", "statement",
-                                          "name of a function", "tensor", "part of a tensor", "operation", "axis", "range", "reducer", "reduction", "buffer", "schedule of stages", "stage"};
+                                          "name of a function", "tensor", "part of a tensor", "operation", "axis", "range", "reducer", "reduction", "buffer", "schedule of stages", "stage", "array",
+                                          "built program"};
     return value.kind == VALUE_SCRIPT ? objects[((const Object *)value.as.script)->kind] : value_type_name(value.kind);
 }
 
@@ -272,6 +274,15 @@ static bool module_item(Script *script, const Module *module, Value key, Span sp
     return true;
 }
 
+static bool built_item(Script *script, const Object *built, Value key, Span span, Value *result)
+{
+    if (!module_item(script, built->as.built.module, key, span, result))
+        return false;
+    const Func *func = value_object(*result, OBJECT_FUNC)->as.func;
+    *result = script_object(script, (Object){.kind = OBJECT_BUILT, .as.built = {built->as.built.module, func}});
+    return true;
+}
+
 bool script_subscript(Script *script, Value self, const AstNode *node, Value *result)
 {
     const AstNode *index_node = node->as.subscript.index;
@@ -280,10 +291,14 @@ bool script_subscript(Script *script, Value self, const AstNode *node, Value *re
         return string_item(script, self, index_node, result);
     if (list && index_node->kind == AST_SLICE)
         return slice_list(script, list, index_node, result);
+    if (nd_array(self))
+        return nd_index(script, nd_array(self), index_node, result);
     Value index;
     int position = 0;
     if (!script_eval(script, index_node, &index))
         return false;
+    if (value_object(self, OBJECT_BUILT))
+        return built_item(script, value_object(self, OBJECT_BUILT), index, index_node->span, result);
     if (list) {
         if (!list_index(script, index, list->count, index_node->span, &position))
             return false;
@@ -306,6 +321,8 @@ bool script_subscript(Script *script, Value self, const AstNode *node, Value *re
 bool script_assign_item(Script *script, Value container, const AstNode *target, Value value)
 {
     const AstNode *index_node = target->as.subscript.index;
+    if (nd_array(container))
+        return nd_assign_item(script, nd_array(container), target, value);
     bool is_list = container.kind == VALUE_LIST && !container.as.list->is_tuple;
     if (!is_list && container.kind != VALUE_DICT)
         return script_error(script, target->span, "an item of %s cannot be assigned to",

@@ -1,5 +1,6 @@
 /* Operators on script values: Python's arithmetic on ints, floats, strings and lists. Ints have 64 bits; overflow is an error. Comparisons
    are in compare.c. */
+#include "script/nd_array.h"
 #include "script/te.h"
 #include "script/text.h"
 
@@ -205,6 +206,8 @@ bool script_binary(Script *script, AstOp op, Value left, Value right, Span span,
 {
     if (script_is_expr(script, left) || script_is_expr(script, right))
         return script_expr_binary(script, op, left, right, span, result);
+    if (nd_array(left) || nd_array(right))
+        return nd_binary(script, op, left, right, span, result);
     if (op == AST_OP_ADD && left.kind == VALUE_STRING && right.kind == VALUE_STRING)
         return join_strings(script, left, right, span, result);
     if (op == AST_OP_MOD && left.kind == VALUE_STRING)

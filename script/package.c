@@ -1,6 +1,7 @@
 /* The few names of Python packages that schedules use: schedules of programs, types, displays, the registry of tensor intrinsics. What is
    imported may be anything, but only what is known here can be used. */
 #include "script/builtins.h"
+#include "script/nd_array.h"
 #include "script/te.h"
 
 #include <string.h>
@@ -72,6 +73,8 @@ static bool is_known(const char *path)
     for (int i = 0; i < KNOWN_COUNT; i++)
         if (!strncmp(known_paths[i], path, length) && (known_paths[i][length] == '.' || !known_paths[i][length]))
             return true;
+    if (numpy_knows(path))
+        return true;
     bool package = !strcmp(path, "tvm.te") || !strcmp(path, "tvm.topi") || !strcmp(path, "tvm.tir.op");
     if (package || te_function(path) >= 0)
         return true;
@@ -197,6 +200,8 @@ bool script_call_namespace(Script *script, Str path, const Arguments *arguments,
     const char *last = strrchr(path, '.') ? strrchr(path, '.') + 1 : path;
     if (!script_known_path(script, path, arguments->span))
         return false;
+    if (strcmp(path, "tvm") && numpy_knows(path))
+        return numpy_call(script, path, arguments, result);
     bool integer = is_integer_type(last) && arguments->positional_count == 1 && arguments->positional[0].kind == VALUE_INT;
     if (!strcmp(last, "register_op_attr"))
         return script_register_op_attr(script, arguments, result);

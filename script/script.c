@@ -121,6 +121,8 @@ static bool run_aug_assign(Script *script, const AstNode *node)
         return items ? script_append(script, left.as.list, items->items, items->count, node->span)
                      : script_error(script, node->span, "'+=' of a list needs a list, not %s", script_type_phrase(script, right));
     }
+    if (value_object(left, OBJECT_ARRAY)) /* in the memory that other names may hold too */
+        return nd_update(script, node->as.aug_assign.op, value_object(left, OBJECT_ARRAY)->as.array, right, node->span);
     return script_binary(script, node->as.aug_assign.op, left, right, node->span, &result) &&
            script_assign(script, node->as.aug_assign.target, result);
 }

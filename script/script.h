@@ -7,6 +7,14 @@
 #include "parser/ast.h"
 #include "passes/schedule/schedule.h"
 
+/* An array that a function of a script is called on: compact elements in the host's byte order. */
+typedef struct {
+    DType dtype;
+    int ndim;
+    const int64_t *shape;
+    char *data;
+} ScriptArray;
+
 typedef struct {
     FILE *out;                       /* where show() and print() write */
     const char *const *definitions;  /* NAME=VALUE pairs that preset variables */
@@ -20,6 +28,9 @@ typedef struct {
     void (*after_step)(void *data, const Schedule *sch, Span call);
     /* Called after each primitive that may change the program, also one that was refused (OK false); may be NULL. */
     void (*after_call)(void *data, Span call, bool ok);
+    /* Compiles FUNC of MODULE and calls it on an array for each parameter (without dimensions for scalars), which get its results; false after a
+       diagnostic. May be NULL. */
+    bool (*call_function)(void *data, const Module *module, const Func *func, const ScriptArray *arrays, Span span);
     void *data;
 } ScriptOptions;
 

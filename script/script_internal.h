@@ -30,6 +30,8 @@ typedef enum {
     OBJECT_BUFFER,    /* what the function of te.extern takes */
     OBJECT_STAGES,    /* what te.create_schedule gives */
     OBJECT_STAGE,     /* s[C] */
+    OBJECT_ARRAY,     /* of numbers; see nd_array.h */
+    OBJECT_BUILT,     /* what tvm.build gives, and a function of it */
 } ObjectKind;
 
 typedef struct Environment Environment;
@@ -61,6 +63,11 @@ typedef struct Object {
             int index;
         } reduction;
         Buffer *buffer;
+        const struct NdArray *array;
+        struct {
+            const Module *module;
+            const Func *func; /* or NULL */
+        } built;
         struct StageSchedule *stages;
         struct {
             struct StageSchedule *schedule;
@@ -96,6 +103,7 @@ struct Script {
     Environment *globals, *scope;
     Value returned;
     VEC(Span) calls; /* places of the script's function calls now running, outermost first */
+    uint64_t random; /* the state of numpy.random */
     int loops; /* around the statement that runs, inside of the function called last */
     long steps; /* statements and the like so far */
     int steps_made; /* of schedules: calls of primitives that do more than ask */
@@ -178,6 +186,8 @@ bool script_call_contrib(Script *script, const char *name, const Arguments *argu
 bool script_call_namespace(Script *script, Str path, const Arguments *arguments, Value *result);
 /* Counts a statement, or an item of a comprehension; false after a diagnostic when there were too many. */
 bool script_step(Script *script, Span span);
+/* ARRAY op= VALUE, in the array's own memory (nd_array.c). */
+bool nd_update(Script *script, AstOp op, const struct NdArray *array, Value value, Span span);
 /* Runs statements; the value of a `return` is in script->returned. */
 Flow script_run_body(Script *script, AstList body);
 
