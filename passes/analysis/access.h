@@ -102,8 +102,6 @@ void access_assume_anywhere(AffineSpace *space, const Access *access, const Affi
    fixes: a set over those loops and the element, owned by the caller. They are the box that the loops inside fill by indices that need not
    be affine. NULL when it is not shown that they fill one. */
 isl_set *access_filled_box(Context *ctx, const Access *write, AffineTerms *terms, const Map *sizes);
-/* Some index of ACCESS, in terms of loops, has a // or %: a box is found much faster than an exact set. */
-bool access_divides(Context *ctx, const Access *access);
 /* The buffer that BUFFER, through match_buffer, is a view of in the end; itself where it is none. Accesses are listed with its data variable. */
 const Buffer *buffer_viewed(const Func *func, const Buffer *buffer);
 /* The sizes that FUNC's declarations define, known to be >= 0. */

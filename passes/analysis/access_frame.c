@@ -4,6 +4,16 @@
 #include "ir/walk.h"
 #include "passes/analysis/pair.h"
 
+bool frame_depends(const Frame *frame, const Expr *expr, const Var *var)
+{
+    if (expr_uses_var(expr, var))
+        return true;
+    for (const Frame *outer = frame; outer; outer = outer->outer)
+        if (outer->kind == FRAME_BIND && expr_uses_var(expr, outer->var) && frame_depends(outer->outer, outer->value, var))
+            return true;
+    return false;
+}
+
 static bool is_spatial(const Frame *bind)
 {
     return bind->identity && bind->axis == ITER_SPATIAL;

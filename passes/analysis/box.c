@@ -183,16 +183,6 @@ bool expr_divides(const Expr *expr)
     return divides;
 }
 
-bool access_divides(Context *ctx, const Access *access)
-{
-    ExprList indices = {0};
-    bool divides = false;
-    access_point(ctx, access, &indices);
-    for (int d = 0; d < indices.count && !divides; d++)
-        divides = expr_divides(indices.data[d]);
-    return divides;
-}
-
 isl_set *access_filled_box(Context *ctx, const Access *write, AffineTerms *terms, const Map *sizes)
 {
     int loops, count = terms->fixed;

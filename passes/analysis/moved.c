@@ -31,8 +31,6 @@ static Map written_data(Context *ctx, const AccessList *accesses, const Block *b
     return written;
 }
 
-typedef VEC(const Access *) AccessRefs;
-
 /* The writes of BLOCK to what READ reads that come before it. */
 static AccessRefs writes_before(Context *ctx, const AccessList *accesses, const Block *block, const Access *read)
 {
@@ -44,15 +42,6 @@ static AccessRefs writes_before(Context *ctx, const AccessList *accesses, const 
             vec_push(ctx->arena, &writes, write);
     }
     return writes;
-}
-
-/* One of WRITES covers READ, or they do together. */
-static bool is_covered(Context *ctx, const AccessRefs *writes, const Access *read, const Map *sizes)
-{
-    for (int i = 0; i < writes->count; i++)
-        if (access_covers(ctx, writes->data[i], read, sizes))
-            return true;
-    return access_together_cover(ctx, writes->data, writes->count, read, sizes);
 }
 
 bool conflict_moved_producer(Context *ctx, const Func *before, const Func *after, const Block *block, Conflict *conflict)
@@ -67,13 +56,14 @@ bool conflict_moved_producer(Context *ctx, const Func *before, const Func *after
         if (read->write || !read->data || !map_has(&written, read->data) || access_in_block(read, block))
             continue;
         AccessRefs writes = writes_before(ctx, &accesses, block, read);
-        if (is_covered(ctx, &writes, read, &sizes))
+        Answer covered = access_covered(ctx, writes.data, writes.count, read, NULL, &sizes);
+        if (answer_is_shown(covered))
             continue;
-        const char *point = writes.count ? access_uncovered(ctx, writes.data, writes.count, read, &sizes) : NULL;
+        bool refuted = covered.verdict == ANSWER_REFUTED;
         const char *text =
-            point ? arena_printf(ctx->arena, "%s is read there, but not computed in the same iteration", point)
-                  : arena_printf(ctx->arena, "that each iteration computes all of '%s' that it reads cannot be shown", read->buffer->name);
-        *conflict = (Conflict){read, NULL, point != NULL, text};
+            refuted ? arena_printf(ctx->arena, "%s is read there, but not computed in the same iteration", covered.text)
+                    : arena_printf(ctx->arena, "that each iteration computes all of '%s' that it reads cannot be shown", read->buffer->name);
+        *conflict = (Conflict){read, NULL, refuted, text};
         return true;
     }
     return false;
@@ -433,13 +423,14 @@ bool conflict_leaves_instances(Context *ctx, const Func *func, const Block *prod
             continue;
         read.frame = frame; /* the instance runs whether or not a choice in it asks for the element */
         read.asked = true;
-        if (!read.whole && !write->whole && access_covers(ctx, write, &read, &sizes))
+        Answer covered = access_covered(ctx, &write, 1, &read, NULL, &sizes);
+        if (!read.whole && !write->whole && answer_is_shown(covered))
             continue;
-        const char *point = access_uncovered(ctx, &write, 1, &read, &sizes);
-        const char *text = point ? arena_printf(ctx->arena, "'%s' does not write %s", producer->name, point)
+        bool refuted = covered.verdict == ANSWER_REFUTED;
+        const char *text = refuted ? arena_printf(ctx->arena, "'%s' does not write %s", producer->name, covered.text)
                                  : arena_printf(ctx->arena, "that '%s' writes the element of '%s' that each of them reads cannot be shown",
                                                 producer->name, read.buffer->name);
-        *conflict = (Conflict){&accesses.data[i], write, point != NULL, text};
+        *conflict = (Conflict){&accesses.data[i], write, refuted, text};
         return true;
     }
     return false;

@@ -26,6 +26,7 @@ typedef struct {
 } PlainPair;
 
 typedef VEC(const Frame *) FrameList;
+typedef VEC(const Access *) AccessRefs;
 
 /* True when no order between A and B can matter: different memory, no write, or updates of one reduction where REDUCTIONS_COMMUTE. */
 bool pair_is_harmless(const Access *a, const Access *b, bool reductions_commute);
@@ -130,11 +131,9 @@ bool order_changes(Context *ctx, const OrderQuestion *question, Conflict *confli
 
 /* WRITE comes before READ in every iteration of the loops that both share, and covers all that READ may read there. */
 bool access_covers(Context *ctx, const Access *write, const Access *read, const Map *sizes);
-/* The same for WRITES, COUNT of them, together. */
-bool access_together_cover(Context *ctx, const Access *const *writes, int count, const Access *read, const Map *sizes);
-/* "B[4] (at i = 3)": an element that READ certainly reads in an iteration of the loops that it shares with WRITES, COUNT > 0, in which these
-   certainly do not write it; NULL when none is found. */
-const char *access_uncovered(Context *ctx, const Access *const *writes, int count, const Access *read, const Map *sizes);
+/* The WRITES, COUNT of them, certainly touch all that READ may touch in each iteration of the loops around PLACE, which is around all of them, or
+   (NULL) of those that each shares with READ. Refuted with an element: "B[4] at i = 3". Which comes first is not asked. */
+Answer access_covered(Context *ctx, const Access *const *writes, int count, const Access *read, const Frame *place, const Map *sizes);
 /* Every element that READ reads in an iteration of the loop over VAR was written before in the same iteration; VAR NULL: in the same run of
    the function. */
 bool access_is_filled(Context *ctx, const AccessList *accesses, const Map *sizes, const Access *read, const Var *var);

@@ -34,6 +34,7 @@ typedef struct {
     /* COVERED: WRITES[0]; COVERED_TOGETHER: all of WRITES. COMMON, of COVERED: the number of loops that both share */
     const struct Access *const *writes, *read;
     int write_count, common;
+    const struct Frame *place; /* COVERED_TOGETHER: the loops around it are those that are shared; NULL: all that a write shares with the read */
     /* ALL_RUN: BLOCK, whose body is at FRAME. RUN_AMONG: each instance of OTHER, at OTHER_FRAME of another program, is one of BLOCK at FRAME */
     const BlockStmt *block, *other;
     const struct Frame *frame, *other_frame;

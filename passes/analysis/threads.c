@@ -39,8 +39,6 @@ static bool is_looked_at(const Kernel *kernel, const KernelTag *tag, const Acces
     return scope == SCOPE_GLOBAL || (scope == SCOPE_SHARED && !tag->is_block);
 }
 
-typedef VEC(const Access *) AccessRefs;
-
 /* The accesses that run in KERNEL. */
 static AccessRefs accesses_held(const Kernel *kernel)
 {
