@@ -48,6 +48,7 @@ struct Operation {
     int result_count;
     Tensor **inputs; /* OPERATION_EXTERN: in the order of the call; OPERATION_SCAN */
     int input_count;
+    Tensor **inits, **updates, **states; /* OPERATION_SCAN: of each result */
     Buffer **placeholders; /* OPERATION_EXTERN: what stands for the inputs in the body */
     const Stmt *body;      /* OPERATION_EXTERN */
     Span span;
@@ -99,17 +100,19 @@ typedef bool TeFunction(Script *script, const Arguments *arguments, Value *resul
 TeFunction te_placeholder, te_compute, te_reduce_axis, te_comm_reducer, te_extern, te_scan, te_create_prim_func, te_ir_module, te_decl_buffer, te_call_packed;
 /* The least or greatest value of DTYPE. */
 const Expr *te_limit(Script *script, DType dtype, bool greatest);
+/* The tensors that OP gives: one, or a list of them. */
+Value te_operation_results(Script *script, const Operation *op);
 /* The buffers of te.extern. */
 bool te_buffer_attribute(Script *script, const Object *self, Str name, Value *result);
 bool te_buffer_method(Script *script, const Object *self, const Arguments *arguments, Value *result);
 /* The functions of mathematics: NAME of ARGUMENTS. */
 bool te_math(Script *script, const char *name, const Arguments *arguments, Value *result, bool *known);
 
-/* The prim_func that computes the tensors ARGUMENTS; NULL after a diagnostic. */
-const Func *te_build_func(Script *script, const Value *arguments, int count, bool wide, Span span);
+/* The prim_func that computes the tensors ARGUMENTS; NULL after a diagnostic, as for te.scan where SCANS is false. */
+const Func *te_build_func(Script *script, const Value *arguments, int count, bool scans, Span span);
 /* The operations that RESULTS need, each after those that it reads. */
 typedef VEC(const Operation *) OperationList;
-bool te_order(Script *script, const Value *arguments, int count, OperationList *order);
+bool te_order(Script *script, const Value *arguments, int count, bool scans, OperationList *order);
 /* The name of result INDEX of OPERATION, as TVM gives it to the buffer: of several, with its number. */
 Str te_result_name(Script *script, const Operation *operation, int index);
 /* The tensors that OPERATION reads, each once, in the order of its text. */

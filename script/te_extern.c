@@ -1,4 +1,4 @@
-/* te.extern and te.scan: operations whose results come of code that is given, and of earlier results. */
+/* te.extern: operations whose results come of code that is given. */
 #include "script/te.h"
 
 #include <string.h>
@@ -183,7 +183,7 @@ static bool make_body(Script *script, Operation *op, Value function, Span span)
     return true;
 }
 
-static Value operation_results(Script *script, const Operation *op)
+Value te_operation_results(Script *script, const Operation *op)
 {
     Value *items = ARENA_ARRAY(script->ctx->arena, Value, op->result_count);
     for (int i = 0; i < op->result_count; i++)
@@ -211,38 +211,6 @@ bool te_extern(Script *script, const Arguments *arguments, Value *result)
         !read_inputs(script, op, *values[1], span) || !make_results(script, op, *values[0], values[4], span) ||
         !make_body(script, op, *values[2], values[2]->span))
         return false;
-    *result = operation_results(script, op);
-    return true;
-}
-
-/* --- te.scan --- */
-
-bool te_scan(Script *script, const Arguments *arguments, Value *result)
-{
-    const Value *values[7];
-    Operation *op = ARENA_NEW(script->ctx->arena, Operation);
-    if (!te_bind(script, "te.scan", arguments, "init update state_placeholder inputs? name? tag? attrs?", values))
-        return false;
-    op->kind = OPERATION_SCAN;
-    op->span = arguments->span;
-    op->attr_values = script_list(script, NULL, 0, false);
-    op->attr_values.kind = VALUE_DICT;
-    if (!te_name(script, values[4], "scan", &op->name) || !te_name(script, values[5], "", &op->tag))
-        return false;
-    ValueList one = {.items = (Value *)values[1], .count = 1};
-    const ValueList *updates = values[1]->kind == VALUE_LIST ? values[1]->as.list : &one;
-    op->result_count = updates->count;
-    op->results = ARENA_ARRAY(script->ctx->arena, Tensor *, updates->count);
-    for (int i = 0; i < updates->count; i++) {
-        const Tensor *update = te_tensor(updates->items[i]);
-        if (!update)
-            return script_error(script, arguments->span, "the updates of te.scan are tensors, not %s", script_type_phrase(script, updates->items[i]));
-        Buffer *like = update->buffer;
-        Tensor *tensor = ARENA_NEW(script->ctx->arena, Tensor);
-        *tensor = (Tensor){op, i, buffer_new(script->ctx, op->name, like->dtype, like->ndim, like->shape, NULL, arguments->span)};
-        op->results[i] = tensor;
-        map_set(script->ctx->arena, &script->tensors, tensor->buffer, tensor);
-    }
-    *result = operation_results(script, op);
+    *result = te_operation_results(script, op);
     return true;
 }

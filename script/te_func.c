@@ -300,29 +300,40 @@ static const Func *make_func(FuncBuild *build)
     return func;
 }
 
-/* A placeholder that is no parameter has no values. */
+/* A placeholder that is no parameter has no values, unless a scan gives it some. */
+static bool build_operation(FuncBuild *build, const OperationList *order, const Operation *op)
+{
+    switch (op->kind) {
+    case OPERATION_PLACEHOLDER:
+        if (map_has(&build->tensors, op->results[0]))
+            return true;
+        if (!map_has(&build->arguments, op->results[0]))
+            return script_error(build->script, build->span, "the tensor '%s' is a placeholder that is not among the arguments", op->name);
+        te_function_buffer(build, op->results[0]);
+        return true;
+    case OPERATION_COMPUTE: return map_has(&build->in_scan, op) || te_build_compute(build, op);
+    case OPERATION_SCAN: return te_build_scan(build, order, op);
+    case OPERATION_EXTERN: break;
+    }
+    return build_extern(build, op);
+}
+
 static bool build_operations(FuncBuild *build, const OperationList *order)
 {
-    for (int i = 0; i < order->count; i++) {
-        const Operation *op = order->data[i];
-        if (op->kind == OPERATION_PLACEHOLDER && !map_has(&build->arguments, op->results[0]))
-            return script_error(build->script, build->span, "the tensor '%s' is a placeholder that is not among the arguments", op->name);
-        if (op->kind == OPERATION_PLACEHOLDER)
-            te_function_buffer(build, op->results[0]);
-        else if (op->kind == OPERATION_COMPUTE ? !te_build_compute(build, op) : !build_extern(build, op))
+    te_bind_scans(build, order);
+    for (int i = 0; i < order->count; i++)
+        if (!build_operation(build, order, order->data[i]))
             return false;
-    }
     return true;
 }
 
-const Func *te_build_func(Script *script, const Value *arguments, int count, bool wide, Span span)
+const Func *te_build_func(Script *script, const Value *arguments, int count, bool scans, Span span)
 {
     Context *ctx = script->ctx;
     FuncBuild build = {.script = script, .ctx = ctx, .analyzer = analyzer_new(ctx), .span = span, .values = arguments, .value_count = count};
     OperationList order = {0};
     const char *why;
-    (void)wide;
-    if (!note_arguments(&build) || !te_order(script, arguments, count, &order))
+    if (!note_arguments(&build) || !te_order(script, arguments, count, scans, &order))
         return NULL;
     note_placed(&build, &order);
     if (!build_operations(&build, &order))

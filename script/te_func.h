@@ -21,6 +21,7 @@ typedef struct {
     VEC(Buffer *) allocs;
     VEC(const Stmt *) stmts;
     VEC(int) layout_free; /* numbers of parameters */
+    Map in_scan;          /* Operation -> the scan whose steps it is part of */
     const Value *values;
     int value_count;
 } FuncBuild;
@@ -33,6 +34,10 @@ Buffer *te_function_buffer(FuncBuild *build, const Tensor *tensor);
 Str te_fresh_block_name(FuncBuild *build, Str name);
 /* The attributes of the block of OP; false after a diagnostic. */
 bool te_block_annotations(FuncBuild *build, const Operation *op, Attrs *annotations);
+/* The states, first rows and steps of each scan in ORDER are parts of its results; what is computed from states is part of its steps. */
+void te_bind_scans(FuncBuild *build, const OperationList *order);
+/* Adds the loop of the steps of OP, an OPERATION_SCAN; false after a diagnostic. */
+bool te_build_scan(FuncBuild *build, const OperationList *order, const Operation *op);
 /* Adds the loops and blocks of OP, an OPERATION_COMPUTE; false after a diagnostic. */
 bool te_build_compute(FuncBuild *build, const Operation *op);
 

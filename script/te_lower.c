@@ -36,7 +36,7 @@ static bool list_module(Script *script, const StageListing *stages, Value *resul
 /* The function of ARGS with what SCHEDULE says done to it, as a module. */
 static bool lower_stages(Script *script, const StageSchedule *schedule, const ValueList *args, Str name, bool listed, Span span, Value *result)
 {
-    const Func *made = te_build_func(script, args->items, args->count, false, span);
+    const Func *made = te_build_func(script, args->items, args->count, true, span);
     if (!made)
         return false;
     Func *func = arena_copy(script->ctx->arena, made, sizeof *made);
@@ -48,7 +48,7 @@ static bool lower_stages(Script *script, const StageSchedule *schedule, const Va
     Replay replay = {.script = script, .schedule = schedule, .primitives = script_object(script, (Object){.kind = OBJECT_SCHEDULE, .as.schedule = sch})};
     map_set(script->ctx->arena, &script->sources, sch, (void *)module);
     OperationList order = {0};
-    bool ok = te_order(script, args->items, args->count, &order) && te_replay(&replay, &order);
+    bool ok = te_order(script, args->items, args->count, true, &order) && te_replay(&replay, &order);
     script->schedule = before;
     if (ok)
         map_set(script->ctx->arena, &script->sources, sch->module, (void *)module);

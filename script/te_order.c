@@ -81,7 +81,7 @@ static void order_from(Script *script, Map *seen, const Operation *root, Operati
     }
 }
 
-bool te_order(Script *script, const Value *arguments, int count, OperationList *order)
+bool te_order(Script *script, const Value *arguments, int count, bool scans, OperationList *order)
 {
     Map seen = {0};
     for (int i = 0; i < count; i++) {
@@ -90,7 +90,7 @@ bool te_order(Script *script, const Value *arguments, int count, OperationList *
             order_from(script, &seen, tensor->op, order);
     }
     for (int i = 0; i < order->count; i++)
-        if (order->data[i]->kind == OPERATION_SCAN)
+        if (order->data[i]->kind == OPERATION_SCAN && !scans)
             return script_error(script, order->data[i]->span, "te.create_prim_func does not take te.scan; te.create_schedule does");
     return true;
 }
