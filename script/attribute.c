@@ -145,6 +145,7 @@ const char *script_class_name(Value value)
     case OBJECT_RANGE: return "Range";
     case OBJECT_STAGES: return "Schedule";
     case OBJECT_STAGE: return "Stage";
+    case OBJECT_BUILDER: return "IRBuilder";
     case OBJECT_ARRAY: return "ndarray";
     case OBJECT_BUILT: return "Module";
     case OBJECT_BUFFER: return "Buffer";

@@ -341,6 +341,8 @@ bool script_call_method(Script *script, const Object *method, const Arguments *a
         return te_method(script, self, name, arguments, result);
     if (self->kind == OBJECT_ARRAY)
         return nd_method(script, self, name, arguments, result);
+    if (self->kind == OBJECT_BUILDER)
+        return te_builder_call(script, self, name, arguments, result);
     if (self->kind == OBJECT_STAGES)
         return te_stages_call(script, self, name, arguments, result);
     if (self->kind == OBJECT_STAGE)

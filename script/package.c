@@ -39,6 +39,7 @@ static const char *const known_paths[] = {
     "difflib.ndiff",
     "tvm.IRModule.from_expr",
     "tvm.ir.IRModule.from_expr",
+    "tvm.tir.ir_builder.create",
     "tvm.te.Tensor",
     "tvm.te.tensor.Tensor",
     "tvm.te.TensorSlice",

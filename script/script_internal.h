@@ -30,6 +30,7 @@ typedef enum {
     OBJECT_BUFFER,    /* what the function of te.extern takes */
     OBJECT_STAGES,    /* what te.create_schedule gives */
     OBJECT_STAGE,     /* s[C] */
+    OBJECT_BUILDER,   /* what tvm.tir.ir_builder.create gives */
     OBJECT_ARRAY,     /* of numbers; see nd_array.h */
     OBJECT_BUILT,     /* what tvm.build gives, and a function of it */
 } ObjectKind;
@@ -63,6 +64,7 @@ typedef struct Object {
             int index;
         } reduction;
         Buffer *buffer;
+        struct Builder *builder;
         const struct NdArray *array;
         struct {
             const Module *module;

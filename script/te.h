@@ -100,6 +100,15 @@ typedef bool TeFunction(Script *script, const Arguments *arguments, Value *resul
 TeFunction te_placeholder, te_compute, te_reduce_axis, te_comm_reducer, te_extern, te_scan, te_create_prim_func, te_ir_module, te_decl_buffer, te_call_packed;
 /* The least or greatest value of DTYPE. */
 const Expr *te_limit(Script *script, DType dtype, bool greatest);
+/* What tvm.tir.ir_builder.create gives: code, statement by statement. */
+typedef struct Builder {
+    VEC(const Stmt *) stmts;
+} Builder;
+TeFunction te_builder, te_decl_tensor_intrin;
+bool te_builder_has(const char *name);
+bool te_builder_call(Script *script, const Object *self, const char *name, const Arguments *arguments, Value *result);
+/* The operation of a tensor, an operation or a stage; NULL for other values. */
+const Operation *te_operation_of(Value value);
 /* The tensors that OP gives: one, or a list of them. */
 Value te_operation_results(Script *script, const Operation *op);
 /* The buffers of te.extern. */

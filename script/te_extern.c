@@ -29,7 +29,10 @@ static bool access_ptr(Script *script, const Buffer *buffer, const Arguments *ar
     if (!mask)
         return script_error(script, arguments->span, "the access of access_ptr is \"r\", \"w\" or \"rw\"");
     const Expr *extent = expr_int(ctx, DTYPE_INT32, 1);
-    for (int i = 0; i < buffer->ndim; i++)
+    bool strided = buffer->strides && buffer->ndim;
+    if (strided)
+        extent = op_mul(ctx, buffer->strides[0], buffer->shape[0]);
+    for (int i = 0; i < buffer->ndim && !strided; i++)
         extent = i ? op_mul(ctx, extent, buffer->shape[i]) : buffer->shape[i];
     const Expr *args[] = {expr_call(ctx, buffer->dtype, OP_TYPE_ANNOTATION, NULL, 0, arguments->span), expr_var(ctx, buffer->data),
                           buffer->elem_offset, extent, expr_int(ctx, DTYPE_INT32, mask)};
@@ -50,6 +53,11 @@ bool te_buffer_attribute(Script *script, const Object *self, Str name, Value *re
         for (int i = 0; i < buffer->ndim; i++)
             sizes[i] = te_size_value(buffer->shape[i]);
         *result = script_list(script, sizes, buffer->ndim, true);
+    } else if (!strcmp(name, "strides")) {
+        Value *strides = ARENA_ARRAY(ctx->arena, Value, buffer->ndim);
+        for (int i = 0; i < buffer->ndim && buffer->strides; i++)
+            strides[i] = te_size_value(buffer->strides[i]);
+        *result = script_list(script, strides, buffer->strides ? buffer->ndim : 0, true);
     } else if (!strcmp(name, "elem_offset"))
         *result = te_expr_value(buffer->elem_offset);
     else if (!strcmp(name, "access_ptr"))
@@ -62,12 +70,6 @@ bool te_buffer_attribute(Script *script, const Object *self, Str name, Value *re
 bool te_buffer_method(Script *script, const Object *self, const Arguments *arguments, Value *result)
 {
     return access_ptr(script, self->as.buffer, arguments, result);
-}
-
-bool te_decl_buffer(Script *script, const Arguments *arguments, Value *result)
-{
-    (void)result;
-    return script_error(script, arguments->span, "decl_buffer is there only inside of a function with @T.prim_func");
 }
 
 /* --- te.extern --- */

@@ -417,6 +417,7 @@ static const struct {
     {"Max", te_max_of_two}, {"EQ", te_eq}, {"NE", te_ne}, {"LT", te_lt}, {"LE", te_le}, {"GT", te_gt}, {"GE", te_ge},
     {"call_intrin", te_call_intrin}, {"call_pure_intrin", te_call_intrin}, {"call_extern", te_call_extern}, {"call_pure_extern", te_call_pure_extern}, {"decl_buffer", te_decl_buffer},
     {"call_packed", te_call_packed}, {"create_schedule", te_create_schedule}, {"thread_axis", te_thread_axis},
+    {"decl_tensor_intrin", te_decl_tensor_intrin}, {"ir_builder.create", te_builder},
 };
 enum { FUNCTION_COUNT = sizeof functions / sizeof *functions };
 

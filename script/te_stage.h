@@ -46,8 +46,6 @@ struct StageSchedule {
     Map current; /* Operation -> what its stage computes now, where that has changed */
 };
 
-/* The operation of a tensor, an operation or a stage; NULL for other values. */
-const Operation *te_operation_of(Value value);
 /* The axes of reduction that OP has left at the end of the notes, after splits and fusions: into *AXES. */
 typedef VEC(const Iter *) IterList;
 IterList te_leaf_reductions(Script *script, const StageSchedule *schedule, const Operation *op);

@@ -420,7 +420,7 @@ bool te_attribute(Script *script, Value self, Str name, Span span, Value *result
         *found = true;
         *result = script_object(script, (Object){.kind = OBJECT_OPERATION, .as.operation = object->as.stage.op});
     }
-    bool of_stage = (kind == OBJECT_STAGE && te_stage_has(name)) || (kind == OBJECT_STAGES && te_stages_have(name));
+    bool of_stage = (kind == OBJECT_STAGE && te_stage_has(name)) || (kind == OBJECT_STAGES && te_stages_have(name)) || (kind == OBJECT_BUILDER && te_builder_has(name));
     if (of_stage || (kind == OBJECT_OPERATION && !*found && !strcmp(name, "output"))) {
         *found = true;
         *result = script_object(script, (Object){.kind = OBJECT_METHOD, .as.method = {object, name}});
