@@ -6,7 +6,7 @@
    A loop with T.break_loop, T.continue_loop or T.ret in it stays a loop. pragma_auto_unroll_max_step and pragma_unroll_explicit are hints,
    which code generation may use. */
 #include "ir/fold.h"
-#include "passes/lower/state.h"
+#include "passes/lower/unroll.h"
 #include "support/warning.h"
 
 /* From MANY on, the time of code generation is felt, and the code leaves the processor's caches of instructions. */
@@ -96,7 +96,7 @@ typedef struct {
     int64_t statements;
 } LargestLoop;
 
-static const Stmt *unroll_loop(Context *ctx, const Stmt *stmt, LargestLoop *largest)
+const Stmt *stmt_written_out(Context *ctx, const Stmt *stmt)
 {
     const ForStmt *loop = &stmt->as.loop;
     if (stmt_has_jump(loop->body) || !check_size(ctx, stmt))
@@ -105,7 +105,14 @@ static const Stmt *unroll_loop(Context *ctx, const Stmt *stmt, LargestLoop *larg
     const Stmt **items = ARENA_ARRAY(ctx->arena, const Stmt *, count > 0 ? count : 0);
     for (int i = 0; i < count; i++)
         items[i] = iteration(ctx, loop, i);
-    const Stmt *result = stmt_seq(ctx, items, count > 0 ? count : 0);
+    return stmt_seq(ctx, items, count > 0 ? count : 0);
+}
+
+static const Stmt *unroll_loop(Context *ctx, const Stmt *stmt, LargestLoop *largest)
+{
+    const Stmt *result = stmt_written_out(ctx, stmt);
+    if (result->kind == STMT_FOR)
+        return result;
     int64_t statements = statement_count(result);
     if (statements > largest->statements)
         *largest = (LargestLoop){stmt, statements};
