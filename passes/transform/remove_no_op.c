@@ -67,6 +67,16 @@ static const Stmt *without_idle_store(Context *ctx, const Stmt *stmt)
     return same ? stmt_empty(ctx) : stmt;
 }
 
+/* A pointer may be the memory of a declared buffer: its let stays. */
+static const Stmt *without_idle_let(Context *ctx, const Stmt *stmt)
+{
+    const Expr *value = stmt->as.let.value;
+    const Stmt *body = stmt->as.let.body;
+    if (stmt_is_empty(body))
+        return effects_only(ctx, &value, 1, stmt->span);
+    return value->opaque || value->dtype.code == DT_HANDLE || stmt_uses_var(body, stmt->as.let.var) ? stmt : body;
+}
+
 static const Stmt *remove_in_stmt(Rewriter *rewriter, const Stmt *stmt)
 {
     Context *ctx = rewriter->ctx;
@@ -79,9 +89,7 @@ static const Stmt *remove_in_stmt(Rewriter *rewriter, const Stmt *stmt)
     case STMT_IF: return without_idle_branch(ctx, result);
     case STMT_STORE: return without_idle_store(ctx, result);
     case STMT_EVALUATE: return result->as.evaluate->opaque ? result : stmt_empty(ctx);
-    case STMT_LET: return idle || (!stmt_uses_var(body, result->as.let.var) && !result->as.let.value->opaque)
-                              ? (idle ? effects_only(ctx, &result->as.let.value, 1, stmt->span) : body)
-                              : result;
+    case STMT_LET: return without_idle_let(ctx, result);
     case STMT_ALLOCATE: return idle ? effects_only(ctx, result->as.allocate.extents, result->as.allocate.extent_count, stmt->span) : result;
     case STMT_ALLOCATE_CONST:
     case STMT_DECL_BUFFER:
