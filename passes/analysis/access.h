@@ -73,6 +73,10 @@ const Frame *access_loop(const Access *access, const Var *var);
 /* The innermost frame that both ways share. */
 const Frame *frame_common(const Frame *a, const Frame *b);
 
+/* The frame of BLOCK (FRAME_BLOCK) around FRAME or FRAME itself; NULL: FRAME does not lie in it. */
+const Frame *frame_of_block(const Frame *frame, const Block *block);
+/* How many loops, from the outermost on, two frames of the programs before and after a step share. */
+int frame_common_loops(Context *ctx, const Frame *a, const Frame *b);
 /* FRAME lies in the init of the block of BLOCK, a frame around it (FRAME_BLOCK). */
 bool frame_in_init(const Frame *frame, const Frame *block);
 /* ACCESS belongs to the init of a block. */

@@ -234,6 +234,22 @@ const Buffer *buffer_viewed(const Func *func, const Buffer *buffer)
     return search.view;
 }
 
+const Frame *frame_of_block(const Frame *frame, const Block *block)
+{
+    while (frame && !(frame->kind == FRAME_BLOCK && frame->stmt->as.block.block == block))
+        frame = frame->outer;
+    return frame;
+}
+
+int frame_common_loops(Context *ctx, const Frame *a, const Frame *b)
+{
+    int count_a, count_b, common = 0;
+    const Frame **loops_a = frame_loops(ctx, a, &count_a), **loops_b = frame_loops(ctx, b, &count_b);
+    while (common < count_a && common < count_b && loops_a[common]->var == loops_b[common]->var)
+        common++;
+    return common;
+}
+
 const BlockStmt *frame_block_around(const Frame *frame, const BlockStmt *inner)
 {
     while (frame && !(frame->kind == FRAME_BLOCK && frame->stmt->as.block.block != inner->block))

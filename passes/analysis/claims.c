@@ -242,9 +242,8 @@ bool shown_tells_points_apart(Context *ctx, const Func *func, const Block *block
     for (int i = 0; i < accesses.count; i++)
         if (accesses.data[i].group == block)
             vec_push(ctx->arena, &group, &accesses.data[i]);
-    for (const Frame *frame = group.count ? group.data[0]->frame : NULL; frame && !check.block; frame = frame->outer)
-        if (frame->kind == FRAME_BLOCK && frame->stmt->as.block.block == block)
-            check.block = &frame->stmt->as.block;
+    if (group.count)
+        check.block = &frame_of_block(group.data[0]->frame, block)->stmt->as.block;
     for (int i = 0; check.block && i < group.count && check.verdict == ANSWER_SHOWN; i++)
         for (int j = 0; j < group.count && check.verdict == ANSWER_SHOWN; j++)
             if (!pair_is_harmless(group.data[i], group.data[j], false) && !spatial_names_point(&check, group.data[i], group.data[j]))

@@ -251,10 +251,7 @@ static bool frame_in_loop(const Frame *frame, const Var *var)
 /* The reduction that ACCESS is part of, its init included, lies inside of the loop over VAR. */
 static bool group_is_in_loop(const Access *access, const Var *var)
 {
-    const Frame *frame = access->frame;
-    while (frame->kind != FRAME_BLOCK || frame->stmt->as.block.block != access->group)
-        frame = frame->outer;
-    return frame_in_loop(frame, var);
+    return frame_in_loop(frame_of_block(access->frame, access->group), var);
 }
 
 bool access_is_filled(Context *ctx, const AccessList *accesses, const Map *sizes, const Access *read, const Var *var)
@@ -293,9 +290,7 @@ bool shown_is_private(Context *ctx, const AccessList *accesses, const Map *sizes
 /* The innermost loop around BLOCK, which ACCESS lies in; NULL when there is none. */
 static const Var *loop_around_block(const Access *access, const Block *block)
 {
-    const Frame *frame = access->frame;
-    while (frame->kind != FRAME_BLOCK || frame->stmt->as.block.block != block)
-        frame = frame->outer;
+    const Frame *frame = frame_of_block(access->frame, block);
     while (frame && frame->kind != FRAME_LOOP)
         frame = frame->outer;
     return frame ? frame->var : NULL;

@@ -26,9 +26,7 @@ typedef struct {
 
 static bool is_in_init(const Access *access, const Block *block)
 {
-    const Frame *frame = access->frame;
-    while (frame && !(frame->kind == FRAME_BLOCK && frame->stmt->as.block.block == block))
-        frame = frame->outer;
+    const Frame *frame = frame_of_block(access->frame, block);
     return frame && frame_in_init(access->frame, frame);
 }
 
@@ -123,21 +121,12 @@ static bool may_lack_updates(Context *ctx, const Func *func, const Block *block)
     return init && access_may_lack_updates(init);
 }
 
-/* The frame of BLOCK around INIT, an access of its init. */
-static const Frame *frame_of_init(const Access *init, const Block *block)
-{
-    const Frame *frame = init->frame;
-    while (frame->kind != FRAME_BLOCK || frame->stmt->as.block.block != block)
-        frame = frame->outer;
-    return frame;
-}
-
 /* In FUNC, what OTHER's block does to the memory of OTHER is done in front of the loops that BLOCK reduces over. */
 static bool ran_in_front(Context *ctx, const Func *func, const Block *block, const Access *other)
 {
     AccessList accesses = access_collect(ctx, func);
     const Access *init = init_access(&accesses, block);
-    const Frame *first = init ? outermost_reduction(ctx, frame_of_init(init, block)) : NULL;
+    const Frame *first = init ? outermost_reduction(ctx, frame_of_block(init->frame, block)) : NULL;
     for (int i = 0; first && i < accesses.count; i++) {
         const Access *access = &accesses.data[i];
         if (access->block == other->block && access->data == other->data && !access_loop(access, first->var) &&
@@ -183,7 +172,7 @@ static bool is_early(Context *ctx, const Func *func, const Block *block, const F
     const Access *some = init_access(&accesses, block);
     if (!some || !access_may_lack_updates(some))
         return false;
-    const Frame *frame = frame_of_init(some, block), *first = outermost_reduction(ctx, frame);
+    const Frame *frame = frame_of_block(some->frame, block), *first = outermost_reduction(ctx, frame);
     InitMove move = {ctx, &frame->stmt->as.block, &sizes, first ? first->var : NULL, conflict};
     for (int i = 0; first && i < accesses.count; i++) {
         const Access *init = &accesses.data[i];

@@ -1,8 +1,8 @@
 /* Do the inits of a block run for the same points after a step as before it? See dependence_inits_kept in dependence.h.
 
-   The init of a block is a statement of its own. It runs once for each point, a value of the axes that do not reduce, also where the point has
-   no update. So its iteration domain is not that of the updates: loops and conditions that only restrict the reduction do not count (see
-   access_init.c).
+   The init of a block is a statement of its own. It runs once for each point, a value of the axes that do not reduce, also where the point
+   has no update. So its iteration domain is not that of the updates: loops and conditions that only restrict the reduction do not count
+   (see access_init.c).
 
      for i, k in T.grid(n, m):                  for f in range(n * m):
          with T.block("C"):                         with T.block("C"):
@@ -11,12 +11,13 @@
    The sets of points before and after are the same in one of three cases:
    - Each init runs with the first update of its point, before and after. A step keeps the updates.
    - The integer sets of points are the same.
-   - Neither set depends on what is reduced over: no loop reduces that the points are found by, unless it certainly runs, and no condition is
-     about both. Nor does the step put another loop around, which may be empty. Both sets are then those for a reduction that is not empty, of which the first case speaks.
+   - Neither set depends on what is reduced over: no loop reduces that the points are found by, unless it certainly runs, and no condition
+     is about both. Nor does the step put another loop around, which may be empty. Both sets are then those for a reduction that is not
+     empty, of which the first case speaks.
 
    Not handled: axes that the step makes anew; whoever makes them gives them their domain. */
 #include "passes/analysis/pair.h"
-#include "support/strbuf.h"
+#include "passes/analysis/witness.h"
 
 /* The init of a block in one of the programs. */
 typedef struct {
@@ -38,9 +39,7 @@ static bool find_init(Context *ctx, const Func *func, const Block *block, Init *
     AccessList accesses = access_collect_inside(ctx, func, block);
     *init = (Init){.func = func};
     for (int i = 0; i < accesses.count && !init->access; i++) {
-        const Frame *frame = accesses.data[i].frame;
-        while (frame && !(frame->kind == FRAME_BLOCK && frame->stmt->as.block.block == block))
-            frame = frame->outer;
+        const Frame *frame = frame_of_block(accesses.data[i].frame, block);
         if (!frame || !accesses.data[i].write || !frame_in_init(accesses.data[i].frame, frame))
             continue;
         init->access = &accesses.data[i];
@@ -87,17 +86,10 @@ static isl_set *points_of(Context *ctx, const Init *init, AffineTerms *terms, co
 /* "vi = 3, vj = 0 (with n = 4)" for a point of SET (taken); NULL when none is found. */
 static const char *point_text(Context *ctx, const Init *init, isl_set *set, const Map *sizes)
 {
-    AffineSpace space = affine_of_set(ctx, set, sizes);
-    int64_t *values = ARENA_ARRAY(ctx->arena, int64_t, init->axes.count);
-    const char *params;
-    StrBuf text = {.arena = ctx->arena};
-    bool found = affine_sample(&space, values, &params);
-    for (int i = 0; found && i < init->axes.count; i++)
-        strbuf_printf(&text, "%s%s = %lld", i ? ", " : "", init->axes.data[i]->var->name, (long long)values[i]);
-    if (found && *params)
-        strbuf_printf(&text, "%s(with %s)", init->axes.count ? " " : "", params);
-    affine_free(&space);
-    return found ? strbuf_text(&text) : NULL;
+    Var **vars = ARENA_ARRAY(ctx->arena, Var *, init->axes.count);
+    for (int i = 0; i < init->axes.count; i++)
+        vars[i] = init->axes.data[i]->var;
+    return values_text(ctx, vars, init->axes.count, 0, set, sizes);
 }
 
 /* SOME lies in ALL. Otherwise *WITNESS is a point of SOME that does not, or NULL when this is not sure. */
@@ -115,16 +107,6 @@ static bool points_are_among(Context *ctx, const Init *some, const Init *all, in
     else
         isl_set_free(lacking);
     return among;
-}
-
-/* How many loops, from the outermost on, both have. */
-static int common_loops(Context *ctx, const Init *a, const Init *b)
-{
-    int count_a, count_b, common = 0;
-    const Frame **loops_a = frame_loops(ctx, a->access->frame, &count_a), **loops_b = frame_loops(ctx, b->access->frame, &count_b);
-    while (common < count_a && common < count_b && loops_a[common]->var == loops_b[common]->var)
-        common++;
-    return common;
 }
 
 /* A loop around AFTER that may be empty, that BEFORE did not have, and that no axis is bound to; NULL: there is none. */
@@ -153,7 +135,7 @@ static const char *why_dependent(Context *ctx, const Init *before, const Init *a
     return why ? why : access_points_depend(ctx, before->access);
 }
 
-/* Some frame of BEFORE around its init that is of KIND and not in AFTER; those of conditions that read memory aside, where AFTER has some. */
+/* Some frame of BEFORE around its init that is of KIND and not in AFTER; a condition that reads memory aside, where AFTER has one. */
 static bool has_another(const Init *before, const Init *after, FrameKind kind)
 {
     for (const Frame *a = before->access->frame; a; a = a->outer) {
@@ -187,7 +169,7 @@ bool conflict_inits_lost(Context *ctx, const Func *before, const Func *after, co
         return false;
     Map sizes = func_sizes(ctx, before);
     const char *lost = NULL, *gained = NULL, *ignored, *why = NULL;
-    int common = common_loops(ctx, &old, &new);
+    int common = frame_common_loops(ctx, old.access->frame, new.access->frame);
     bool kept = points_are_among(ctx, &old, &new, 0, &sizes, &lost) && points_are_among(ctx, &new, &old, 0, &sizes, &gained);
     if (!kept && !lost && !gained)
         kept = (common && points_are_among(ctx, &old, &new, common, &sizes, &ignored) &&
@@ -196,7 +178,8 @@ bool conflict_inits_lost(Context *ctx, const Func *before, const Func *after, co
     if (kept)
         return false;
     const char *text = lost     ? arena_printf(ctx->arena, "the init of block '%s' would no longer run for %s", block->name, lost)
-                       : gained ? arena_printf(ctx->arena, "the init of block '%s' would run for %s, which it does not now", block->name, gained)
+                       : gained ? arena_printf(ctx->arena, "the init of block '%s' would run for %s, which it does not now", block->name,
+                                               gained)
                                 : arena_printf(ctx->arena, "that the init of block '%s' still runs for the same points cannot be shown: %s",
                                                block->name, why);
     *conflict = (Conflict){.witnessed = lost || gained, .text = text};

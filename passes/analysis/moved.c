@@ -1,14 +1,11 @@
 /* Is a program still right after a block went below another loop? See dependence_producer_may_move and
    dependence_consumer_may_move in dependence.h. */
 #include "passes/analysis/pair.h"
-#include "support/strbuf.h"
+#include "passes/analysis/witness.h"
 
 bool access_in_block(const Access *access, const Block *block)
 {
-    for (const Frame *frame = access->frame; frame; frame = frame->outer)
-        if (frame->kind == FRAME_BLOCK && frame->stmt->as.block.block == block)
-            return true;
-    return false;
+    return frame_of_block(access->frame, block) != NULL;
 }
 
 /* --- a producer --- */
@@ -201,31 +198,13 @@ static bool surely_runs_over_domain(Context *ctx, const Frame *frame, const Bloc
     return answer_is_shown(prove((Goal){.kind = GOAL_ALL_RUN, .ctx = ctx, .sizes = sizes, .block = stmt, .frame = frame}));
 }
 
-/* "vi = 3, vj = 0" for a point of SET, whose dimensions are KEPT loops and then the iterators of STMT; NULL when none is found. Takes
-   SET. */
+/* "vi = 3, vj = 0" for a point of SET (taken), whose dimensions are KEPT loops and then the iterators of STMT; NULL when none is found. */
 static const char *instance_text(Context *ctx, const BlockStmt *stmt, int kept, isl_set *set, const Map *sizes)
 {
-    AffineSpace space = affine_of_set(ctx, set, sizes);
-    int64_t *values = ARENA_ARRAY(ctx->arena, int64_t, kept + stmt->iter_count);
-    const char *params;
-    StrBuf text = {.arena = ctx->arena};
-    bool found = affine_sample(&space, values, &params);
-    for (int i = 0; found && i < stmt->iter_count; i++)
-        strbuf_printf(&text, "%s%s = %lld", i ? ", " : "", stmt->iters[i].var->name, (long long)values[kept + i]);
-    if (found && *params)
-        strbuf_printf(&text, " (with %s)", params);
-    affine_free(&space);
-    return found ? strbuf_text(&text) : NULL;
-}
-
-/* How many loops, from the outermost on, two frames of the programs before and after a step share. */
-static int common_loops(Context *ctx, const Frame *a, const Frame *b)
-{
-    int count_a, count_b, common = 0;
-    const Frame **loops_a = frame_loops(ctx, a, &count_a), **loops_b = frame_loops(ctx, b, &count_b);
-    while (common < count_a && common < count_b && loops_a[common]->var == loops_b[common]->var)
-        common++;
-    return common;
+    Var **vars = ARENA_ARRAY(ctx->arena, Var *, stmt->iter_count);
+    for (int i = 0; i < stmt->iter_count; i++)
+        vars[i] = stmt->iters[i].var;
+    return values_text(ctx, vars, stmt->iter_count, kept, set, sizes);
 }
 
 /* In each iteration of the loops that both programs have around BLOCK, every instance of SOME runs in ALL too: more than is needed, but the
@@ -234,7 +213,7 @@ static bool instances_are_among_in_common_loops(Context *ctx, const AccessList *
                                                 const Map *sizes)
 {
     const BlockStmt *stmt;
-    AffineTerms terms = {.fixed = common_loops(ctx, access_block_frame(some, block, &stmt), access_block_frame(all, block, &stmt))};
+    AffineTerms terms = {.fixed = frame_common_loops(ctx, access_block_frame(some, block, &stmt), access_block_frame(all, block, &stmt))};
     bool exact_some = false, exact_all = false;
     isl_set *some_set = instances(ctx, some, block, terms.fixed, &terms, sizes, &exact_some),
             *all_set = instances(ctx, all, block, terms.fixed, &terms, sizes, &exact_all);

@@ -80,3 +80,18 @@ void witness_add_iteration(Witness *witness, const Frame *const *loops, int coun
         strbuf_printf(&witness->text, "%s%s = %lld", i ? ", " : "", spelling(witness, loops[i]->var, loops[i]->var->name),
                       (long long)values[i]);
 }
+
+const char *values_text(Context *ctx, Var *const *vars, int count, int kept, isl_set *set, const Map *sizes)
+{
+    AffineSpace space = affine_of_set(ctx, set, sizes);
+    int64_t *values = ARENA_ARRAY(ctx->arena, int64_t, kept + count);
+    const char *params;
+    StrBuf text = {.arena = ctx->arena};
+    bool found = affine_sample(&space, values, &params);
+    for (int i = 0; found && i < count; i++)
+        strbuf_printf(&text, "%s%s = %lld", i ? ", " : "", vars[i]->name, (long long)values[kept + i]);
+    if (found && *params)
+        strbuf_printf(&text, "%s(with %s)", count ? " " : "", params);
+    affine_free(&space);
+    return found ? strbuf_text(&text) : NULL;
+}

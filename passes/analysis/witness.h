@@ -22,5 +22,8 @@ void witness_add_element(Witness *witness, const Buffer *buffer, const int64_t *
 void witness_add_accessed(Witness *witness, const Access *access, const int64_t *indices);
 /* "i = 0, j = 3": the VALUES of COUNT LOOPS. */
 void witness_add_iteration(Witness *witness, const Frame *const *loops, int count, const int64_t *values);
+/* "vi = 3, vj = 0 (with n = 4)": VARS, COUNT of them, at a point of SET (taken), whose dimensions are KEPT others and then these; NULL
+   when none is found. */
+const char *values_text(Context *ctx, Var *const *vars, int count, int kept, isl_set *set, const Map *sizes);
 
 #endif
