@@ -79,7 +79,15 @@ static const Expr *term_expr(Context *ctx, const Expr *atom, int64_t coefficient
     return coefficient == 1 ? atom : op_mul_int(ctx, atom, coefficient);
 }
 
-/* The sum EXPR with the two variables replaced; NULL where they do not occur together. */
+/* A sum of variables, as indices are: sums of what memory holds wrap, and are not taken apart. */
+static bool is_sum(const Expr *expr)
+{
+    return (expr->kind == EXPR_ADD || expr->kind == EXPR_SUB || expr->kind == EXPR_MUL) && expr->dtype.lanes == 1 && dtype_is_index(expr->dtype) &&
+           expr_is_pure(expr);
+}
+
+/* The sum EXPR with the two variables replaced; NULL where they do not occur together. A product of two values is a term of itself, perhaps written
+   anew: its factors are looked at and not the product again. */
 static const Expr *fuse_sum(Rewriter *rewriter, const Expr *expr)
 {
     Context *ctx = rewriter->ctx;
@@ -101,7 +109,8 @@ static const Expr *fuse_sum(Rewriter *rewriter, const Expr *expr)
         }
         if (term.atom == expr)
             return NULL;
-        const Expr *part = term_expr(ctx, rewrite_expr(rewriter, term.atom), term.coefficient);
+        const Expr *atom = is_sum(term.atom) ? rewrite_expr_children(rewriter, term.atom) : rewrite_expr(rewriter, term.atom);
+        const Expr *part = term_expr(ctx, atom, term.coefficient);
         result = result ? op_add(ctx, result, part) : part;
     }
     if (outer != inner * fusion->lanes)
@@ -118,8 +127,7 @@ static const Expr *fuse_expr(Rewriter *rewriter, const Expr *expr)
     Fusion *fusion = rewriter->data;
     if (fusion->failed || !uses_either(fusion, expr))
         return expr;
-    bool is_sum = expr->kind == EXPR_ADD || expr->kind == EXPR_SUB || expr->kind == EXPR_MUL;
-    if (is_sum && expr->dtype.lanes == 1 && dtype_is_index(expr->dtype)) {
+    if (is_sum(expr)) {
         const Expr *fused = fuse_sum(rewriter, expr);
         if (fused)
             return fused;

@@ -185,6 +185,8 @@ static const char *parallel(Chooser *c)
 }
 static const char *vectorize(Chooser *c)
 {
+    if (random_chance(c->random, 15)) /* vectors of a width that no register has */
+        return step_text(c, "sch.vectorize(sch.split(%s, [None, %d])[1])", random_loop_text(c), random_chance(c->random, 50) ? 3 : 5);
     return on_loop(c, "vectorize", any_loop(c), "", 10);
 }
 static const char *bind(Chooser *c)

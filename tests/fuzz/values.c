@@ -1,5 +1,7 @@
 /* Random values over the elements that earlier blocks wrote; see writer.h. Every access stays in bounds, and every operation has one result
    on every machine. */
+#include <string.h>
+
 #include "writer.h"
 
 bool type_is_float(const char *type)
@@ -97,7 +99,7 @@ static const char *float_value(Writer *w, const char *type, const char *x)
 static const char *integer_value(Writer *w, const char *type, const char *x)
 {
     const char *two = write_literal(w, type, 2), *three = write_literal(w, type, 3), *seven = write_literal(w, type, 7);
-    switch (random_below(w->random, 10)) {
+    switch (random_below(w->random, 12)) {
     case 0: return write_text(w, "%s * %s + %s", x, three, two);
     case 1: return write_text(w, "%s - %s", x, seven);
     case 2: return write_text(w, "T.max(%s, %s)", x, two);
@@ -107,6 +109,11 @@ static const char *integer_value(Writer *w, const char *type, const char *x)
     case 6: return write_text(w, "T.truncmod(%s, %s)", x, three);
     case 7: return write_text(w, "T.bitwise_xor(%s, %s)", x, seven);
     case 8: return write_text(w, "T.shift_right(%s, %s)", x, two);
+    case 9: return write_text(w, "%s * %s", x, x);
+    case 10: { /* it wraps, so that no step may divide first */
+        int large = strstr(type, "32") || strstr(type, "64") ? 1000000000 : 100;
+        return write_text(w, "%s * %s * %s // %s + %s", x, write_literal(w, type, large), two, two, three);
+    }
     default: return x;
     }
 }
