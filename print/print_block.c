@@ -111,17 +111,18 @@ static bool find_foreign_call(Visitor *visitor, const Expr *expr)
     return !*found;
 }
 
-static bool skip_inner_blocks(Visitor *visitor, const Stmt *stmt)
+static bool skip_declared_blocks(Visitor *visitor, const Stmt *stmt)
 {
     (void)visitor;
-    return stmt->kind != STMT_BLOCK;
+    return stmt->kind != STMT_BLOCK || !block_declares_regions(&stmt->as.block);
 }
 
-/* A call of foreign code stands in BLOCK itself: there regions that were inferred must not read back as declared ones. */
+/* A call of foreign code stands in BLOCK itself, or in one inside that declares nothing: there regions that were inferred must not read back as
+   declared ones. */
 static bool block_calls_foreign(const BlockStmt *block)
 {
     bool found = false;
-    Visitor visitor = {.expr = find_foreign_call, .stmt = skip_inner_blocks, .data = &found};
+    Visitor visitor = {.expr = find_foreign_call, .stmt = skip_declared_blocks, .data = &found};
     visit_stmt(&visitor, block->body);
     if (block->init)
         visit_stmt(&visitor, block->init);

@@ -328,6 +328,20 @@ static void clip_regions(Partition *p, Region *regions, int count, const Region 
     }
 }
 
+/* What the loop touches can be declared: no call in it, outside of blocks that say it, reaches memory by pointers or is foreign. */
+static bool check_touches_are_known(Partition *p)
+{
+    Schedule *sch = p->sch;
+    BlockStmt block = {.block = block_new(sch->ctx, "", span_none()), .body = p->loop->stmt, .predicate = expr_bool(sch->ctx, true)};
+    const Expr *opaque = infer_block_regions(sch->ctx, &block, &p->buffers).opaque;
+    if (!opaque)
+        return true;
+    sched_refuse(sch, "the parts of loop '%s' become blocks, which must declare what they touch, and a call in it may touch more than is known",
+                 node_loop(p->loop)->var->name);
+    sched_note(sch, opaque->span, "this pointer may reach any element: a block around the call, with T.reads and T.writes, says what it reaches");
+    return false;
+}
+
 /* An opaque block around BODY that declares what BODY touches. */
 static const Stmt *block_around(Partition *p, const char *name, const Stmt *body)
 {
@@ -339,6 +353,7 @@ static const Stmt *block_around(Partition *p, const char *name, const Stmt *body
     block.read_count = regions.read_count;
     block.writes = regions.writes;
     block.write_count = regions.write_count;
+    block.reads_inferred = block.writes_inferred = true;
     widen_data_regions(ctx, block.reads, block.read_count);
     widen_data_regions(ctx, block.writes, block.write_count);
     const BlockStmt *scope = node_block(schedule_scope(p->sch, p->loop));
@@ -390,6 +405,8 @@ bool primitive_loop_partition(Schedule *sch, const Value *args, Value *result)
     const TreeNode **below = schedule_child_blocks(sch, p.loop, &blocks);
     p.name = blocks ? node_block(below[0])->block->name : "loop";
     collect_buffers(&p);
+    if (!check_touches_are_known(&p))
+        return false;
     const Stmt **parts = ARENA_ARRAY(ctx->arena, const Stmt *, p.count), *old = p.loop->stmt;
     Value *loops = ARENA_ARRAY(ctx->arena, Value, p.count);
     int64_t begin = 0;
