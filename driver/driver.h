@@ -122,6 +122,10 @@ void driver_add_time(Driver *driver, const char *name, double seconds);
 /* Notes that the time since the last note went into NAME. */
 void driver_note_time(Driver *driver, const char *name);
 /* An error that has no place in a text. Always false. */
+/* PATH, as -s names it, is a directory: a database of tuning records. */
+bool driver_is_database(const char *path);
+/* The script of the database DIRECTORY for PROGRAM. False after a diagnostic. */
+bool driver_database_script(Driver *driver, const tirc_program *program, const char *directory, tirc_text *text);
 bool driver_error(Driver *driver, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -14,6 +14,17 @@ static const tirc_text *named_texts(Driver *driver, const TextList *paths)
     return texts;
 }
 
+/* The scripts that the command line names, and those of databases. NULL after a diagnostic. */
+static const tirc_text *schedule_texts(Driver *driver)
+{
+    const TextList *paths = &driver->options.schedules;
+    tirc_text *texts = (tirc_text *)named_texts(driver, paths);
+    for (int i = 0; i < paths->count; i++)
+        if (driver_is_database(paths->data[i]) && !driver_database_script(driver, driver->program, paths->data[i], &texts[i]))
+            return NULL;
+    return texts;
+}
+
 /* What the command line asks for beside files: the first of these that fails ends the run. */
 static int run_program(Driver *driver)
 {
@@ -109,8 +120,10 @@ int driver_run(Driver *driver)
     /* read */
     driver->program = tirc_read(driver, named_texts(driver, &options->inputs), options->inputs.count);
     /* schedule */
-    if (driver->program && options->schedules.count)
-        driver->program = tirc_schedule(driver, driver->program, named_texts(driver, &options->schedules), options->schedules.count);
+    if (driver->program && options->schedules.count) {
+        const tirc_text *scripts = schedule_texts(driver);
+        driver->program = scripts ? tirc_schedule(driver, driver->program, scripts, options->schedules.count) : NULL;
+    }
     /* transform */
     if (driver->program && options->passes.count)
         driver->program = driver_transform(driver, driver->program);
