@@ -1,5 +1,6 @@
 /* Conversions between types. Floats convert to integers towards zero and saturate; NaN becomes 0. */
 #include <math.h>
+#include <string.h>
 
 #include "codegen/llvm/llvm_gen.h"
 
@@ -92,15 +93,40 @@ static FloatRange range_of(DType integer, int digits)
     return (FloatRange){integer.code == DT_INT ? -above : 0, above - ldexp(1, bits > digits ? bits - digits : 0), above};
 }
 
-/* VALUE within [least, within]; NaN becomes 0. */
+/* VALUE within [least, within]; NaN stays. The comparisons and choices are one instruction each. */
 static LLVMValueRef clamp_to_range(FuncGen *gen, LLVMValueRef value, DType type, FloatRange range)
 {
     LLVMBuilderRef builder = gen->builder;
     LLVMValueRef least = llvm_const_float(gen->build, type, range.least), within = llvm_const_float(gen->build, type, range.within);
-    LLVMValueRef is_number = LLVMBuildFCmp(builder, LLVMRealORD, value, value, "");
-    value = LLVMBuildSelect(builder, is_number, value, llvm_const_zero(gen->build, type), "");
     value = LLVMBuildSelect(builder, LLVMBuildFCmp(builder, LLVMRealOLT, value, least, ""), least, value, "");
     return LLVMBuildSelect(builder, LLVMBuildFCmp(builder, LLVMRealOGT, value, within, ""), within, value, "");
+}
+
+/* The instructions of x86 that convert floats to int32: of BITS bits, LANES at a time; those of 512 bits take a mask and a rounding too. */
+static const struct {
+    int bits, lanes;
+    const char *name;
+} x86_conversions[] = {{32, 16, "llvm.x86.avx512.mask.cvttps2dq.512"},
+                       {32, 8, "llvm.x86.avx.cvtt.ps2dq.256"},
+                       {32, 4, "llvm.x86.sse2.cvttps2dq"},
+                       {64, 8, "llvm.x86.avx512.mask.cvttpd2dq.512"},
+                       {64, 4, "llvm.x86.avx.cvtt.pd2dq.256"}};
+
+/* VALUE, floats of TYPE that int32 holds or NaN, as int32 whose lower 16 bits are 0 for NaN: x86 gives INT32_MIN for it, where LLVM's
+   conversion of NaN gives anything. NULL where the target has no such instruction. */
+static LLVMValueRef low_bits_of_float(FuncGen *gen, LLVMValueRef value, DType type)
+{
+    const LlvmTarget *target = &gen->build->target;
+    int bytes = type.bits / 8 * type.lanes, lanes = type.lanes, count = sizeof x86_conversions / sizeof *x86_conversions, found = 0;
+    while (found < count && (x86_conversions[found].bits != type.bits || x86_conversions[found].lanes != lanes))
+        found++;
+    if (found == count || strcmp(target->arch, "x86_64") || bytes > target->vector_bytes)
+        return NULL;
+    enum { CURRENT_DIRECTION = 4 };
+    LLVMValueRef args[] = {value, LLVMConstNull(llvm_value_type(gen->build, dtype_with_lanes(DTYPE_INT32, lanes))),
+                           LLVMConstAllOnes(LLVMIntTypeInContext(gen->build->llvm, (unsigned)lanes)),
+                           LLVMConstInt(gen->build->i32, CURRENT_DIRECTION, false)};
+    return emit_intrinsic(gen, x86_conversions[found].name, NULL, args, bytes == 64 ? 4 : 1);
 }
 
 static LLVMValueRef int_of_float(FuncGen *gen, LLVMValueRef value, DType to)
@@ -109,17 +135,20 @@ static LLVMValueRef int_of_float(FuncGen *gen, LLVMValueRef value, DType to)
     return to.code == DT_INT ? LLVMBuildFPToSI(gen->builder, value, type, "") : LLVMBuildFPToUI(gen->builder, value, type, "");
 }
 
-/* The conversion of a value that is in range, between clamps: LLVM's saturating conversion becomes one scalar conversion for each lane. Types
-   below 32 bits go through int32, for which processors have instructions. */
+/* The conversion of a value that is in range, between clamps: LLVM's saturating conversion becomes one scalar conversion for each lane. What
+   it gives for NaN is not chosen. Types below 32 bits go through int32, for which processors have instructions. */
 static LLVMValueRef float_to_int(FuncGen *gen, LLVMValueRef value, DType from, DType to)
 {
     DType type = dtype_with_lanes(from.bits == 64 ? DTYPE_FLOAT64 : DTYPE_FLOAT32, from.lanes);
     LLVMValueRef wide = emit_widen(gen, value, from);
     FloatRange range = range_of(to, type.bits == 64 ? 53 : 24);
-    LLVMValueRef inside = clamp_to_range(gen, wide, type, range);
+    LLVMValueRef inside = clamp_to_range(gen, wide, type, range), is_number = LLVMBuildFCmp(gen->builder, LLVMRealORD, wide, wide, "");
+    DType through = to.bits < 32 ? dtype_with_lanes(DTYPE_INT32, to.lanes) : to;
+    LLVMValueRef result = to.bits < 32 ? low_bits_of_float(gen, inside, type) : NULL;
+    if (!result)
+        result = LLVMBuildSelect(gen->builder, is_number, int_of_float(gen, inside, through), llvm_const_zero(gen->build, through), "");
     if (to.bits < 32)
-        return LLVMBuildTrunc(gen->builder, int_of_float(gen, inside, dtype_with_lanes(DTYPE_INT32, to.lanes)), llvm_value_type(gen->build, to), "");
-    LLVMValueRef result = int_of_float(gen, inside, to);
+        return LLVMBuildTrunc(gen->builder, result, llvm_value_type(gen->build, to), "");
     if (range.within + 1 == range.above)
         return result;
     LLVMValueRef beyond = LLVMBuildFCmp(gen->builder, LLVMRealOGE, wide, llvm_const_float(gen->build, type, range.above), "");
