@@ -290,3 +290,24 @@ const Expr *linear_gather(Context *ctx, const Expr *expr)
     const Expr *result = is_signed_scalar(expr) && sum_add(ctx, &sum, expr, 1, true) ? sum_to_expr(ctx, &sum, expr->dtype) : NULL;
     return result ? result : expr;
 }
+
+bool linear_coefficient(Context *ctx, const Expr *index, const Var *var, int64_t *coefficient)
+{
+    LinearSum sum = {0};
+    *coefficient = 0;
+    if (!linear_sum_of(ctx, index, &sum))
+        return false;
+    for (int i = 0; i < sum.terms.count; i++) {
+        const LinearTerm *term = &sum.terms.data[i];
+        const Expr *atom = term->atom;
+        int64_t inside = 1;
+        if (!expr_uses_var(atom, var))
+            continue;
+        bool is_widened = atom->kind == EXPR_CAST && atom->dtype.bits >= atom->args[0]->dtype.bits;
+        if (!expr_is_var(atom, var) && !(is_widened && linear_coefficient(ctx, atom->args[0], var, &inside)))
+            return false;
+        if (__builtin_mul_overflow(inside, term->coefficient, &inside) || __builtin_add_overflow(*coefficient, inside, coefficient))
+            return false;
+    }
+    return true;
+}

@@ -38,4 +38,7 @@ bool linear_difference(Context *ctx, const Expr *a, const Expr *b, int64_t *diff
 /* The same, where the terms of both are the same without being simplified: much faster where they are not. */
 bool linear_difference_as_written(Context *ctx, const Expr *a, const Expr *b, int64_t *difference);
 
+/* True when INDEX is linear in VAR, also where VAR stands in a wider type: *COEFFICIENT, 0 where VAR does not occur. */
+bool linear_coefficient(Context *ctx, const Expr *index, const Var *var, int64_t *coefficient);
+
 #endif

@@ -33,28 +33,6 @@ typedef struct {
 
 /* --- Forms --- */
 
-/* The coefficient of VAR in INDEX, if INDEX is linear in it. */
-static bool coefficient_of(Context *ctx, const Expr *index, const Var *var, int64_t *coefficient)
-{
-    LinearSum sum = {0};
-    *coefficient = 0;
-    if (!linear_sum_of(ctx, index, &sum))
-        return false;
-    for (int i = 0; i < sum.terms.count; i++) {
-        const LinearTerm *term = &sum.terms.data[i];
-        const Expr *atom = term->atom;
-        int64_t inside = 1;
-        if (!expr_uses_var(atom, var))
-            continue;
-        bool is_widened = atom->kind == EXPR_CAST && atom->dtype.bits >= atom->args[0]->dtype.bits;
-        if (!expr_is_var(atom, var) && !(is_widened && coefficient_of(ctx, atom->args[0], var, &inside)))
-            return false;
-        if (__builtin_mul_overflow(inside, term->coefficient, &inside) || __builtin_add_overflow(*coefficient, inside, coefficient))
-            return false;
-    }
-    return true;
-}
-
 /* INDEX runs evenly over the lanes, not side by side, and by one with each round. */
 static bool lanes_lie_apart(const Tiling *tiling, const Expr *index)
 {
@@ -63,7 +41,7 @@ static bool lanes_lie_apart(const Tiling *tiling, const Expr *index)
         expr_uses_var(index->args[1], tiling->loop->var))
         return false;
     bool is_near = expr_const_int(index->args[1], &stride) && stride >= -1 && stride <= 1;
-    return !is_near && coefficient_of(tiling->ctx, index->args[0], tiling->loop->var, &step) && step == 1;
+    return !is_near && linear_coefficient(tiling->ctx, index->args[0], tiling->loop->var, &step) && step == 1;
 }
 
 static bool lanes_lie_together(const Expr *index)
@@ -116,7 +94,7 @@ static bool stores_are_distinct(const Tiling *tiling)
     digits[count++].extent = tiling->lanes;
     for (int i = -1; i < tiling->between_count; i++, count++) {
         const ForStmt *loop = i < 0 ? tiling->loop : tiling->between[i];
-        if (!coefficient_of(tiling->ctx, index->args[0], loop->var, &digits[count].stride) ||
+        if (!linear_coefficient(tiling->ctx, index->args[0], loop->var, &digits[count].stride) ||
             !expr_const_int(loop->extent, &digits[count].extent))
             return false;
     }
