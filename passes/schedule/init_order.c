@@ -19,8 +19,17 @@ typedef struct {
 typedef struct {
     Context *ctx;
     VEC(InitBlock) blocks;
+    Map known;         /* keys: the statements that the program before the step had in its outermost block */
     int loops, shared; /* how many loops, and lists of statements below a loop, the visit is in */
 } Inits;
+
+/* What a step leaves as it is in the outermost block has its inits as they were. */
+static void note_known(Inits *inits, const Func *before)
+{
+    const Stmt *body = before->body && before->body->kind == STMT_BLOCK ? stmt_body(before->body) : NULL;
+    for (int i = 0; body && body->kind == STMT_SEQ && i < body->as.seq.count; i++)
+        map_set(inits->ctx->arena, &inits->known, body->as.seq.items[i], inits);
+}
 
 static bool shares_loop(const Inits *found, const Stmt *stmt)
 {
@@ -32,9 +41,10 @@ static bool enter_stmt(Visitor *visitor, const Stmt *stmt)
     Inits *found = visitor->data;
     found->shared += shares_loop(found, stmt);
     found->loops += stmt->kind == STMT_FOR;
-    if (stmt->kind == STMT_BLOCK && stmt->as.block.init)
+    bool known = map_has(&found->known, stmt);
+    if (!known && stmt->kind == STMT_BLOCK && stmt->as.block.init)
         vec_push(found->ctx->arena, &found->blocks, ((InitBlock){stmt->as.block.block, found->shared > 0}));
-    return true;
+    return !known;
 }
 
 static void leave_stmt(Visitor *visitor, const Stmt *stmt)
@@ -64,8 +74,10 @@ bool check_inits(Schedule *sch, const Module *before)
         const Func *func = sch->module->funcs[f], *old = before->funcs[f];
         Inits inits = {.ctx = sch->ctx};
         Visitor visitor = {.stmt = enter_stmt, .leave_stmt = leave_stmt, .data = &inits};
-        if (func != old && func->body)
-            visit_stmt(&visitor, func->body);
+        if (func == old || !func->body)
+            continue;
+        note_known(&inits, old);
+        visit_stmt(&visitor, func->body);
         for (int i = 0; i < inits.blocks.count; i++)
             if (!check_init(sch, old, func, inits.blocks.data[i]))
                 return false;
