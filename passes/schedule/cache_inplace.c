@@ -54,6 +54,20 @@ static bool lies_in(Schedule *sch, const CachePlan *plan, const Region *inner, c
     return true;
 }
 
+/* The first copy reads what was in the buffer before the block ran. A block around may declare that nothing of it reads that, where the block
+   reads what it has written itself. */
+static bool check_reads_are_declared(Schedule *sch, const CachePlan *plan)
+{
+    for (const TreeNode *node = plan->scope; node; node = schedule_parent(sch, node)) {
+        const BlockStmt *block = node->stmt->kind == STMT_BLOCK ? node_block(node) : NULL;
+        if (block && !block->init && regions_find(block->writes, block->write_count, plan->buffer) &&
+            !regions_find(block->reads, block->read_count, plan->buffer))
+            return sched_refuse(sch, "the first copy would read elements of '%s' that block '%s' around it does not declare to read",
+                                plan->buffer->name, block->block->name);
+    }
+    return true;
+}
+
 /* Settles what both copies take; false after a refusal. */
 static bool plan_copies(Schedule *sch, CachePlan *in, CachePlan *out)
 {
@@ -92,7 +106,7 @@ bool primitive_cache_inplace(Schedule *sch, const Value *args, Value *result)
     in.writer = in.anchor = block;
     in.users = &block;
     in.user_count = 1;
-    if (!check_no_fence(sch, &in, block) || !plan_copies(sch, &in, &out) || !check_users_can_redirect(sch, &in))
+    if (!check_no_fence(sch, &in, block) || !check_reads_are_declared(sch, &in) || !plan_copies(sch, &in, &out) || !check_users_can_redirect(sch, &in))
         return false;
     Block *copies[2];
     cache_apply_around(sch, &in, &out, &copies[0], &copies[1]);
