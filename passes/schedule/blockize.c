@@ -464,7 +464,7 @@ static const TreeNode *only_block_below(Schedule *sch, const TreeNode *loop, con
     *count = chain.count;
     if (node->stmt->kind == STMT_BLOCK)
         return node;
-    sched_refuse(sch, "the subtree of loop '%s' is not a nest of loops around a single block", node_loop(loop)->var->name);
+    sched_refuse(sch, "the subtree of loop '%s' is not a nest of loops around a single block", node_name(loop));
     sched_note(sch, node->stmt->span, "this is below the loop");
     return NULL;
 }
@@ -523,12 +523,12 @@ Block *blockize_loop(Schedule *sch, const TreeNode *loop, bool preserve_unit_ite
     int outside_count;
     VarRange *outside = loops_ranges_outside(sch, loop, &outside_count);
     if (!blockize_prepare(&b, outside, outside_count)) {
-        refuse_division(&b, node_loop(loop)->var->name);
+        refuse_division(&b, node_name(loop));
         return NULL;
     }
     if (!init_can_be_guarded(&b)) {
         sched_refuse(sch, "block '%s' cannot be blockized at loop '%s': its T.where guards reduce axes, which its init does not run over",
-                     block->block->name, node_loop(loop)->var->name);
+                     block->block->name, node_name(loop));
         sched_note(sch, b.block_stmt->span, "block '%s' is here", block->block->name);
         return NULL;
     }

@@ -61,8 +61,7 @@ static const char *part_name(const BlockGroup *group, int index)
 /* Where a block that was refused stands; false. */
 static bool note_part(const BlockGroup *group, int index)
 {
-    sched_note(group->sch, group->nodes[index]->stmt->span, "block '%s' is here", part_name(group, index));
-    return false;
+    return sched_note_node(group->sch, group->nodes[index]);
 }
 
 static bool gather_blocks(BlockGroup *group, const ValueList *list)

@@ -7,11 +7,6 @@
 #include "passes/schedule/scope.h"
 #include "passes/schedule/storage.h"
 
-static const char *block_name(const TreeNode *node)
-{
-    return node_block(node)->block->name;
-}
-
 /* --- Who is concerned --- */
 
 static bool names_buffer(const BlockStmt *block, const Buffer *buffer)
@@ -60,7 +55,7 @@ static bool check_buffer_is_outside(Schedule *sch, CachePlan *plan)
             return true;
     if ((plan->declaration = find_declaration(sch, plan->scope, buffer)))
         return true;
-    sched_refuse(sch, "buffer '%s' is declared inside of block '%s', which is to hold its copy", buffer->name, block_name(plan->scope));
+    sched_refuse(sch, "buffer '%s' is declared inside of block '%s', which is to hold its copy", buffer->name, node_name(plan->scope));
     sched_note(sch, buffer->span.file ? buffer->span : plan->scope->stmt->span, "declared here");
     return false;
 }
@@ -228,7 +223,7 @@ bool cache_find_writer(Schedule *sch, CachePlan *plan)
         return true;
     sched_refuse(sch, "buffer '%s' is written by %d blocks, and only one may write it", plan->buffer->name, count);
     for (int i = 0; i < count; i++)
-        sched_note(sch, writers[i]->stmt->span, "block '%s' writes '%s'", block_name(writers[i]), plan->buffer->name);
+        sched_note(sch, writers[i]->stmt->span, "block '%s' writes '%s'", node_name(writers[i]), plan->buffer->name);
     return false;
 }
 
@@ -243,10 +238,9 @@ bool cache_listed_consumers(Schedule *sch, const CachePlan *plan, const Value *v
         if (!node)
             return false;
         if (node->in_init || schedule_scope(sch, node) != plan->scope) {
-            sched_refuse(sch, "consumer '%s' is not directly inside of block '%s', which is to hold the copy", block_name(node),
-                         block_name(plan->scope));
-            sched_note(sch, node->stmt->span, "block '%s' is here", block_name(node));
-            return false;
+            sched_refuse(sch, "consumer '%s' is not directly inside of block '%s', which is to hold the copy", node_name(node),
+                         node_name(plan->scope));
+            return sched_note_node(sch, node);
         }
         bool repeated = false;
         for (int j = 0; j < *count; j++)
@@ -276,14 +270,13 @@ bool check_user_is_served(Schedule *sch, const CachePlan *plan, const TreeNode *
     if (late && answer_is_shown(answer))
         return true;
     if (user < plan->writer)
-        sched_refuse(sch, "block '%s' would read the copy before block '%s' has written what it holds", block_name(user),
-                     block_name(plan->writer));
+        sched_refuse(sch, "block '%s' would read the copy before block '%s' has written what it holds", node_name(user),
+                     node_name(plan->writer));
     else
         sched_refuse(sch,
                      "block '%s' would read elements of '%s' that are not in the copy, since block '%s' does not write them before: %s",
-                     block_name(user), plan->buffer->name, block_name(plan->writer), answer.text);
-    sched_note(sch, user->stmt->span, "block '%s' is here", block_name(user));
-    return false;
+                     node_name(user), plan->buffer->name, node_name(plan->writer), answer.text);
+    return sched_note_node(sch, user);
 }
 
 /* --- Reads outside of the members: extents, conditions, statements in no block --- */
@@ -385,23 +378,22 @@ bool check_users_can_redirect(Schedule *sch, const CachePlan *plan)
         visit_stmt(&visitor, plan->users[i]->stmt);
         if (search.view)
             sched_refuse(sch, "block '%s' views '%s' through '%s', which says that it lies in \"%s\", not in \"%s\"",
-                         block_name(plan->users[i]), plan->buffer->name, search.view->name, search.view->scope, plan->storage);
+                         node_name(plan->users[i]), plan->buffer->name, search.view->name, search.view->scope, plan->storage);
         else if (search.strided)
             sched_refuse(sch, "block '%s' views '%s' through '%s', which states its strides, and the copy would have others",
-                         block_name(plan->users[i]), plan->buffer->name, search.strided->name);
+                         node_name(plan->users[i]), plan->buffer->name, search.strided->name);
         else if (search.pointer && plan->part)
-            sched_refuse(sch, "block '%s' uses the address of '%s', of which the copy would hold just a part", block_name(plan->users[i]),
+            sched_refuse(sch, "block '%s' uses the address of '%s', of which the copy would hold just a part", node_name(plan->users[i]),
                          plan->buffer->name);
         else if ((search.pointer || search.element) && !copy_keeps_strides(sch->ctx, plan, 0))
             sched_refuse(sch, "block '%s' uses the address of '%s', whose elements would lie otherwise in the copy, which is compact",
-                         block_name(plan->users[i]), plan->buffer->name);
+                         node_name(plan->users[i]), plan->buffer->name);
         else if (search.pointer && !expr_is_int(plan->buffer->elem_offset, 0))
             sched_refuse(sch, "block '%s' uses the address of '%s', where the buffer begins at an offset and the copy would at none",
-                         block_name(plan->users[i]), plan->buffer->name);
+                         node_name(plan->users[i]), plan->buffer->name);
         else
             continue;
-        sched_note(sch, plan->users[i]->stmt->span, "block '%s' is here", block_name(plan->users[i]));
-        return false;
+        return sched_note_node(sch, plan->users[i]);
     }
     return true;
 }

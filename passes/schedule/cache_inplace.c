@@ -22,10 +22,9 @@
 
 static bool refuse_block(Schedule *sch, const TreeNode *block, const char *why, const Buffer *buffer)
 {
-    const char *name = node_block(block)->block->name;
+    const char *name = node_name(block);
     sched_refuse(sch, "block '%s' %s '%s'", name, why, buffer->name);
-    sched_note(sch, block->stmt->span, "block '%s' is here", name);
-    return false;
+    return sched_note_node(sch, block);
 }
 
 /* REGION of the block in terms of the loops around it, in *BOUND; false after a refusal. */

@@ -7,11 +7,6 @@
 #include "passes/schedule/scope.h"
 #include "passes/schedule/storage.h"
 
-static const char *block_name(const TreeNode *node)
-{
-    return node_block(node)->block->name;
-}
-
 /* --- Where --- */
 
 /* No loop around the anchor goes on reducing: a copy in it has other contents each time, and no axis tells the times apart. */
@@ -22,9 +17,8 @@ static bool check_reduction_is_over(Schedule *sch, const CachePlan *plan)
             !block_only_reduces_over(node_block(plan->writer), node_loop(up)->var))
             continue;
         sched_refuse(sch, "the copy would be made in each iteration of loop '%s', over which block '%s' reduces: what it copies is not complete",
-                     node_loop(up)->var->name, block_name(plan->writer));
-        sched_note(sch, plan->writer->stmt->span, "block '%s' is here", block_name(plan->writer));
-        return false;
+                     node_name(up), node_name(plan->writer));
+        return sched_note_node(sch, plan->writer);
     }
     return true;
 }
@@ -58,11 +52,10 @@ bool cache_place_behind_writer(Schedule *sch, CachePlan *plan, const TreeNode *c
     plan->anchor = anchor;
     if (parent->stmt->kind == STMT_SEQ && first > plan->writer)
         return check_reduction_is_over(sch, plan);
-    sched_refuse(sch, "block '%s' does not come after block '%s', which writes '%s', in one sequence", block_name(first),
-                 block_name(plan->writer), plan->buffer->name);
-    sched_note(sch, plan->writer->stmt->span, "block '%s' is here", block_name(plan->writer));
-    sched_note(sch, first->stmt->span, "block '%s' is here", block_name(first));
-    return false;
+    sched_refuse(sch, "block '%s' does not come after block '%s', which writes '%s', in one sequence", node_name(first),
+                 node_name(plan->writer), plan->buffer->name);
+    sched_note_node(sch, plan->writer);
+    return sched_note_node(sch, first);
 }
 
 void cache_place_at_start(Schedule *sch, CachePlan *plan)
@@ -266,10 +259,9 @@ bool cache_copy_declared(Schedule *sch, CachePlan *plan)
     const BlockStmt *scope = node_block(plan->scope);
     const Region *declared = regions_find(scope->reads, scope->read_count, plan->buffer);
     if (regions_repeat(scope->reads, scope->read_count, plan->buffer)) {
-        sched_refuse(sch, "block '%s' declares to read several regions of '%s', so there is no one region to copy", block_name(plan->scope),
+        sched_refuse(sch, "block '%s' declares to read several regions of '%s', so there is no one region to copy", node_name(plan->scope),
                      plan->buffer->name);
-        sched_note(sch, plan->scope->stmt->span, "block '%s' is here", block_name(plan->scope));
-        return false;
+        return sched_note_node(sch, plan->scope);
     }
     plan->region = region_whole(sch->ctx, plan->buffer);
     Analyzer *running = NULL;
@@ -489,7 +481,6 @@ bool check_copy_is_written(Schedule *sch, CachePlan *plan)
     if (outer && (answer_is_shown(copy_is_written(sch, plan)) || (!plan->any_guarded && bindings_reach_all(sch, plan))))
         return true;
     sched_refuse(sch, "the copy would take %s%s, which block '%s' must write completely before: %s", print_region(sch->ctx, &plan->region),
-                 plan->any_guarded ? " (as far as it is in the buffer)" : "", block_name(plan->writer), answer.text);
-    sched_note(sch, plan->writer->stmt->span, "block '%s' is here", block_name(plan->writer));
-    return false;
+                 plan->any_guarded ? " (as far as it is in the buffer)" : "", node_name(plan->writer), answer.text);
+    return sched_note_node(sch, plan->writer);
 }

@@ -34,10 +34,9 @@ static bool find_users(Schedule *sch, CachePlan *plan, const Value *consumers)
         if (user != plan->writer) {
             plan->users[plan->user_count++] = user;
         } else if (listed_count) {
-            sched_refuse(sch, "block '%s' writes '%s' itself, so it cannot read a copy made before", node_block(user)->block->name,
+            sched_refuse(sch, "block '%s' writes '%s' itself, so it cannot read a copy made before", node_name(user),
                          plan->buffer->name);
-            sched_note(sch, user->stmt->span, "block '%s' is here", node_block(user)->block->name);
-            return false;
+            return sched_note_node(sch, user);
         }
     }
     return true;
@@ -95,16 +94,14 @@ static bool place_copy(Schedule *sch, CachePlan *plan, bool listed)
 static bool plan_intermediate(Schedule *sch, CachePlan *plan, const TreeNode *block, bool listed)
 {
     if (!listed && block != plan->writer && block < plan->writer) {
-        sched_refuse(sch, "block '%s' reads '%s' before block '%s' writes it", node_block(block)->block->name, plan->buffer->name,
-                     node_block(plan->writer)->block->name);
-        sched_note(sch, block->stmt->span, "block '%s' is here", node_block(block)->block->name);
-        return false;
+        sched_refuse(sch, "block '%s' reads '%s' before block '%s' writes it", node_name(block), plan->buffer->name,
+                     node_name(plan->writer));
+        return sched_note_node(sch, block);
     }
     if (!plan->user_count) {
         sched_refuse(sch, "no block reads '%s' after block '%s', which writes it", plan->buffer->name,
-                     node_block(plan->writer)->block->name);
-        sched_note(sch, plan->writer->stmt->span, "block '%s' is here", node_block(plan->writer)->block->name);
-        return false;
+                     node_name(plan->writer));
+        return sched_note_node(sch, plan->writer);
     }
     if (!place_copy(sch, plan, listed))
         return false;

@@ -19,11 +19,6 @@
 #include "passes/schedule/query.h"
 #include "passes/schedule/scope.h"
 
-static const char *block_name(const TreeNode *node)
-{
-    return node_block(node)->block->name;
-}
-
 /* What a block with an init reads of its own output, which it does not declare: each element must be one that the init sets, or a store
    before. */
 typedef struct {
@@ -102,8 +97,7 @@ static bool check_writer(Schedule *sch, const CachePlan *plan)
     } else {
         return check_inner_reduces_in_scope(sch, plan->writer);
     }
-    sched_note(sch, plan->writer->stmt->span, "block '%s' is here", block->block->name);
-    return false;
+    return sched_note_node(sch, plan->writer);
 }
 
 static bool is_listed(const TreeNode *node, const TreeNode *const *listed, int count)
@@ -123,9 +117,8 @@ static bool check_no_earlier_reader(Schedule *sch, const CachePlan *plan, const 
     sched_refuse(sch,
                  "block '%s' comes before block '%s' in the same loop and reads '%s': it may read what an earlier iteration wrote, which "
                  "would still be in the copy",
-                 block_name(reader), block_name(plan->writer), plan->buffer->name);
-    sched_note(sch, reader->stmt->span, "block '%s' is here", block_name(reader));
-    return false;
+                 node_name(reader), node_name(plan->writer), plan->buffer->name);
+    return sched_note_node(sch, reader);
 }
 
 /* The writer (first) and the listed consumers use the cache; the copy waits for the other readers. */

@@ -7,11 +7,6 @@
 #include "passes/schedule/loops.h"
 #include "passes/schedule/scope.h"
 
-static void note_block(Schedule *sch, const TreeNode *block)
-{
-    sched_note(sch, block->stmt->span, "block '%s' is here", node_block(block)->block->name);
-}
-
 /* --- Affine bindings --- */
 
 /* Gives the loops of one iteration their value in QUERY, of which they are no iterators any more: a condition on them and another loop is then
@@ -120,9 +115,8 @@ bool block_points_fill_box(Schedule *sch, const TreeNode *node, const TreeNode *
 static bool refuse_not_affine(Schedule *sch, const TreeNode *block, const IterMapResult *map)
 {
     sched_refuse_node(sch, block, "the bindings of block '%s' must be affine in the loops around it and cover a box: %s",
-                 node_block(block)->block->name, map->error ? map->error : "they are not");
-    note_block(sch, block);
-    return false;
+                 node_name(block), map->error ? map->error : "they are not");
+    return sched_note_node(sch, block);
 }
 
 /* CONDITION is about spatial points alone, of which it says whether they run, or about the reduction alone, which it makes shorter or
@@ -217,8 +211,7 @@ bool check_block_axes(Schedule *sch, const TreeNode *node, const TreeNode *top)
             continue;
         sched_refuse_node(sch, node, "block '%s' has %s axis '%s'; only spatial and reduce axes may run in another order", block->block->name,
                      axis_kind(kind), block->iters[i].var->name);
-        note_block(sch, node);
-        return false;
+        return sched_note_node(sch, node);
     }
     return true;
 }
@@ -227,12 +220,11 @@ bool check_block_has_scope(Schedule *sch, const TreeNode *block)
 {
     const TreeNode *scope = schedule_scope(sch, block);
     if (!scope)
-        return sched_refuse_node(sch, block, "block '%s' is the root block, which nothing encloses", node_block(block)->block->name);
+        return sched_refuse_node(sch, block, "block '%s' is the root block, which nothing encloses", node_name(block));
     if (block->in_init) {
         sched_refuse_node(sch, block, "block '%s' belongs to the init of block '%s': decompose_reduction makes it a block of its own",
-                     node_block(block)->block->name, node_block(scope)->block->name);
-        note_block(sch, block);
-        return false;
+                     node_name(block), node_name(scope));
+        return sched_note_node(sch, block);
     }
     return true;
 }
@@ -263,14 +255,12 @@ bool check_complete_block(Schedule *sch, const TreeNode *node)
         if (block->iters[i].kind != ITER_SPATIAL) {
             sched_refuse_node(sch, node, "axis '%s' of block '%s' is %s axis, and all must be spatial", block->iters[i].var->name, block->block->name,
                          axis_kind(block->iters[i].kind));
-            note_block(sch, node);
-            return false;
+            return sched_note_node(sch, node);
         }
     for (int i = 0; i < block->write_count; i++)
         if (regions_find(block->reads, block->read_count, block->writes[i].buffer) || stmt_itself_uses_buffer(node->stmt, block->writes[i].buffer)) {
             sched_refuse_node(sch, node, "block '%s' reads buffer '%s', which it writes too", block->block->name, block->writes[i].buffer->name);
-            note_block(sch, node);
-            return false;
+            return sched_note_node(sch, node);
         }
     return check_block_is_only_writer(sch, node);
 }
@@ -341,7 +331,7 @@ bool check_reduces_over_loops(Schedule *sch, const TreeNode *node)
 static const char *continues_over(Schedule *sch, const TreeNode *up, const Expr *binding)
 {
     if (up->stmt->kind == STMT_FOR && expr_uses_var(binding, node_loop(up)->var))
-        return arena_printf(sch->ctx->arena, "loop '%s'", node_loop(up)->var->name);
+        return arena_printf(sch->ctx->arena, "loop '%s'", node_name(up));
     for (int i = 0; up->stmt->kind == STMT_BLOCK && i < node_block(up)->iter_count; i++) {
         const Iter *iter = &node_block(up)->iters[i];
         if (iter->kind != ITER_SPATIAL && expr_uses_var(binding, iter->var))
@@ -372,7 +362,7 @@ static bool check_axis_in_scope(Schedule *sch, const TreeNode *node, const TreeN
         const char *over = continues_over(sch, up, binding);
         if (over) {
             sched_refuse(sch, "reduce axis '%s' of block '%s' runs over %s outside of block '%s', which holds just a part of the reduction",
-                         iter->var->name, node_block(node)->block->name, over, node_block(scope)->block->name);
+                         iter->var->name, node_name(node), over, node_name(scope));
             sched_note(sch, up->stmt->span, "%s is here", over);
             return false;
         }
@@ -417,9 +407,8 @@ static bool check_reduction_form(Schedule *sch, const TreeNode *node, const Tree
 static bool check_reduction(Schedule *sch, const TreeNode *node, const TreeNode *top, bool intermediate)
 {
     if (!node_block(node)->init) {
-        sched_refuse_node(sch, node, "block '%s' has no init, so it is no reduction", node_block(node)->block->name);
-        note_block(sch, node);
-        return false;
+        sched_refuse_node(sch, node, "block '%s' has no init, so it is no reduction", node_name(node));
+        return sched_note_node(sch, node);
     }
     return check_reduction_domain(sch, node, intermediate) && check_reduction_form(sch, node, top);
 }

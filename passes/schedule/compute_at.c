@@ -24,43 +24,36 @@
 #include "passes/schedule/scope.h"
 #include "passes/schedule/ties.h"
 
-static const char *block_name(const TreeNode *node)
-{
-    return node_block(node)->block->name;
-}
-
 static bool check_same_scope(Move *move)
 {
     Schedule *sch = move->sch;
     const TreeNode *scope = schedule_scope(sch, move->block);
-    const char *loop = node_loop(move->loop)->var->name;
+    const char *loop = node_name(move->loop);
     if (!scope)
         return sched_refuse(sch, "the root block cannot be moved");
     if (!check_block_has_scope(sch, move->block))
         return false;
     if (schedule_is_under(sch, move->block, move->loop))
-        return sched_refuse(sch, "loop '%s' is around block '%s' already", loop, block_name(move->block));
+        return sched_refuse(sch, "loop '%s' is around block '%s' already", loop, node_name(move->block));
     if (schedule_scope(sch, move->loop) == scope && !move->loop->in_init)
         return true;
-    sched_refuse(sch, "loop '%s' and block '%s' are not in the same scope", loop, block_name(move->block));
-    sched_note(sch, move->loop->stmt->span, "loop '%s' is here", loop);
-    return false;
+    sched_refuse(sch, "loop '%s' and block '%s' are not in the same scope", loop, node_name(move->block));
+    return sched_note_node(sch, move->loop);
 }
 
 /* All consumers (producers) lie below the loop. A block without any computes all of its buffer there. */
 static bool check_partners(Move *move)
 {
     Schedule *sch = move->sch;
-    const char *kind = move->reverse ? "producer" : "consumer", *loop = node_loop(move->loop)->var->name;
+    const char *kind = move->reverse ? "producer" : "consumer", *loop = node_name(move->loop);
     move->partners = move->reverse ? scope_producers(sch, move->block, DEPENDS_RAW, &move->partner_count)
                                    : scope_consumers(sch, move->block, DEPENDS_RAW, &move->partner_count);
     for (int i = 0; i < move->partner_count; i++) {
         if (schedule_is_under(sch, move->partners[i], move->loop))
             continue;
-        sched_refuse(sch, "not all %ss of block '%s' are below loop '%s': '%s' is not", kind, block_name(move->block), loop,
-                     block_name(move->partners[i]));
-        sched_note(sch, move->partners[i]->stmt->span, "block '%s' is here", block_name(move->partners[i]));
-        return false;
+        sched_refuse(sch, "not all %ss of block '%s' are below loop '%s': '%s' is not", kind, node_name(move->block), loop,
+                     node_name(move->partners[i]));
+        return sched_note_node(sch, move->partners[i]);
     }
     return true;
 }
@@ -94,9 +87,9 @@ static bool check_leaves_var(Move *move, const TreeNode *around, const Var *var)
         return true;
     if (axis)
         sched_refuse(sch, "the domain of axis '%s' of block '%s' depends on %s '%s', so the block cannot leave it", axis->var->name,
-                     block_name(move->block), kind, var->name);
+                     node_name(move->block), kind, var->name);
     else
-        sched_refuse(sch, "block '%s' has no axis for %s '%s', which its body mentions, so it cannot leave that %s", block_name(move->block),
+        sched_refuse(sch, "block '%s' has no axis for %s '%s', which its body mentions, so it cannot leave that %s", node_name(move->block),
                      kind, var->name, kind);
     sched_note(sch, around->stmt->span, "%s '%s' is here", kind, var->name);
     return false;
@@ -147,9 +140,8 @@ static bool check_finished(Move *move)
     sched_refuse(move->sch,
                  "reduce axis '%s' of block '%s' is bound to loops around loop '%s', too: the block would finish its reduction in each of "
                  "their iterations",
-                 move->partial->var->name, block_name(move->block), node_loop(move->loop)->var->name);
-    sched_note(move->sch, move->block->stmt->span, "block '%s' is here", block_name(move->block));
-    return false;
+                 move->partial->var->name, node_name(move->block), node_name(move->loop));
+    return sched_note_node(move->sch, move->block);
 }
 
 /* Instances that no region tells apart come to run in the order of the iterators: no two of them may write one element. */
@@ -163,9 +155,9 @@ static bool check_claims(Move *move)
     if (answer_is_shown(answer))
         return true;
     if (!move->ordered)
-        return refuse_by_answer(sch, answer, "the instances of block '%s' would run in another order", block_name(move->block));
+        return refuse_by_answer(sch, answer, "the instances of block '%s' would run in another order", node_name(move->block));
     return refuse_by_answer(sch, answer, "block '%s' would run over all of axis '%s', and its instances may not run in another order",
-                           block_name(move->block), move->ordered->var->name);
+                           node_name(move->block), move->ordered->var->name);
 }
 
 /* What keeps the moved block from being as right as before; false after a refusal. */
@@ -182,7 +174,7 @@ static bool check_moved(Move *move, const Func *before, const Func *after)
     if (answer_is_shown(answer))
         return true;
     return refuse_by_answer(sch, answer, "moving block '%s' below loop '%s' %s change the result", block->name,
-                           node_loop(move->loop)->var->name, would_or_may(answer));
+                           node_name(move->loop), would_or_may(answer));
 }
 
 /* An update that runs again adds to its result again. Moved in front of consumers a block starts over with its init; behind its producers
@@ -198,9 +190,8 @@ static bool check_updates_once(Move *move)
         return true;
     sched_refuse(
         sch, "moving block '%s' below loop '%s' would change the result: an update of its reduction may run in several iterations there",
-        block_name(move->block), node_loop(move->loop)->var->name);
-    sched_note(sch, move->block->stmt->span, "block '%s' is here", block_name(move->block));
-    return false;
+        node_name(move->block), node_name(move->loop));
+    return sched_note_node(sch, move->block);
 }
 
 static bool find_foreign_call(Visitor *visitor, const Expr *expr)
@@ -226,7 +217,7 @@ static bool check_calls_once(Move *move, const Func *before)
         return true;
     sched_refuse(sch,
                  "block '%s' calls a function that may have effects, and below loop '%s' it may not run just as often as before%s", block->name,
-                 node_loop(move->loop)->var->name, expr_pure_way(call));
+                 node_name(move->loop), expr_pure_way(call));
     sched_note(sch, call->span, "the call is here");
     return false;
 }
@@ -247,9 +238,8 @@ static bool check_result_is_kept(Move *move, const Func *before)
     if (move->reverse || !writes_parameter(sch, block) || answer_is_shown(dependence_loses_none(sch->ctx, before, schedule_func(sch), block->block)))
         return true;
     sched_refuse(sch, "block '%s' writes a parameter, and below loop '%s' it is not shown to compute all of it", block->block->name,
-                 node_loop(move->loop)->var->name);
-    sched_note(sch, move->block->stmt->span, "block '%s' is here", block->block->name);
-    return false;
+                 node_name(move->loop));
+    return sched_note_node(sch, move->block);
 }
 
 static bool run_move(Move *move)

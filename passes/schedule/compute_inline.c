@@ -20,11 +20,6 @@
 #include "passes/schedule/loops.h"
 #include "passes/schedule/scope.h"
 
-static const char *block_name(const TreeNode *node)
-{
-    return node_block(node)->block->name;
-}
-
 /* The number of the loop around FROM, from outside, from which on iterations may lie between an instance of FROM and one of UNTIL that reads what
    that wrote to DATA. */
 static int moving_from(Schedule *sch, const TreeNode *from, const TreeNode *until, const Var *data)
@@ -56,8 +51,7 @@ static bool check_inputs_stay(Schedule *sch, const TreeNode *from, const TreeNod
             return refuse_by_answer(sch, answer, "block '%s' would overwrite what it still has to read for the other block", block->name);
         refuse_by_answer(sch, answer, "block '%s' writes what block '%s' reads before block '%s' runs", block->name, pair.from->name,
                          pair.until->name);
-        sched_note(sch, writer->stmt->span, "block '%s' is here", block->name);
-        return false;
+        return sched_note_node(sch, writer);
     }
     return true;
 }
@@ -105,9 +99,9 @@ static bool check_reads_are_computed(Schedule *sch, const TreeNode *node, const 
     if (answer_is_shown(answer))
         return true;
     if (answer.verdict == ANSWER_REFUTED)
-        sched_refuse(sch, "block '%s' does not compute all that is read of '%s': not %s", block_name(node), buffer->name, answer.text);
+        sched_refuse(sch, "block '%s' does not compute all that is read of '%s': not %s", node_name(node), buffer->name, answer.text);
     else
-        sched_refuse(sch, "that block '%s' computes all that is read of '%s' cannot be shown: %s", block_name(node), buffer->name, answer.text);
+        sched_refuse(sch, "that block '%s' computes all that is read of '%s' cannot be shown: %s", node_name(node), buffer->name, answer.text);
     sched_note(sch, store->span, "it is computed here");
     return false;
 }

@@ -51,7 +51,7 @@ static bool check_concurrent_loop(Schedule *sch, const TreeNode *node, RunMode b
                       : loop->kind == FOR_VECTORIZED ? "vectorized"
                                                      : arena_printf(sch->ctx->arena, "bound to %s", loop->thread);
     sched_refuse(sch, "loop '%s' cannot be %s: %s%s", loop->var->name, way, answer.text, what_helps(answer));
-    sched_note(sch, node->stmt->span, "loop '%s' is here", loop->var->name);
+    sched_note_node(sch, node);
     note_accesses(sch, answer);
     return false;
 }
@@ -92,8 +92,6 @@ static bool count_threads(Visitor *visitor, const Stmt *stmt)
     return true;
 }
 
-static bool refuse_at_loop(Schedule *sch, const TreeNode *node);
-
 /* The kernel around NODE, a loop bound to threads, has no more of them than some target runs. */
 static bool check_thread_count(Schedule *sch, const TreeNode *node)
 {
@@ -108,9 +106,9 @@ static bool check_thread_count(Schedule *sch, const TreeNode *node)
     if (virtual && counted.with_virtual <= MOST_VIRTUAL_THREADS)
         return true;
     sched_refuse(sch, "with loop '%s' bound to %s, each block of the kernel has %lld %sthreads, more than the %d that any target runs: split the loop",
-                 node_loop(node)->var->name, node_loop(node)->thread, (long long)(virtual ? counted.with_virtual : counted.threads),
+                 node_name(node), node_loop(node)->thread, (long long)(virtual ? counted.with_virtual : counted.threads),
                  virtual ? "real and virtual " : "", virtual ? MOST_VIRTUAL_THREADS : MOST_THREADS);
-    return refuse_at_loop(sch, node);
+    return sched_note_node(sch, node);
 }
 
 bool check_concurrent_loops_around(Schedule *sch, const TreeNode *node)
@@ -143,12 +141,6 @@ static bool set_kind(Schedule *sch, const TreeNode *node, ForKind kind, Str thre
     return check_concurrent_loop(sch, schedule_find_loop(sch, var), RUN_AS_THREADS);
 }
 
-static bool refuse_at_loop(Schedule *sch, const TreeNode *node)
-{
-    sched_note(sch, node->stmt->span, "loop '%s' is here", node_loop(node)->var->name);
-    return false;
-}
-
 bool primitive_parallel(Schedule *sch, const Value *args, Value *result)
 {
     (void)result;
@@ -172,7 +164,7 @@ static bool check_no_effects(Schedule *sch, const TreeNode *node)
     if (!call)
         return true;
     sched_refuse(sch,
-                 "loop '%s' cannot be vectorized: it calls %s, which may have effects%s", node_loop(node)->var->name,
+                 "loop '%s' cannot be vectorized: it calls %s, which may have effects%s", node_name(node),
                  call->arg_count && call->args[0]->kind == EXPR_STRING ? call->args[0]->value.text : op_info(call->value.op)->name,
                  expr_pure_way(call));
     sched_note(sch, call->span.file ? call->span : node->stmt->span, "the call is here");
@@ -187,12 +179,12 @@ static bool check_lanes(Schedule *sch, const TreeNode *node)
         sched_refuse(sch,
                      "the extent %s of loop '%s' is not a constant: split it with a constant inner factor and vectorize the inner loop",
                      print_expr(sch->ctx, loop->extent), loop->var->name);
-        return refuse_at_loop(sch, node);
+        return sched_note_node(sch, node);
     }
     if (extent > MOST_LANES) {
         sched_refuse(sch, "loop '%s' has %lld iterations, a vector at most %d lanes: split it and vectorize the inner loop",
                      loop->var->name, (long long)extent, MOST_LANES);
-        return refuse_at_loop(sch, node);
+        return sched_note_node(sch, node);
     }
     return true;
 }
@@ -233,8 +225,8 @@ static bool check_same_index(Schedule *sch, const TreeNode *node, const TreeNode
         !answer_is_shown(dependence_ignores_loop(sch->ctx, schedule_func(sch), node_loop(node)->var, var))) {
         sched_refuse(sch,
                      "loops '%s' and '%s' would be one index, but what stands below '%s' uses both: bind one of them to another axis",
-                     var->name, node_loop(node)->var->name, node_loop(node)->var->name);
-        return refuse_at_loop(sch, outer);
+                     var->name, node_name(node), node_name(node));
+        return sched_note_node(sch, outer);
     }
     for (int i = schedule_node_index(sch, node); i < node->end; i++) {
         const TreeNode *below = schedule_node_at(sch, i);
@@ -242,8 +234,8 @@ static bool check_same_index(Schedule *sch, const TreeNode *node, const TreeNode
             if (scope_class(node_block(below)->writes[w].buffer->scope) == SCOPE_LOCAL) {
                 sched_refuse(sch,
                              "loops '%s' and '%s' would be one index: each thread would fill only its part of '%s', which is not shared",
-                             var->name, node_loop(node)->var->name, node_block(below)->writes[w].buffer->name);
-                return refuse_at_loop(sch, outer);
+                             var->name, node_name(node), node_block(below)->writes[w].buffer->name);
+                return sched_note_node(sch, outer);
             }
     }
     return true;
@@ -268,7 +260,7 @@ static bool check_nested_threads(Schedule *sch, const TreeNode *node, const Tree
         sched_refuse(sch, "loop '%s' %s it is bound to %s already", bound->var->name, where, thread);
     else
         return check_same_index(sch, inner, outer);
-    return refuse_at_loop(sch, other);
+    return sched_note_node(sch, other);
 }
 
 static bool is_bound_to(const TreeNode *node, Str thread)
@@ -305,7 +297,7 @@ static bool check_init_has_thread(Schedule *sch, const TreeNode *node)
             if (block->iters[k].kind == ITER_REDUCE && expr_uses_var(block->bindings[k], loop->var)) {
                 sched_refuse(sch, "loop '%s', a reduction of block '%s', may have no iterations, and no thread would run the init then",
                              loop->var->name, block->block->name);
-                return refuse_at_loop(sch, node);
+                return sched_note_node(sch, node);
             }
     }
     return true;

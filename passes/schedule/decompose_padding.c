@@ -28,32 +28,30 @@ typedef struct {
 
 static bool refuse_pattern(Schedule *sch, const Padding *step, const char *why)
 {
-    sched_refuse(sch, "block '%s' does not copy within bounds and pad outside of them: %s", node_block(step->block)->block->name, why);
-    sched_note(sch, step->block->stmt->span, "block '%s' is here", node_block(step->block)->block->name);
-    return false;
+    sched_refuse(sch, "block '%s' does not copy within bounds and pad outside of them: %s", node_name(step->block), why);
+    return sched_note_node(sch, step->block);
 }
 
 /* --- The pattern --- */
 
 static bool find_loops(Schedule *sch, Padding *step)
 {
-    const char *name = node_block(step->block)->block->name;
+    const char *name = node_name(step->block);
     step->loops = schedule_loops_around(sch, step->block, &step->loop_count);
     while (step->outer_count < step->loop_count && step->loops[step->outer_count] != step->target)
         step->outer_count++;
     if (step->outer_count == step->loop_count) {
-        sched_refuse(sch, "loop '%s' is not around block '%s'", node_loop(step->target)->var->name, name);
-        sched_note(sch, step->block->stmt->span, "block '%s' is here", name);
-        return false;
+        sched_refuse(sch, "loop '%s' is not around block '%s'", node_name(step->target), name);
+        return sched_note_node(sch, step->block);
     }
     for (const TreeNode *up = schedule_parent(sch, step->block); up != schedule_parent(sch, step->target); up = schedule_parent(sch, up)) {
         if (up->stmt->kind != STMT_FOR) {
-            sched_refuse(sch, "loop '%s' holds more than block '%s'", node_loop(step->target)->var->name, name);
+            sched_refuse(sch, "loop '%s' holds more than block '%s'", node_name(step->target), name);
             sched_note(sch, up->stmt->span, "this statement");
             return false;
         }
         if (node_loop(up)->kind == FOR_THREAD)
-            return sched_refuse(sch, "loop '%s' is bound to %s; bind loops after this step", node_loop(up)->var->name, node_loop(up)->thread);
+            return sched_refuse(sch, "loop '%s' is bound to %s; bind loops after this step", node_name(up), node_loop(up)->thread);
     }
     return true;
 }

@@ -33,16 +33,6 @@ typedef struct {
     const Expr *predicate;          /* of the init */
 } Decomposition;
 
-static const char *loop_name(const TreeNode *node)
-{
-    return node_loop(node)->var->name;
-}
-
-static void note_loop(Schedule *sch, const TreeNode *loop)
-{
-    sched_note(sch, loop->stmt->span, "loop '%s' is here", loop_name(loop));
-}
-
 /* Divides the loops around the block at the given one. */
 static bool find_loops(Schedule *sch, Decomposition *step)
 {
@@ -59,10 +49,9 @@ static bool find_loops(Schedule *sch, Decomposition *step)
     step->chosen = ARENA_ARRAY(sch->ctx->arena, bool, step->loop_count);
     if (first < count)
         return true;
-    sched_refuse(sch, "loop '%s' is not around block '%s'", loop_name(step->target), node_block(step->block)->block->name);
-    note_loop(sch, step->target);
-    sched_note(sch, step->block->stmt->span, "block '%s' is here", node_block(step->block)->block->name);
-    return false;
+    sched_refuse(sch, "loop '%s' is not around block '%s'", node_name(step->target), node_name(step->block));
+    sched_note_node(sch, step->target);
+    return sched_note_node(sch, step->block);
 }
 
 static bool check_outer_loops(Schedule *sch, const Decomposition *step)
@@ -76,9 +65,8 @@ static bool check_outer_loops(Schedule *sch, const Decomposition *step)
         sched_refuse(
             sch,
             "loop '%s' reduces and is around loop '%s': the init would run again in each of its iterations; decompose at '%s' or above",
-            loop_name(step->outer[i]), loop_name(step->target), loop_name(step->outer[i]));
-        note_loop(sch, step->outer[i]);
-        return false;
+            node_name(step->outer[i]), node_name(step->target), node_name(step->outer[i]));
+        return sched_note_node(sch, step->outer[i]);
     }
     return true;
 }
@@ -103,8 +91,7 @@ static bool check_inner_loops(Schedule *sch, const Decomposition *step)
                          loop->var->name, print_expr(sch->ctx, loop->extent));
         else
             continue;
-        note_loop(sch, step->loops[i]);
-        return false;
+        return sched_note_node(sch, step->loops[i]);
     }
     return true;
 }
@@ -115,8 +102,8 @@ static bool check_nothing_between(Schedule *sch, const Decomposition *step)
     for (const TreeNode *up = schedule_parent(sch, step->block); up != step->target; up = schedule_parent(sch, up)) {
         if (up->stmt->kind == STMT_FOR || up->stmt->kind == STMT_SEQ)
             continue;
-        sched_refuse(sch, "between loop '%s' and block '%s' lies a statement that would not be around the init", loop_name(step->target),
-                     node_block(step->block)->block->name);
+        sched_refuse(sch, "between loop '%s' and block '%s' lies a statement that would not be around the init", node_name(step->target),
+                     node_name(step->block));
         sched_note(sch, up->stmt->span, "this statement");
         return false;
     }
@@ -226,9 +213,8 @@ static bool check_condition_can_go(Schedule *sch, const Decomposition *step, con
         return true;
     sched_refuse(sch,
                  "the condition %s of block '%s' mixes loops that reduce with others, so it is not known which elements the init must set",
-                 print_expr(ctx, condition), node_block(step->block)->block->name);
-    sched_note(sch, step->block->stmt->span, "block '%s' is here", node_block(step->block)->block->name);
-    return false;
+                 print_expr(ctx, condition), node_name(step->block));
+    return sched_note_node(sch, step->block);
 }
 
 static bool uses_loops_left(const Decomposition *step, const Expr *condition)
@@ -269,8 +255,7 @@ static bool check_own_reads(Schedule *sch, const Decomposition *step)
             continue;
         sched_refuse(sch, "block '%s' reads %s besides the element that it updates, and would find it initialized too early",
                      block->block->name, print_region(sch->ctx, read));
-        sched_note(sch, step->block->stmt->span, "block '%s' is here", block->block->name);
-        return false;
+        return sched_note_node(sch, step->block);
     }
     return true;
 }
@@ -284,9 +269,8 @@ static bool check_other_readers(Schedule *sch, const Decomposition *step)
             continue;
         sched_refuse(
             sch, "what else lies under loop '%s' may read '%s' where block '%s' has not written it yet, and would find the init done: %s",
-            loop_name(step->target), block->writes[w].buffer->name, block->block->name, answer.text);
-        note_loop(sch, step->target);
-        return false;
+            node_name(step->target), block->writes[w].buffer->name, block->block->name, answer.text);
+        return sched_note_node(sch, step->target);
     }
     return true;
 }
@@ -298,7 +282,7 @@ static bool check_init_may_move(Schedule *sch, const Decomposition *step)
     Answer answer = dependence_init_may_move(sch->ctx, schedule_func(sch), block, node_loop(step->target)->var);
     if (answer_is_shown(answer))
         return true;
-    return refuse_by_answer(sch, answer, "the init of block '%s' may not run before loop '%s'", block->block->name, loop_name(step->target));
+    return refuse_by_answer(sch, answer, "the init of block '%s' may not run before loop '%s'", block->block->name, node_name(step->target));
 }
 
 /* --- Building --- */
@@ -370,8 +354,7 @@ static bool check_runs_once(Schedule *sch, const Decomposition *step)
                  "updates of block '%s' run again in other iterations of loop '%s' or of a loop inside of it, where an init before the "
                  "loop would be missing",
                  block->block->name, target->name);
-    sched_note(sch, step->block->stmt->span, "block '%s' is here", block->block->name);
-    return false;
+    return sched_note_node(sch, step->block);
 }
 
 bool primitive_decompose_reduction(Schedule *sch, const Value *args, Value *result)

@@ -36,13 +36,13 @@ static int statements_before(Schedule *sch, const TreeNode *loop, const TreeNode
     int count = body_items(node_loop(loop)->body, &items), child = move_child_of(sch, loop, block);
     if (child >= 0 && child + 1 < count)
         return child + 1;
-    const char *block_name = node_block(block)->block->name, *loop_name = node_loop(loop)->var->name;
+    const char *block_name = node_name(block), *loop_name = node_name(loop);
     if (child < 0)
         sched_refuse_node(sch, block, "block '%s' is not in the body of loop '%s'", block_name, loop_name);
     else
         sched_refuse_node(sch, block, "nothing follows block '%s' in the body of loop '%s'", block_name, loop_name);
-    sched_note(sch, block->stmt->span, "block '%s' is here", block_name);
-    sched_note(sch, loop->stmt->span, "loop '%s' is here", loop_name);
+    sched_note_node(sch, block);
+    sched_note_node(sch, loop);
     return 0;
 }
 

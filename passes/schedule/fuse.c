@@ -29,17 +29,15 @@ static const ForStmt *fused_loop(const Fusion *fusion, int i)
 /* INNER must be all that the body of OUTER does. */
 static bool check_nested(Schedule *sch, const TreeNode *outer, const TreeNode *inner)
 {
-    const char *outer_name = node_loop(outer)->var->name, *inner_name = node_loop(inner)->var->name;
+    const char *outer_name = node_name(outer), *inner_name = node_name(inner);
     if (node_loop(outer)->body == inner->stmt)
         return true;
-    if (inner == outer)
-        return sched_refuse_node(sch, inner, "loop '%s' is given twice", inner_name);
     if (schedule_is_under(sch, inner, outer)) {
         sched_refuse(sch, "loop '%s' is not the whole body of loop '%s', so they cannot become one loop", inner_name, outer_name);
         sched_note(sch, node_loop(outer)->body->span, "the body of loop '%s' starts here", outer_name);
     } else {
         sched_refuse(sch, "loop '%s' is not inside loop '%s': give the loops from the outermost to the innermost", inner_name, outer_name);
-        sched_note(sch, inner->stmt->span, "loop '%s' is here", inner_name);
+        sched_note_node(sch, inner);
     }
     return false;
 }
@@ -53,8 +51,7 @@ static bool check_rectangular(Schedule *sch, const Fusion *fusion, int index)
             continue;
         sched_refuse(sch, "the extent %s of loop '%s' depends on loop '%s': only rectangular nests can be fused",
                      print_expr(sch->ctx, loop->extent), loop->var->name, fused_loop(fusion, i)->var->name);
-        sched_note(sch, fusion->nodes[index]->stmt->span, "loop '%s' is here", loop->var->name);
-        return false;
+        return sched_note_node(sch, fusion->nodes[index]);
     }
     return true;
 }
@@ -126,17 +123,14 @@ static bool gather_loops(Schedule *sch, const ValueList *loops, Fusion *fusion)
 {
     if (!loops->count)
         return sched_refuse(sch, "at least one loop is needed");
-    *fusion = (Fusion){loops->count, ARENA_ARRAY(sch->ctx->arena, const TreeNode *, loops->count), DTYPE_INT32};
+    *fusion = (Fusion){loops->count, loops_given(sch, loops), DTYPE_INT32};
     int bits = 0;
-    for (int i = 0; i < loops->count; i++) {
-        fusion->nodes[i] = schedule_loop(sch, loops->items[i].as.loop);
-        if (!fusion->nodes[i])
-            return false;
+    for (int i = 0; i < loops->count && fusion->nodes; i++) {
         int own = fused_loop(fusion, i)->var->dtype.bits;
         bits = own > bits ? own : bits;
     }
     fusion->dtype = DTYPE(DT_INT, (uint8_t)bits);
-    return true;
+    return fusion->nodes;
 }
 
 /* The loops of FUSION, each of which may be evaluated anywhere in the outermost, with their starts taken into their bodies. */

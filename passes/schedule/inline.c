@@ -7,12 +7,6 @@
 #include "passes/schedule/legality.h"
 #include "passes/schedule/scope.h"
 
-static bool note_block(Schedule *sch, const TreeNode *block)
-{
-    sched_note(sch, block->stmt->span, "block '%s' is here", node_block(block)->block->name);
-    return false;
-}
-
 const Stmt *inline_single_store(Schedule *sch, const TreeNode *node)
 {
     const BlockStmt *block = node_block(node);
@@ -24,7 +18,7 @@ const Stmt *inline_single_store(Schedule *sch, const TreeNode *node)
         sched_refuse(sch, "block '%s' has buffers of its own: only blocks without any can be inlined", block->block->name);
     else
         return block->body;
-    note_block(sch, node);
+    sched_note_node(sch, node);
     return NULL;
 }
 
@@ -275,7 +269,7 @@ bool inline_check_only_used_by(Schedule *sch, const TreeNode *scope, const Buffe
             known |= blocks[i] == allowed[a];
         if (!known && stmt_uses_buffer(blocks[i]->stmt, buffer)) {
             sched_refuse(sch, "block '%s' uses '%s' too", node_block(blocks[i])->block->name, buffer->name);
-            return note_block(sch, blocks[i]);
+            return sched_note_node(sch, blocks[i]);
         }
     }
     return check_not_read_between_blocks(sch, scope, buffer);
@@ -295,7 +289,7 @@ static bool check_stays_in_scope(Schedule *sch, const TreeNode *node, const Buff
         if (frame || access->data != data)
             continue;
         sched_refuse(sch, "buffer '%s' is used outside of block '%s', in which block '%s' is, so it must stay", buffer->name,
-                     node_block(scope)->block->name, node_block(node)->block->name);
+                     node_name(scope), node_name(node));
         sched_note(sch, access->span, "the use is here");
         return false;
     }
@@ -308,9 +302,9 @@ static bool check_intermediate(Schedule *sch, const TreeNode *node, const Buffer
     const Buffer *viewed = buffer_viewed(func, buffer);
     for (int p = 0; p < func->param_count; p++)
         if (func->params[p].buffer && func->params[p].buffer->data == viewed->data && !results_move) {
-            sched_refuse(sch, "block '%s' writes the parameter '%s', which must keep its value", node_block(node)->block->name,
+            sched_refuse(sch, "block '%s' writes the parameter '%s', which must keep its value", node_name(node),
                          viewed->name);
-            return note_block(sch, node);
+            return sched_note_node(sch, node);
         }
     return check_stays_in_scope(sch, node, buffer);
 }
@@ -440,7 +434,7 @@ bool inline_check_no_effects(Schedule *sch, const TreeNode *node, const Expr *va
     const Expr *call = visitor.data;
     if (!call)
         return true;
-    sched_refuse(sch, "block '%s' calls a function that may have effects%s", node_block(node)->block->name, expr_pure_way(call));
+    sched_refuse(sch, "block '%s' calls a function that may have effects%s", node_name(node), expr_pure_way(call));
     sched_note(sch, call->span, "the call is here");
     return false;
 }

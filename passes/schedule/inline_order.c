@@ -49,5 +49,5 @@ bool inline_check_order(Schedule *sch, const TreeNode *consumer, const TreeNode 
     if (answer_is_shown(answer))
         return true;
     return refuse_by_answer(sch, answer, "the instances of block '%s' would run in the order of block '%s'",
-                           node_block(consumer)->block->name, node_block(producer)->block->name);
+                           node_name(consumer), node_name(producer));
 }

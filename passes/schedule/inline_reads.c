@@ -12,11 +12,6 @@
 #include "passes/arith/analyzer.h"
 #include "passes/schedule/inline.h"
 
-static const char *name_of(const TreeNode *node)
-{
-    return node_block(node)->block->name;
-}
-
 typedef struct {
     Schedule *sch;
     const BlockStmt *producer;
@@ -98,11 +93,11 @@ const Stmt *inline_into_consumer(Schedule *sch, const TreeNode *node, const Stmt
     Rewriter rewriter = {.ctx = sch->ctx, .expr = inline_load, .data = &inlining};
     const Stmt *stmt = rewrite_stmt(&rewriter, consumer->stmt);
     if (inlining.failed)
-        sched_refuse(sch, "the indices under which block '%s' writes '%s' are not a one-to-one affine map of its axes", name_of(node),
+        sched_refuse(sch, "the indices under which block '%s' writes '%s' are not a one-to-one affine map of its axes", node_name(node),
                      store->as.store.buffer->name);
     else if (around && (inlining.elsewhere || !schedule_is_under(sch, consumer, around)))
-        sched_refuse(sch, "block '%s' reads elements of '%s' that block '%s' computes from other values of '%s'", name_of(consumer),
-                     store->as.store.buffer->name, name_of(node), inlining.symbol->name);
+        sched_refuse(sch, "block '%s' reads elements of '%s' that block '%s' computes from other values of '%s'", node_name(consumer),
+                     store->as.store.buffer->name, node_name(node), inlining.symbol->name);
     else
         return inline_refresh_regions(sch, stmt, store->as.store.buffer);
     sched_note(sch, store->span, "the store is here");

@@ -1,5 +1,6 @@
 /* The edit of transform_layout: indices go through the index map, in simplest form; regions are found anew from the accesses. See layout.h. */
 #include "passes/schedule/layout.h"
+#include "passes/schedule/scope.h"
 
 #include "ir/infer_regions.h"
 #include "ir/walk.h"
@@ -125,14 +126,6 @@ static void edit_regions(Edit *edit, Region **regions, int count, const Region *
             (*regions)[i] = new_region(edit, inferred, inferred_count, (*regions)[i].span);
 }
 
-static bool names_buffer(const Region *regions, int count, const Buffer *buffer)
-{
-    for (int i = 0; i < count; i++)
-        if (regions[i].buffer == buffer)
-            return true;
-    return false;
-}
-
 static const Stmt *edit_block(Rewriter *rewriter, const Stmt *stmt)
 {
     Edit *edit = rewriter->data;
@@ -145,7 +138,7 @@ static const Stmt *edit_block(Rewriter *rewriter, const Stmt *stmt)
     }
     stmt = rewrite_stmt_children(rewriter, stmt);
     BlockStmt block = stmt->as.block;
-    if (names_buffer(block.reads, block.read_count, change->old_buffer) || names_buffer(block.writes, block.write_count, change->old_buffer)) {
+    if (regions_find(block.reads, block.read_count, change->old_buffer) || regions_find(block.writes, block.write_count, change->old_buffer)) {
         Map buffers = {0};
         map_set(ctx->arena, &buffers, change->new_buffer->data, change->new_buffer);
         BlockRegions regions = infer_block_regions(ctx, &block, &buffers);

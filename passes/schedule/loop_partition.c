@@ -132,14 +132,6 @@ static VarRange *loops_of_axes(Schedule *sch, const TreeNode *node, const Expr *
     return loops;
 }
 
-static bool is_among(const VarRange *loops, int count, const Var *var)
-{
-    for (int i = 0; i < count; i++)
-        if (loops[i].var == var)
-            return true;
-    return false;
-}
-
 /* One point of the block at NODE, which has an init, is updated in several parts: the loop runs over reduce axes, or over spatial ones that
    take the same values in other iterations of loops that run over reduce axes. */
 static bool parts_share_points(Partition *p, const TreeNode *node)
@@ -154,10 +146,10 @@ static bool parts_share_points(Partition *p, const TreeNode *node)
     const VarRange *reduced = loops_of_axes(sch, node, bindings, ITER_REDUCE, &reducing),
                    *over = loops_of_axes(sch, node, bindings, ITER_SPATIAL, &spatial);
     const Var **inner = ARENA_ARRAY(sch->ctx->arena, const Var *, spatial);
-    if (is_among(reduced, reducing, var))
+    if (loops_include(reduced, reducing, var))
         return true;
     for (int i = 0; i < spatial; i++)
-        if (is_among(reduced, reducing, over[i].var))
+        if (loops_include(reduced, reducing, over[i].var))
             inner[shared++] = over[i].var;
     for (int i = 0; i < block->iter_count; i++)
         if (block->iters[i].kind == ITER_SPATIAL && expr_uses_var(bindings[i], var))
@@ -205,9 +197,8 @@ static bool check_points_stay_excluded(Partition *p, const TreeNode *node)
     if (!unit_parts || !excludes)
         return true;
     sched_refuse(p->sch, "a condition on loop '%s' and on the reduction of block '%s' excludes points: a part of one iteration would have their inits",
-                 node_loop(p->loop)->var->name, node_block(node)->block->name);
-    sched_note(p->sch, node->stmt->span, "block '%s' is here", node_block(node)->block->name);
-    return false;
+                 node_name(p->loop), node_name(node));
+    return sched_note_node(p->sch, node);
 }
 
 static bool check_no_reduction(Partition *p)
@@ -222,8 +213,7 @@ static bool check_no_reduction(Partition *p)
             sched_refuse(p->sch,
                          "loop '%s' is a reduction of block '%s', whose init would run again in each part; decompose_reduction takes it off",
                          var->name, block->block->name);
-            sched_note(p->sch, node->stmt->span, "block '%s' is here", block->block->name);
-            return false;
+            return sched_note_node(p->sch, node);
         }
         if (block && block->init && !check_points_stay_excluded(p, node))
             return false;

@@ -21,6 +21,27 @@ VarRange *loops_ranges(Schedule *sch, const TreeNode *const *loops, int count)
     return ranges;
 }
 
+const TreeNode **loops_given(Schedule *sch, const ValueList *loops)
+{
+    const TreeNode **nodes = ARENA_ARRAY(sch->ctx->arena, const TreeNode *, loops->count);
+    for (int i = 0; i < loops->count; i++) {
+        if (!(nodes[i] = schedule_loop(sch, loops->items[i].as.loop)))
+            return NULL;
+        for (int j = 0; j < i; j++)
+            if (nodes[j] == nodes[i])
+                return sched_refuse_argument(sch, &loops->items[i], "loop '%s' is given twice", node_name(nodes[i])), NULL;
+    }
+    return nodes;
+}
+
+bool loops_include(const VarRange *ranges, int count, const Var *var)
+{
+    for (int i = 0; i < count; i++)
+        if (ranges[i].var == var)
+            return true;
+    return false;
+}
+
 VarRange *loops_ranges_around(Schedule *sch, const TreeNode *node, int *count)
 {
     const TreeNode **loops = schedule_loops_around(sch, node, count);
@@ -126,14 +147,12 @@ bool check_loop_is_plain(Schedule *sch, const TreeNode *node)
     const ForStmt *loop = node_loop(node);
     if (loop->thread) {
         sched_refuse_node(sch, node, "loop '%s' is bound to %s: do this before binding it", loop->var->name, loop->thread);
-        sched_note(sch, node->stmt->span, "loop '%s' is here", loop->var->name);
-        return false;
+        return sched_note_node(sch, node);
     }
     if (loop->annotations.count) {
         sched_refuse_node(sch, node, "loop '%s' has the annotation \"%s\", which would be lost: unannotate it first", loop->var->name,
                      loop->annotations.entries[0].key);
-        sched_note(sch, node->stmt->span, "loop '%s' is here", loop->var->name);
-        return false;
+        return sched_note_node(sch, node);
     }
     return true;
 }
@@ -163,7 +182,7 @@ bool check_loop_has_no_jump(Schedule *sch, const TreeNode *node)
     if (!jump)
         return true;
     sched_refuse(sch, "loop '%s' is left or continued by a statement in its body, which would act on another loop then",
-                 node_loop(node)->var->name);
+                 node_name(node));
     sched_note(sch, jump->span.file ? jump->span : node->stmt->span, "T.%s is here", op_info(jump->value.op)->name);
     return false;
 }
@@ -209,7 +228,7 @@ bool check_loop_is_guardable(Schedule *sch, const TreeNode *node)
     if (!search.found)
         return true;
     sched_refuse(sch, "a guard is needed, and a statement under loop '%s' lies in no block that could take it: put it in a block",
-                 node_loop(node)->var->name);
+                 node_name(node));
     sched_note(sch, search.found->span, "this would run or be evaluated beyond the extent %s",
                print_expr(sch->ctx, node_loop(node)->extent));
     return false;

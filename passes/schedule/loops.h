@@ -5,6 +5,10 @@
 #include "passes/arith/iter_map.h"
 #include "passes/schedule/schedule.h"
 
+/* The nodes of LOOPS, a list of loops, in their order; NULL after a refusal, as where one is given twice. */
+const TreeNode **loops_given(Schedule *sch, const ValueList *loops);
+/* VAR is that of one of the COUNT RANGES. */
+bool loops_include(const VarRange *ranges, int count, const Var *var);
 /* The domains of the loops around NODE up to its scope, outermost first; *COUNT of them. */
 VarRange *loops_ranges_around(Schedule *sch, const TreeNode *node, int *count);
 /* The same, and beyond a scope without axes, such as loop_partition makes, those around it too: what bindings at NODE may mention. */

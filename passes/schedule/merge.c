@@ -29,29 +29,12 @@ typedef struct {
     Nest *nests;
 } Merge;
 
-static const char *loop_name(const TreeNode *node)
-{
-    return node_loop(node)->var->name;
-}
-
-static void note_loop(Schedule *sch, const TreeNode *node)
-{
-    sched_note(sch, node->stmt->span, "loop '%s' is here", loop_name(node));
-}
-
 static bool gather_loops(Schedule *sch, const ValueList *loops, Merge *merge)
 {
-    *merge = (Merge){.count = loops->count, .given = ARENA_ARRAY(sch->ctx->arena, const TreeNode *, loops->count)};
     if (loops->count < 2)
         return sched_refuse(sch, "at least two loops are needed");
-    for (int i = 0; i < loops->count; i++) {
-        if (!(merge->given[i] = schedule_loop(sch, loops->items[i].as.loop)))
-            return false;
-        for (int j = 0; j < i; j++)
-            if (merge->given[j] == merge->given[i])
-                return sched_refuse_argument(sch, &loops->items[i], "loop '%s' is given twice", loop_name(merge->given[i]));
-    }
-    return true;
+    *merge = (Merge){.count = loops->count, .given = loops_given(sch, loops)};
+    return merge->given;
 }
 
 static bool check_one_list(Schedule *sch, Merge *merge)
@@ -63,11 +46,10 @@ static bool check_one_list(Schedule *sch, Merge *merge)
     merge->list = common;
     if (common->stmt->kind == STMT_SEQ)
         return true;
-    sched_refuse(sch, "loops '%s' and '%s' are not in statements that follow one another", loop_name(merge->given[0]),
-                 loop_name(merge->given[1]));
-    note_loop(sch, merge->given[0]);
-    note_loop(sch, merge->given[1]);
-    return false;
+    sched_refuse(sch, "loops '%s' and '%s' are not in statements that follow one another", node_name(merge->given[0]),
+                 node_name(merge->given[1]));
+    sched_note_node(sch, merge->given[0]);
+    return sched_note_node(sch, merge->given[1]);
 }
 
 /* The bounds of the loop at NODE are the same wherever the merged nest may come to stand, and in each of its bodies. */
@@ -90,7 +72,7 @@ static bool find_nest(Schedule *sch, const Merge *merge, const TreeNode *given, 
     VEC(const TreeNode *) inwards = {0};
     for (const TreeNode *node = given; node != merge->list; node = schedule_parent(sch, node)) {
         if (node->stmt->kind != STMT_FOR) {
-            sched_refuse(sch, "only loops may stand around loop '%s' up to the body that it shares with the other loops", loop_name(given));
+            sched_refuse(sch, "only loops may stand around loop '%s' up to the body that it shares with the other loops", node_name(given));
             note_no_loop(sch, node);
             return false;
         }
@@ -128,10 +110,9 @@ static bool check_same_shape(Schedule *sch, const Nest *first, const Nest *nest,
     const TreeNode *a = first->loops[first->depth - 1], *b = nest->loops[nest->depth - 1];
     if (first->depth != nest->depth) {
         sched_refuse(sch, "loop '%s' is number %d of its nest and loop '%s' number %d: only loops of equal depth can be merged",
-                     loop_name(a), first->depth, loop_name(b), nest->depth);
-        note_loop(sch, a);
-        note_loop(sch, b);
-        return false;
+                     node_name(a), first->depth, node_name(b), nest->depth);
+        sched_note_node(sch, a);
+        return sched_note_node(sch, b);
     }
     Subst first_names = nest_renaming(ctx, first, first, vars), names = nest_renaming(ctx, first, nest, vars);
     for (int d = 0; d < nest->depth; d++) {
@@ -139,11 +120,10 @@ static bool check_same_shape(Schedule *sch, const Nest *first, const Nest *nest,
                    *other = subst_expr(ctx, &names, node_loop(nest->loops[d])->extent);
         if (dtype_equal(extent->dtype, other->dtype) && analyzer_prove_equal(analyzer_new(ctx), extent, other))
             continue;
-        sched_refuse(sch, "loops '%s' and '%s' have different extents, %s and %s, and only loops of equal extents can be merged", loop_name(first->loops[d]), loop_name(nest->loops[d]),
+        sched_refuse(sch, "loops '%s' and '%s' have different extents, %s and %s, and only loops of equal extents can be merged", node_name(first->loops[d]), node_name(nest->loops[d]),
                      print_expr(ctx, extent), print_expr(ctx, other));
-        note_loop(sch, first->loops[d]);
-        note_loop(sch, nest->loops[d]);
-        return false;
+        sched_note_node(sch, first->loops[d]);
+        return sched_note_node(sch, nest->loops[d]);
     }
     return true;
 }
@@ -216,7 +196,7 @@ static const Stmt *given_too_late(const Merge *merge)
 
 bool primitive_merge(Schedule *sch, const Value *args, Value *result)
 {
-    Merge merge;
+    Merge merge = {0};
     if (!gather_loops(sch, args[0].as.list, &merge) || !check_one_list(sch, &merge))
         return false;
     merge.nests = ARENA_ARRAY(sch->ctx->arena, Nest, merge.count);

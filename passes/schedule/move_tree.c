@@ -53,7 +53,7 @@ bool move_find_position(Move *move)
 {
     const Stmt *const *items;
     int after = -1, before = body_items(node_loop(move->loop)->body, &items);
-    const char *name = node_block(move->block)->block->name, *loop = node_loop(move->loop)->var->name;
+    const char *name = node_name(move->block), *loop = node_name(move->loop);
     position_limits(move, &after, &before);
     CHECK(after < before); /* all of the loop stands before the block, or behind it: it holds no producers or no consumers */
     if (move->index == -1)

@@ -11,7 +11,7 @@
 
 static bool has_name(const TreeNode *node, Str name)
 {
-    return node->stmt->kind == STMT_BLOCK && !strcmp(node_block(node)->block->name, name);
+    return node->stmt->kind == STMT_BLOCK && !strcmp(node_name(node), name);
 }
 
 static void refuse_unknown_block(Schedule *sch, const Value *argument)
@@ -76,8 +76,8 @@ const TreeNode *schedule_target(Schedule *sch, const Value *value)
 const char *node_words(Schedule *sch, const TreeNode *node)
 {
     if (node->stmt->kind == STMT_FOR)
-        return arena_printf(sch->ctx->arena, "loop '%s'", node_loop(node)->var->name);
-    return arena_printf(sch->ctx->arena, "block '%s'", node_block(node)->block->name);
+        return arena_printf(sch->ctx->arena, "loop '%s'", node_name(node));
+    return arena_printf(sch->ctx->arena, "block '%s'", node_name(node));
 }
 
 void note_no_loop(Schedule *sch, const TreeNode *node)

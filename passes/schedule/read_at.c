@@ -41,11 +41,6 @@ typedef struct {
     int user_count;
 } At;
 
-static const char *block_name(const TreeNode *node)
-{
-    return node_block(node)->block->name;
-}
-
 /* --- Who is concerned --- */
 
 static bool touches(const Region *regions, int count, const Buffer *buffer)
@@ -58,9 +53,8 @@ static bool touches(const Region *regions, int count, const Buffer *buffer)
 
 static bool refuse_order(At *at, const TreeNode *user, const char *why)
 {
-    sched_refuse(at->sch, "block '%s' writes '%s' in loop '%s' %s", block_name(user), at->plan.buffer->name, node_loop(at->loop)->var->name, why);
-    sched_note(at->sch, user->stmt->span, "block '%s' is here", block_name(user));
-    return false;
+    sched_refuse(at->sch, "block '%s' writes '%s' in loop '%s' %s", node_name(user), at->plan.buffer->name, node_name(at->loop), why);
+    return sched_note_node(at->sch, user);
 }
 
 /* The members of the scope below the loop that read or write the buffer, and which items of its body they lie in; false after a refusal. */
@@ -94,10 +88,10 @@ static bool find_users(At *at)
     at->user_count = users.count;
     if (at->writes) {
         at->first = 0;
-        return last_writer || sched_refuse(sch, "no block in loop '%s' writes '%s'", node_loop(at->loop)->var->name, at->plan.buffer->name);
+        return last_writer || sched_refuse(sch, "no block in loop '%s' writes '%s'", node_name(at->loop), at->plan.buffer->name);
     }
     if (at->first == at->item_count)
-        return sched_refuse(sch, "no block in loop '%s' reads '%s'", node_loop(at->loop)->var->name, at->plan.buffer->name);
+        return sched_refuse(sch, "no block in loop '%s' reads '%s'", node_name(at->loop), at->plan.buffer->name);
     if (last_writer && at->end > at->first)
         return refuse_order(at, last_writer, "behind the place of the copy: write_at, or cache_inplace, makes a copy that is written");
     at->end = at->item_count;
@@ -194,7 +188,7 @@ static bool find_region(At *at)
     const Region *declared = declared_around(at, &known);
     if (!known)
         return sched_refuse(at->sch, "block '%s' does not declare to read one region of '%s' at a known place, which the copy could keep to",
-                            block_name(at->plan.scope), at->plan.buffer->name);
+                            node_name(at->plan.scope), at->plan.buffer->name);
     Context *ctx = at->sch->ctx;
     int ndim = at->plan.buffer->ndim;
     Analyzer *an = analyzer_new(ctx), *within = loops_context(at->sch, at->plan.anchor), *running = NULL;
@@ -291,20 +285,19 @@ static bool check_users(At *at)
         const TreeNode *user = at->plan.users[i];
         if (!stmt_itself_uses_buffer(user->stmt, at->plan.buffer))
             continue;
-        sched_refuse(sch, "block '%s' finds out by reading it whether or where it works in '%s'", block_name(user), at->plan.buffer->name);
-        sched_note(sch, user->stmt->span, "block '%s' is here", block_name(user));
-        return false;
+        sched_refuse(sch, "block '%s' finds out by reading it whether or where it works in '%s'", node_name(user), at->plan.buffer->name);
+        return sched_note_node(sch, user);
     }
     for (int i = 0; at->writes && i < at->plan.stray_count; i++) {
         if (!schedule_is_under(sch, at->plan.strays[i], at->loop))
             continue;
-        sched_refuse(sch, "a statement of loop '%s' outside of the blocks reads '%s', which is still in the copy there", node_loop(at->loop)->var->name,
+        sched_refuse(sch, "a statement of loop '%s' outside of the blocks reads '%s', which is still in the copy there", node_name(at->loop),
                      at->plan.buffer->name);
         sched_note(sch, at->plan.strays[i]->stmt->span, "this statement");
         return false;
     }
     return !at->writes || !loop_jump(at->loop) ||
-           sched_refuse(sch, "loop '%s' may be left or continued before the copy back is made", node_loop(at->loop)->var->name);
+           sched_refuse(sch, "loop '%s' may be left or continued before the copy back is made", node_name(at->loop));
 }
 
 /* Some block below NODE but outside of the loop at INNER writes BUFFER. */
@@ -362,9 +355,8 @@ static bool find_parts(At *at, const Value *args)
     if (!cache_begin(sch, &at->plan, block, (at->writes ? stmt->writes : stmt->reads)[index].buffer, &args[3]))
         return false;
     if (schedule_scope(sch, at->loop) != at->plan.scope || at->loop->in_init) {
-        sched_refuse(sch, "loop '%s' and block '%s' are not parts of the same block", node_loop(at->loop)->var->name, block_name(block));
-        sched_note(sch, at->loop->stmt->span, "loop '%s' is here", node_loop(at->loop)->var->name);
-        return false;
+        sched_refuse(sch, "loop '%s' and block '%s' are not parts of the same block", node_name(at->loop), node_name(block));
+        return sched_note_node(sch, at->loop);
     }
     if (!find_users(at))
         return false;

@@ -30,7 +30,7 @@ bool primitive_reindex(Schedule *sch, const Value *args, Value *result)
     for (int i = 0; i < count; i++) {
         const Iter *iter = &node_block(block)->iters[reindex.axes[i]];
         if (!expr_is_int(iter->domain.min, 0))
-            return sched_refuse(sch, "axis '%s' of block '%s' does not start at 0", iter->var->name, node_block(block)->block->name);
+            return sched_refuse(sch, "axis '%s' of block '%s' does not start at 0", iter->var->name, node_name(block));
         shape[i] = iter->domain.extent;
         reindex.new_indices[i] = expr_var(ctx, iter->var);
         loops[i] = (ForStmt){.var = var_new(ctx, context_internf(ctx, "ax%d", i), iter->var->dtype, sch->call_span), .min = iter->domain.min,

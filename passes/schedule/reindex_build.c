@@ -81,7 +81,7 @@ static AccessSearch find_accesses(const Buffer *buffer, const BlockStmt *block)
 
 static bool refuse_access(const Reindex *reindex, const Expr *access, const char *what)
 {
-    sched_refuse(reindex->sch, "block '%s' %s", node_block(reindex->block)->block->name, what);
+    sched_refuse(reindex->sch, "block '%s' %s", node_name(reindex->block), what);
     sched_note(reindex->sch, access && access->span.file ? access->span : reindex->block->stmt->span, "%s",
                access && access->span.file ? "the access is here" : "the block is here");
     return false;
@@ -162,15 +162,14 @@ static bool check_nest(const Reindex *reindex)
     for (int i = reindex->loop_count - 1; i >= 0; i--) {
         if (node_loop(reindex->loops[i])->body != below->stmt) {
             sched_refuse(sch, "loop '%s' holds more than the block", node_loop(reindex->loops[i])->var->name);
-            sched_note(sch, reindex->loops[i]->stmt->span, "loop '%s' is here", node_loop(reindex->loops[i])->var->name);
-            return false;
+            return sched_note_node(sch, reindex->loops[i]);
         }
         below = reindex->loops[i];
     }
     const TreeNode *parent = schedule_parent(sch, below);
     if (parent == reindex->scope || (parent->stmt->kind == STMT_SEQ && schedule_parent(sch, parent) == reindex->scope))
         return true;
-    return sched_refuse(sch, "the nest of block '%s' stands in another statement of its scope", node_block(reindex->block)->block->name);
+    return sched_refuse(sch, "the nest of block '%s' stands in another statement of its scope", node_name(reindex->block));
 }
 
 /* The copy has a size: the domains of its axes are the same in all iterations of the loops. */
@@ -358,7 +357,7 @@ static bool check_copies_reads(const Reindex *reindex)
     if (func_is_argument(schedule_func(sch), reindex->buffer->data) && !is_written(reindex) && stays_inside(reindex))
         return true;
     return sched_refuse(sch, "the copy would read elements of '%s' that block '%s' does not read, and that may lie outside of it or have no value",
-                        reindex->buffer->name, node_block(reindex->block)->block->name);
+                        reindex->buffer->name, node_name(reindex->block));
 }
 
 static bool check_copies_writes(const Reindex *reindex)
@@ -390,7 +389,7 @@ bool reindex_check(const Reindex *reindex)
         return sched_refuse(sch, "two elements of '%s' would share a place of the copy, or it is not shown that they do not", reindex->buffer->name);
     if (!layout && reindex->writes && !is_injective(reindex, reindex->indices, reindex->buffer->ndim))
         return sched_refuse(sch, "block '%s' may write an element of '%s' at several values of its axes, of which the last one counts",
-                            node_block(reindex->block)->block->name, reindex->buffer->name);
+                            node_name(reindex->block), reindex->buffer->name);
     return reindex->writes ? check_copies_writes(reindex) : check_copies_reads(reindex);
 }
 

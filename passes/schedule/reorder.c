@@ -32,17 +32,8 @@ static bool is_given(const Reordering *reordering, const TreeNode *node)
 
 static bool gather_loops(Schedule *sch, const ValueList *loops, Reordering *reordering)
 {
-    *reordering = (Reordering){.count = loops->count, .ordered = ARENA_ARRAY(sch->ctx->arena, const TreeNode *, loops->count)};
-    for (int i = 0; i < loops->count; i++) {
-        const TreeNode *node = schedule_loop(sch, loops->items[i].as.loop);
-        if (!node)
-            return false;
-        for (int j = 0; j < i; j++)
-            if (reordering->ordered[j] == node)
-                return sched_refuse_argument(sch, &loops->items[i], "loop '%s' is given twice", node_loop(node)->var->name);
-        reordering->ordered[i] = node;
-    }
-    return true;
+    *reordering = (Reordering){.count = loops->count, .ordered = loops_given(sch, loops)};
+    return reordering->ordered;
 }
 
 /* The loop given that all others must enclose: the one with the most statements around it. */
@@ -67,10 +58,9 @@ static bool refuse_apart(Schedule *sch, const Reordering *reordering, const Tree
             b = reordering->ordered[i];
 
     sched_refuse(sch, "loops '%s' and '%s' are not nested in one another: only loops of one nest inside one block can be reordered",
-                 node_loop(a)->var->name, node_loop(b)->var->name);
-    sched_note(sch, a->stmt->span, "loop '%s' is here", node_loop(a)->var->name);
-    sched_note(sch, b->stmt->span, "loop '%s' is here", node_loop(b)->var->name);
-    return false;
+                 node_name(a), node_name(b));
+    sched_note_node(sch, a);
+    return sched_note_node(sch, b);
 }
 
 /* Collects the loops from the innermost to the outermost one given, each the whole body of the next. */
@@ -86,9 +76,9 @@ static bool check_chain(Schedule *sch, Reordering *reordering)
         if (!outer || outer->stmt->kind == STMT_BLOCK)
             return refuse_apart(sch, reordering, last);
         if (node_loop(outer)->body != last->stmt) {
-            sched_refuse(sch, "loop '%s' is not the whole body of loop '%s', so the loops are not one nest", node_loop(last)->var->name,
-                         node_loop(outer)->var->name);
-            sched_note(sch, node_loop(outer)->body->span, "the body of loop '%s' starts here", node_loop(outer)->var->name);
+            sched_refuse(sch, "loop '%s' is not the whole body of loop '%s', so the loops are not one nest", node_name(last),
+                         node_name(outer));
+            sched_note(sch, node_loop(outer)->body->span, "the body of loop '%s' starts here", node_name(outer));
             return false;
         }
         found += is_given(reordering, outer);
@@ -119,8 +109,7 @@ static bool check_domains_stay_defined(Schedule *sch, const Reordering *reorderi
                 continue;
             sched_refuse(sch, "loop '%s' runs over %s iterations from %s, which depends on loop '%s'; that would come to stand inside of it",
                          loop->var->name, print_expr(sch->ctx, loop->extent), print_expr(sch->ctx, loop->min), var->name);
-            sched_note(sch, node->stmt->span, "loop '%s' is here", loop->var->name);
-            return false;
+            return sched_note_node(sch, node);
         }
         vec_push(sch->ctx->arena, &inside, node);
     }

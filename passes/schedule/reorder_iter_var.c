@@ -23,8 +23,7 @@ static bool check_order(Schedule *sch, const TreeNode *block, const Value *order
         return true;
     sched_refuse_argument(sch, order, "the order must name each of the %d axes of block '%s' once, from 0 on", stmt->iter_count,
                           stmt->block->name);
-    sched_note(sch, block->stmt->span, "block '%s' is here", stmt->block->name);
-    return false;
+    return sched_note_node(sch, block);
 }
 
 static bool is_ordered(const Iter *iter)

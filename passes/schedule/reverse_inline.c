@@ -28,11 +28,6 @@
 #include "passes/schedule/scope.h"
 #include "passes/schedule/ties.h"
 
-static const char *block_name(const TreeNode *node)
-{
-    return node_block(node)->block->name;
-}
-
 typedef struct {
     Schedule *sch;
     const TreeNode *consumer, *producer; /* the producer may be given */
@@ -73,21 +68,18 @@ static bool find_producer(Reverse *reverse)
             (!reverse->producer || producers[i] == reverse->producer))
             vec_push(sch->ctx->arena, &candidates, producers[i]);
     if (reverse->producer && !candidates.count) {
-        sched_refuse(sch, "block '%s' does not read what block '%s' computes", block_name(reverse->consumer), block_name(reverse->producer));
-        sched_note(sch, reverse->consumer->stmt->span, "block '%s' is here", block_name(reverse->consumer));
-        return false;
+        sched_refuse(sch, "block '%s' does not read what block '%s' computes", node_name(reverse->consumer), node_name(reverse->producer));
+        return sched_note_node(sch, reverse->consumer);
     }
     if (candidates.count == 1) {
         reverse->producer = candidates.data[0];
         return true;
     }
-    sched_refuse(sch, "block '%s' has %d producers; it can go into one only when there is just one", block_name(reverse->consumer),
+    sched_refuse(sch, "block '%s' has %d producers; it can go into one only when there is just one", node_name(reverse->consumer),
                  candidates.count);
     for (int i = 0; i < candidates.count; i++)
-        sched_note(sch, candidates.data[i]->stmt->span, "block '%s' is here", block_name(candidates.data[i]));
-    if (!candidates.count)
-        sched_note(sch, reverse->consumer->stmt->span, "block '%s' is here", block_name(reverse->consumer));
-    return false;
+        sched_note_node(sch, candidates.data[i]);
+    return candidates.count ? false : sched_note_node(sch, reverse->consumer);
 }
 
 /* Looks for accesses of a buffer under other indices than those of one store, and for any access of another memory. */
@@ -130,15 +122,14 @@ static bool check_elements(Reverse *reverse)
         return false;
     if (!dtype_equal(target->as.store.value->dtype, store->as.store.value->dtype))
         sched_refuse(sch, "block '%s' reduces in %s, and block '%s' stores %s: what is not complete would not fit", producer->name,
-                     dtype_name(sch->ctx, store->as.store.value->dtype), block_name(reverse->consumer),
+                     dtype_name(sch->ctx, store->as.store.value->dtype), node_name(reverse->consumer),
                      dtype_name(sch->ctx, target->as.store.value->dtype));
     else if (!answer_is_shown(dependence_points_apart(sch->ctx, schedule_func(sch), node_block(reverse->consumer))))
-        sched_refuse(sch, "block '%s' may %s two results of block '%s' to one element", block_name(reverse->consumer),
+        sched_refuse(sch, "block '%s' may %s two results of block '%s' to one element", node_name(reverse->consumer),
                      reverse->copies ? "copy" : "store", producer->name);
     else
         return check_block_has_scope(sch, reverse->producer) && check_block_is_only_writer(sch, reverse->producer);
-    sched_note(sch, reverse->producer->stmt->span, "block '%s' is here", producer->name);
-    return false;
+    return sched_note_node(sch, reverse->producer);
 }
 
 /* The producer, which has an init, starts and updates one element in each instance: it may work on the one that the consumer makes of it. */
@@ -161,8 +152,7 @@ static bool check_reducing_producer(Reverse *reverse)
             return check_elements(reverse);
     }
     sched_refuse(sch, "block '%s' has an init, and does not just start and update one element", producer->block->name);
-    sched_note(sch, reverse->producer->stmt->span, "block '%s' is here", producer->block->name);
-    return false;
+    return sched_note_node(sch, reverse->producer);
 }
 
 static bool check_reverse(Reverse *reverse)
@@ -187,18 +177,17 @@ static bool check_reverse(Reverse *reverse)
         return false;
     if (stmt_itself_uses_buffer(consumer->stmt, reverse->buffer)) {
         sched_refuse(sch, "block '%s' reads '%s' in its T.where or to give its axes values, and so before it could be computed in its place",
-                     block_name(consumer), reverse->buffer->name);
-        sched_note(sch, consumer->stmt->span, "block '%s' is here", block_name(consumer));
-        return false;
+                     node_name(consumer), reverse->buffer->name);
+        return sched_note_node(sch, consumer);
     }
     Visitor visitor = {.expr = find_reads, .data = reverse};
     visit_stmt(&visitor, reverse->store);
     if (reverse->reads && !reverse->several)
         return true;
     if (reverse->several)
-        sched_refuse(sch, "block '%s' reads several elements of '%s' in one instance", block_name(consumer), reverse->buffer->name);
+        sched_refuse(sch, "block '%s' reads several elements of '%s' in one instance", node_name(consumer), reverse->buffer->name);
     else
-        sched_refuse(sch, "block '%s' declares that it reads '%s', and does not", block_name(consumer), reverse->buffer->name);
+        sched_refuse(sch, "block '%s' declares that it reads '%s', and does not", node_name(consumer), reverse->buffer->name);
     sched_note(sch, reverse->store->span, "%s", reverse->several ? "it reads them here" : "this is all that it does");
     return false;
 }
@@ -238,8 +227,7 @@ static bool check_nothing_between(Reverse *reverse)
             continue;
         refuse_by_answer(sch, answer, "block '%s' runs between '%s' and '%s' and touches what '%s' uses", member->name, pair.from->name,
                          pair.until->name, pair.until->name);
-        sched_note(sch, members[i]->stmt->span, "block '%s' is here", member->name);
-        return false;
+        return sched_note_node(sch, members[i]);
     }
     return true;
 }
@@ -332,7 +320,7 @@ static bool check_vars_stay(const Reverse *reverse, const Expr *guard)
             continue;
         sched_refuse(sch, guarded ? "the domains of the axes of block '%s' depend on %s '%s', which is not around block '%s'"
                                   : "what block '%s' stores depends on %s '%s', which is not around block '%s'",
-                     block_name(reverse->consumer), stmt->kind == STMT_FOR ? "loop" : "let", var->name, block_name(reverse->producer));
+                     node_name(reverse->consumer), stmt->kind == STMT_FOR ? "loop" : "let", var->name, node_name(reverse->producer));
         sched_note(sch, stmt->span, "'%s' is bound here", var->name);
         return false;
     }
@@ -455,7 +443,7 @@ static bool take_epilogue(Reverse *reverse, BlockStmt *producer, Subst *solved)
         sched_refuse(sch,
                      "block '%s' does not combine one more value into the results of block '%s' as its updates do, so that applied to each of "
                      "them it would give another result: reverse_compute_inline applies it to the last one, reverse_compute_at behind them",
-                     block_name(reverse->consumer), producer->block->name);
+                     node_name(reverse->consumer), producer->block->name);
         sched_note(sch, reverse->store->span, "it stores this");
         return false;
     }
@@ -473,9 +461,8 @@ static bool check_copies_all(Reverse *reverse, const Expr *guard)
     if (!reverse->reduces || expr_is_int(guard, 1))
         return true;
     sched_refuse(reverse->sch, "block '%s' uses only a part of what block '%s', which has an init, computes: where %s",
-                 block_name(reverse->consumer), block_name(reverse->producer), print_expr(reverse->sch->ctx, guard));
-    sched_note(reverse->sch, reverse->consumer->stmt->span, "block '%s' is here", block_name(reverse->consumer));
-    return false;
+                 node_name(reverse->consumer), node_name(reverse->producer), print_expr(reverse->sch->ctx, guard));
+    return sched_note_node(reverse->sch, reverse->consumer);
 }
 
 /* The producer with its store replaced by the consumer's; NULL after a refusal. */
@@ -490,7 +477,7 @@ static const Stmt *merged_producer(Reverse *reverse)
                                buffer_viewed(schedule_func(sch), reverse->buffer)->data};
     if (!inline_solve_beside(sch, &place, reverse->indices, store->as.store.indices, reverse->index_count, &producer, &solved)) {
         sched_refuse(sch, "the indices under which block '%s' reads '%s' are not a one-to-one affine map of its axes",
-                     block_name(reverse->consumer), reverse->buffer->name);
+                     node_name(reverse->consumer), reverse->buffer->name);
         return NULL;
     }
     const Expr *guard = coverage_guard(reverse, &solved, &producer);

@@ -124,12 +124,12 @@ static bool check_operands_read_no_target(Factoring *f)
         sched_refuse(sch,
                      "block '%s' calls what may read its results: partial results would give it other values; T.reads and T.writes say "
                      "what a call touches",
-                     node_block(f->block)->block->name);
+                     node_name(f->block));
         sched_note(sch, read->span, "it is called here");
         return false;
     }
     sched_refuse(sch, "block '%s' combines in what it reads of '%s', where its results are: partial results would read other values",
-                 node_block(f->block)->block->name, read->buffer->name);
+                 node_name(f->block), read->buffer->name);
     sched_note(sch, read->span, "it is read here");
     return false;
 }

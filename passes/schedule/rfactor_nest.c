@@ -15,12 +15,6 @@
 #include "passes/analysis/dependence.h"
 #include "passes/schedule/rfactor_internal.h"
 
-static bool refuse_at_loop(Factoring *f, const TreeNode *node)
-{
-    sched_note(f->sch, node->stmt->span, "loop '%s' is here", node_loop(node)->var->name);
-    return false;
-}
-
 /* Loop INDEX holds the next one, or the block, among statements that follow one another: no condition or let is in between. */
 static bool holds_in_list(Factoring *f, int index)
 {
@@ -39,7 +33,7 @@ static bool check_shared_loops(Factoring *f)
         if (f->loops[i] != f->loop && !rfactor_loop_is_used(block, var, ITER_REDUCE) && holds_in_list(f, i))
             continue;
         sched_refuse(f->sch, "loop '%s' holds more than the nest around block '%s'", var->name, block->block->name);
-        return refuse_at_loop(f, f->loops[i]);
+        return sched_note_node(f->sch, f->loops[i]);
     }
     return true;
 }
@@ -50,8 +44,8 @@ bool rfactor_find_nest(Factoring *f)
     int count;
     const TreeNode **blocks = schedule_child_blocks(sch, f->loop, &count);
     if (count != 1) {
-        sched_refuse(sch, "loop '%s' encloses %d blocks; rfactor needs just one", node_loop(f->loop)->var->name, count);
-        return refuse_at_loop(f, f->loop);
+        sched_refuse(sch, "loop '%s' encloses %d blocks; rfactor needs just one", node_name(f->loop), count);
+        return sched_note_node(f->sch, f->loop);
     }
     f->block = blocks[0];
     f->scope = schedule_scope(sch, f->block);

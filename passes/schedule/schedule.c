@@ -387,6 +387,12 @@ void sched_note(Schedule *sch, Span span, const char *format, ...)
     sch->refused_without_place = false;
 }
 
+bool sched_note_node(Schedule *sch, const TreeNode *node)
+{
+    sched_note(sch, node->stmt->span, "%s '%s' is here", node->stmt->kind == STMT_FOR ? "loop" : "block", node_name(node));
+    return false;
+}
+
 /* --- Names --- */
 
 static bool block_name_taken(Schedule *sch, const char *name)

@@ -111,6 +111,12 @@ static inline const BlockStmt *node_block(const TreeNode *node)
     return &node->stmt->as.block;
 }
 
+/* The name of a loop's variable or of a block. */
+static inline Str node_name(const TreeNode *node)
+{
+    return node->stmt->kind == STMT_FOR ? node_loop(node)->var->name : node_block(node)->block->name;
+}
+
 /* --- Editing: the only edit. --- */
 /* Puts NEW_STMT where OLD_STMT stands (by identity; it must be in the current function). TreeNode pointers and indices are invalid
    afterwards. */
@@ -133,6 +139,9 @@ bool sched_refuse_argument(Schedule *sch, const Value *argument, const char *for
 bool sched_refuse_node(Schedule *sch, const TreeNode *node, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* Adds a note that points into the .tir text; none where SPAN, as of what a step made, lies nowhere in it. */
 void sched_note(Schedule *sch, Span span, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Adds the note that NODE, a loop or block, is there. Always returns false. */
+bool sched_note_node(Schedule *sch, const TreeNode *node);
 
 /* --- Names: NAME itself, or NAME_1, NAME_2 ... so that it differs from every block of the function. --- */
 Str schedule_fresh_block_name(Schedule *sch, Str name);

@@ -95,8 +95,7 @@ static bool refuse_small_product(Schedule *sch, const Split *split)
                               "the product of the factors, %s, is not known to cover the extent %s of loop '%s': leave one factor None to "
                               "infer it",
                               text, extent, name);
-    sched_note(sch, split->node->stmt->span, "loop '%s' is here", name);
-    return false;
+    return sched_note_node(sch, split->node);
 }
 
 /* Fills in the inferred factor, or checks that the given ones cover the extent. */

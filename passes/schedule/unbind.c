@@ -29,7 +29,7 @@ static bool check_index_is_own(Schedule *sch, const TreeNode *node)
             continue;
         if (schedule_is_under(sch, other, node) || schedule_is_under(sch, node, other))
             return refuse_loop(sch, node, other,
-                               arena_printf(sch->ctx->arena, "is one index with loop '%s', which would lose it", node_loop(other)->var->name));
+                               arena_printf(sch->ctx->arena, "is one index with loop '%s', which would lose it", node_name(other)));
     }
     return true;
 }

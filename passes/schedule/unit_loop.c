@@ -15,7 +15,7 @@ bool primitive_add_unit_loop(Schedule *sch, const Value *args, Value *result)
     if (!node)
         return false;
     if (!schedule_parent(sch, node) && node->stmt->kind == STMT_BLOCK)
-        return sched_refuse(sch, "block '%s' is the root block, which nothing encloses", node_block(node)->block->name);
+        return sched_refuse(sch, "block '%s' is the root block, which nothing encloses", node_name(node));
     Var *var = var_new(ctx, context_intern(ctx, "u"), DTYPE_INT32, node->stmt->span);
     sched_replace(sch, node->stmt, loops_serial(ctx, var, expr_int(ctx, DTYPE_INT32, 1), node->stmt, node->stmt->span));
     *result = value_loop(var);

@@ -19,11 +19,6 @@ static const Stmt *unrolled_loop(Context *ctx, const Stmt *stmt)
     return stmt_for(ctx, loop, stmt->span);
 }
 
-static void note_loop(Schedule *sch, const TreeNode *node)
-{
-    sched_note(sch, node->stmt->span, "loop '%s' is here", node_loop(node)->var->name);
-}
-
 static bool check_extent_is_constant(Schedule *sch, const TreeNode *node)
 {
     const ForStmt *loop = node_loop(node);
@@ -32,8 +27,7 @@ static bool check_extent_is_constant(Schedule *sch, const TreeNode *node)
         return true;
     sched_refuse(sch, "the extent %s of loop '%s' is not a constant: split it by a constant and unroll the inner loop",
                  print_expr(sch->ctx, loop->extent), loop->var->name);
-    note_loop(sch, node);
-    return false;
+    return sched_note_node(sch, node);
 }
 
 /* Counts the statements that unrolling leaves, saturating above the limit. */
@@ -63,9 +57,8 @@ static bool check_unrolled_size(Schedule *sch, const TreeNode *node, const Stmt 
     if (unrolled_statements(unrolled) <= MOST_UNROLLED_STATEMENTS)
         return true;
     sched_refuse(sch, "unrolling loop '%s' would make more than %d statements: split it and unroll the inner loop",
-                 node_loop(node)->var->name, MOST_UNROLLED_STATEMENTS);
-    note_loop(sch, node);
-    return false;
+                 node_name(node), MOST_UNROLLED_STATEMENTS);
+    return sched_note_node(sch, node);
 }
 
 bool primitive_unroll(Schedule *sch, const Value *args, Value *result)
