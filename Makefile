@@ -20,7 +20,7 @@ MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 1)
 endif
 MAKEFLAGS += --no-print-directory
 
-.PHONY: all deps demo check bench bench-compile fuzz layers wc clean FORCE
+.PHONY: all deps demo check check-tvm bench bench-compile fuzz layers wc clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 

@@ -32,6 +32,10 @@ SCRIPT_TESTS := \
 check: all $(UNIT_TESTS) $(TEST_TOOLS) $(RUNTIME_TESTS) $(BUILD)/tests/fuzz/fuzz
 	@CC='$(CC)' SANITIZE='$(SANITIZE)' tests/run $(BUILD) $(UNIT_TESTS) $(RUNTIME_TESTS) $(BUILD)/tests/roundtrip $(BUILD)/tests/readback $(BUILD)/tests/traces $(BUILD)/tests/verdicts $(BUILD)/tests/fuzz/fuzz $(SCRIPT_TESTS)
 
+# Not part of check: TVM's wheel comes from PyPI, or TVM_PYTHON=... names a Python that has TVM.
+check-tvm: $(BUILD)/tirc $(BUILD)/libtirc_rt.a
+	@tests/check-tvm $(BUILD)
+
 # Random differential testing: make fuzz N=1000 SEED=1; failures are written to BUILD/fuzz. PROGRAMS="a.tir b.tir": random schedules of these.
 N ?= 1000
 SEED ?= 1
