@@ -287,10 +287,68 @@ static const Func *without_axes(Listing *listing, const Module *module, const Fu
     return func;
 }
 
-static const Func *flattened(Listing *listing, const Func *func)
+/* --- vectors and copies of bodies --- */
+
+typedef struct {
+    const Var *loop;
+    bool found;
+} GuardSearch;
+
+static bool note_guard(Visitor *visitor, const Stmt *stmt)
+{
+    GuardSearch *search = visitor->data;
+    search->found |= stmt->kind == STMT_IF || stmt->kind == STMT_FOR || stmt->kind == STMT_ALLOCATE || stmt->kind == STMT_EVALUATE;
+    return true;
+}
+
+/* A vectorized loop over more than stores is a plain one in listings, with _s behind its name. */
+static const Stmt *guarded_vectors(Rewriter *rewriter, const Stmt *stmt)
+{
+    const Stmt *result = rewrite_stmt_children(rewriter, stmt);
+    if (stmt->kind != STMT_FOR || stmt->as.loop.kind != FOR_VECTORIZED)
+        return result;
+    GuardSearch search = {stmt->as.loop.var, false};
+    visit_stmt(&(Visitor){.stmt = note_guard, .data = &search}, result->as.loop.body);
+    if (!search.found)
+        return result;
+    Context *ctx = rewriter->ctx;
+    Var *var = var_clone(ctx, stmt->as.loop.var, context_internf(ctx, "%s_s", stmt->as.loop.var->name));
+    Subst subst = {{0}, {0}};
+    subst_var(ctx, &subst, stmt->as.loop.var, expr_var(ctx, var));
+    return stmt_for_serial(ctx, var, result->as.loop.min, result->as.loop.extent, subst_stmt(ctx, &subst, result->as.loop.body), stmt->span);
+}
+
+static bool note_expanded(Visitor *visitor, const Stmt *stmt)
+{
+    *(bool *)visitor->data |= stmt->kind == STMT_FOR && (stmt->as.loop.kind == FOR_VECTORIZED || stmt->as.loop.kind == FOR_UNROLLED);
+    return true;
+}
+
+/* Vectorized loops as vectors, unrolled ones written out; NULL after diagnostics. */
+static const Func *expanded(Listing *listing, const Module *module, const Func *func)
+{
+    static LowerFunction *const passes[] = {lower_vectorize, lower_unroll, lower_simplify};
+    LowerOptions options = {0};
+    LowerState state = {listing->ctx, module, &options};
+    int errors = diag_error_count(listing->ctx);
+    bool any = false;
+    visit_stmt(&(Visitor){.stmt = note_expanded, .data = &any}, func->body);
+    func = any ? rewritten(listing, func, guarded_vectors, NULL) : func;
+    for (size_t i = any ? 0 : 2; i < sizeof passes / sizeof *passes; i++) {
+        func = passes[i](&state, func);
+        if (diag_error_count(listing->ctx) > errors)
+            return NULL;
+    }
+    return func;
+}
+
+static const Func *flattened(Listing *listing, const Module *module, const Func *func)
 {
     FlatBuffers flat = {.ctx = listing->ctx};
-    const Stmt *body = flat_accesses(&flat, func->body);
+    func = func_with_body(listing->ctx, func, flat_accesses(&flat, func->body));
+    if (listing->stages && !(func = expanded(listing, module, func)))
+        return NULL;
+    const Stmt *body = listing->stages ? listing_share(listing->ctx, func->body) : func->body;
     for (int i = 0; i < flat.order.count; i++)
         body = declare_first(listing->ctx, body, flat.order.data[i]);
     return func_with_body(listing->ctx, func, body);
@@ -310,5 +368,5 @@ const Func *lower_listing(Context *ctx, const Module *module, const Func *func, 
     func = rewritten(&listing, func, remove_blocks, NULL);
     if (stages)
         func = rewritten(&listing, rewritten(&listing, func, rename_init, &listing), hoist_guards, &hoist);
-    return flattened(&listing, func_with_body(ctx, func, launch_threads(ctx, func->body)));
+    return flattened(&listing, module, func_with_body(ctx, func, launch_threads(ctx, func->body)));
 }

@@ -13,4 +13,7 @@ typedef struct {
    for a function that is not made of stages. NULL after diagnostics. */
 const Func *lower_listing(Context *ctx, const Module *module, const Func *func, const StageListing *stages);
 
+/* STMT with what it computes more than once named by lets, cse_var_1 and so on (listing_share.c). */
+const Stmt *listing_share(Context *ctx, const Stmt *stmt);
+
 #endif
