@@ -10,8 +10,8 @@
 #include "ir/walk.h"
 #include "passes/lower/listing.h"
 
-/* Of more computations in one statement, as long unrolled loops have them, the rest stays as it is. */
-enum { MOST_COMPUTATIONS = 1000 };
+/* A statement with more computations, as a long unrolled loop, keeps them; its parts share theirs. */
+enum { MOST_COMPUTATIONS = 256 };
 
 typedef struct {
     const Expr *expr;
@@ -53,7 +53,7 @@ static bool is_plain(const Sharing *sharing, const Expr *expr)
 
 static void note(const Sharing *sharing, const Expr *expr, Computations *found)
 {
-    if (!expr->arg_count || !is_plain(sharing, expr))
+    if (found->count == MOST_COMPUTATIONS || !expr->arg_count || !is_plain(sharing, expr))
         return;
     for (int i = 0; i < found->count; i++)
         if (expr_equal(found->data[i].expr, expr)) {
@@ -61,8 +61,7 @@ static void note(const Sharing *sharing, const Expr *expr, Computations *found)
             return;
         }
     Computation computation = {expr, 1, size_of(expr)};
-    if (found->count < MOST_COMPUTATIONS)
-        vec_push(sharing->ctx->arena, found, computation);
+    vec_push(sharing->ctx->arena, found, computation);
 }
 
 static bool note_parts(Visitor *visitor, const Expr *expr)
@@ -94,7 +93,7 @@ static const Expr *largest_shared(const Sharing *sharing, const Stmt *stmt)
     Visitor visitor = {.expr = note_parts, .stmt = note_certain, .data = &collector};
     visit_stmt(&visitor, stmt);
     const Computation *best = NULL;
-    for (int i = 0; i < found.count; i++)
+    for (int i = 0; i < found.count && found.count < MOST_COMPUTATIONS; i++)
         if (found.data[i].count > 1 && (!best || found.data[i].size > best->size))
             best = &found.data[i];
     return best ? best->expr : NULL;
