@@ -78,6 +78,9 @@ bool check_users_can_redirect(Schedule *sch, const CachePlan *plan);
 /* EXPR mentions a loop around the scope, which only the scope's block, having no axes, lets through: blocks in it must not mention it. */
 bool cache_uses_loop_around_scope(Schedule *sch, const CachePlan *plan, const Expr *expr);
 
+/* Where the place or size of REGION, which COPY copies, is read from memory (B[A[i]]), COPY declares that it reads that too. */
+void cache_declare_place_reads(Context *ctx, const Region *region, BlockStmt *copy);
+
 /* Edits the program; the symbol of the block that copies. */
 Block *cache_apply(Schedule *sch, CachePlan *plan, bool copies_in);
 /* The same with COPY, a statement of the caller. */

@@ -193,12 +193,11 @@ static const Expr *guard_by_declared(Schedule *sch, const CachePlan *plan, bool 
     return guard;
 }
 
-/* Where the place of the region is read from memory (B[A[i]]), the copy reads that too. */
-static void declare_index_reads(Context *ctx, const CachePlan *plan, BlockStmt *copy)
+void cache_declare_place_reads(Context *ctx, const Region *region, BlockStmt *copy)
 {
     bool pure = true;
-    for (int d = 0; d < plan->buffer->ndim; d++)
-        pure = pure && expr_is_pure(plan->region.ranges[d].min);
+    for (int d = 0; d < region->buffer->ndim; d++)
+        pure = pure && expr_is_pure(region->ranges[d].min) && expr_is_pure(region->ranges[d].extent);
     if (pure)
         return;
     Map no_buffers = {0};
@@ -227,7 +226,7 @@ static const Stmt *make_copy(Schedule *sch, const CachePlan *plan, bool copies_i
                **to = copies_in ? indices.cache_indices : indices.buffer_indices;
     const Expr *value = expr_load(ctx, copies_in ? plan->buffer : plan->cache, from, ndim, NULL, sch->call_span);
     copy.body = stmt_store(ctx, copies_in ? plan->cache : plan->buffer, to, ndim, value, NULL, sch->call_span);
-    declare_index_reads(ctx, plan, &copy);
+    cache_declare_place_reads(ctx, &plan->region, &copy);
     const Stmt *stmt = stmt_block(ctx, copy, sch->call_span);
     for (int d = ndim - 1; d >= 0; d--)
         stmt = loops_serial(ctx, loops[d], plan->region.ranges[d].extent, stmt, sch->call_span);

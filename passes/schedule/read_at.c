@@ -272,6 +272,7 @@ static const Stmt *make_copy(At *at, Block *symbol)
     block.body = stmt_store(ctx, to.buffer, indices, ndim, value, NULL, at->sch->call_span);
     for (int d = ndim - 1; d >= 0; d--)
         block.body = loops_serial(ctx, loops[d], to.ranges[d].extent, block.body, at->sch->call_span);
+    cache_declare_place_reads(ctx, &plan->region, &block);
     return stmt_block(ctx, block, at->sch->call_span);
 }
 
