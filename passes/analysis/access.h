@@ -92,8 +92,8 @@ const AffineEnv *frame_env(Context *ctx, const Frame *frame, int first_dim);
 const AffineEnv *frame_env_agreeing(Context *ctx, const Frame *frame, int agreeing, int first_dim);
 /* Restricts SPACE to the iterations in which the access at FRAME runs. */
 void frame_assume(AffineSpace *space, const Frame *frame, const AffineEnv *env);
-/* Restricts SPACE to the iterations in which ACCESS certainly runs, once for each point it touches: an init that does not depend on what is
-   reduced over runs also where the reduction is empty, so the loops that only reduce have any value there. */
+/* Restricts SPACE to the iterations in which ACCESS certainly runs, once for each point that it touches. An init that does not depend on
+   the loops that only reduce runs also where the reduction is empty: these loops have any value then. */
 void access_assume(AffineSpace *space, const Access *access, const AffineEnv *env);
 /* The same for the iterations in which ACCESS may run: an init, in any one of the loops that only reduce, whatever conditions say of them. */
 void access_assume_possible(AffineSpace *space, const Access *access, const AffineEnv *env);

@@ -1,8 +1,8 @@
 /* Which lists of accesses are kept, and for how long; see access.h. */
 #include "passes/analysis/access_collect.h"
 
-/* A schedule step asks several times for the accesses of the program before it and of the one after it, which is the one before the next
-   step. */
+/* A schedule step asks several times for the accesses of two programs: the one before the step and the one after it. The latter is the one
+   before the next step. */
 typedef struct {
     KeptList kept[ACCESS_LISTS_KEPT];
     uint64_t uses;

@@ -19,8 +19,8 @@ bool access_in_init(const Access *access)
     return false;
 }
 
-/* The frame of the innermost block to whose init ACCESS belongs, be it inside of further blocks there, when that init does not depend on what is
-   reduced over; else NULL. */
+/* The frame of the innermost block to whose init ACCESS belongs; further blocks of this init may lie between. NULL where there is none, or
+   where the init depends on the loops that are reduced over. */
 static const Frame *init_owner(const Access *access)
 {
     const Frame *frame = access->frame;

@@ -142,8 +142,8 @@ static bool is_reduced_by_threads(const AccessList *accesses, const Var *data)
     return false;
 }
 
-/* Scratch that each iteration fills before it reads it: parallel iterations and blocks get memory of their own, threads only in scopes that
-   say so, and iterations inside of a thread none in what the threads of the block share. */
+/* Scratch that each iteration fills before it reads it. Parallel iterations and thread blocks get memory of their own. Threads get it only
+   in scopes that say so. Iterations inside of a thread get none in memory that the threads of the block share. */
 static bool is_private_scratch(Context *ctx, const AccessList *accesses, const Map *sizes, const Access *access, const Var *var,
                                RunMode mode)
 {

@@ -47,8 +47,8 @@ KernelSet dependence_collect_kernels(Context *ctx, const Func *func);
    nothing on between them, between launches, or to the outside. Else *TAG is that of a loop at fault. */
 Answer dependence_threads_independent(const KernelSet *set, const Stmt *stmt, Str *tag);
 
-/* Every read of the memory DATA in one iteration of the loop over VAR is of an element that the same iteration has written before, and
-   nothing outside of the loop touches it: each iteration may then have a copy of its own. */
+/* DATA is private to the iterations of the loop over VAR: each read finds an element that the same iteration has written before, and
+   nothing outside of the loop touches DATA. Then each iteration may have a copy of its own. */
 Answer dependence_is_private(Context *ctx, const AccessList *accesses, const Map *sizes, const Var *data, const Var *var);
 
 /* --- order --- */
@@ -72,8 +72,8 @@ typedef struct {
     const Block *from, *until;
     bool moves_from; /* FROM moves to UNTIL; else UNTIL moves to FROM */
 } BlockPair;
-/* No instance of MIDDLE, which may be one of PAIR, runs after one of FROM and before one of UNTIL that reads what that wrote to DATA, and
-   touches what the one that moves touches besides DATA, one of them writing. */
+/* Let p be an instance of FROM that writes an element of DATA, and q an instance of UNTIL that reads this value. No instance of MIDDLE
+   between p and q is dependent on the one of p and q that moves, DATA left aside. MIDDLE may be FROM or UNTIL itself. */
 Answer dependence_none_between(Context *ctx, const Func *func, const BlockPair *pair, const Var *data, const Block *middle);
 /* In each iteration of the loops around both, block FROM writes before all that block UNTIL reads there of DATA. */
 Answer dependence_serves_each_iteration(Context *ctx, const Func *func, const Block *from, const Block *until, const Var *data);
@@ -122,16 +122,16 @@ const Access *dependence_reads_target_apart(Context *ctx, const Func *func, cons
 
 /* --- inits --- */
 
-/* The inits of BLOCK, a block of FUNC, may run before the loop over VAR around it, each iteration's of the loops further out: nothing else in
-   the loop writes, before the init of a point, what that init touches, and no two points share an element. */
+/* The inits of BLOCK, a block of FUNC, may run before the loop over VAR around it, in each iteration of the loops further out. Before the
+   init of a point, nothing else in the loop writes the elements that this init touches. No two points share an element. */
 Answer dependence_init_may_move(Context *ctx, const Func *func, const BlockStmt *block, const Var *var);
 /* Two instances of BLOCK that differ in other than reduce axes write different elements: each holds the same after each of them. */
 Answer dependence_points_apart(Context *ctx, const Func *func, const BlockStmt *block);
 /* The inits of BLOCK run in AFTER for the same points, values of axes that do not reduce, as in BEFORE: also for points that have no update. */
 Answer dependence_inits_kept(Context *ctx, const Func *before, const Func *after, const Block *block);
-/* Where some point of BLOCK may have no update in AFTER, all inits run before the outermost loop that it reduces over. Even so that loop
-   writes nothing that one of them reads, and touches nothing that one of them writes, before the point's first update, unless BEFORE had it
-   so. */
+/* Where some point of BLOCK may have no update in AFTER, all inits run before the outermost loop that BLOCK reduces over. Then no
+   dependence leads from this loop to an init: before the first update of a point, the loop neither writes what the init reads nor touches
+   what the init writes. Dependences that BEFORE had already do not count. */
 Answer dependence_init_in_time(Context *ctx, const Func *before, const Func *after, const Block *block);
 
 /* --- claims --- */
@@ -144,8 +144,8 @@ typedef struct {
     Map sizes, ranges;
 } ClaimSet;
 ClaimSet dependence_collect_claims(Context *ctx, const Func *func);
-/* BLOCK is a recognized reduction with an init: instances of it that differ in a spatial axis never touch one element of what it reduces into,
-   so that the init of one leaves the sum of the other alone. */
+/* BLOCK is a recognized reduction with an init. Instances that differ in a spatial axis never touch one element of the target: the init of
+   one leaves the sum of the other alone. */
 Answer dependence_tells_points_apart(Context *ctx, const Func *func, const Block *block);
 /* Different instances of BLOCK_STMT, a block of the set's function, that differ in a spatial iterator touch nothing in common, and those that
    differ in reduce iterators only commute. */

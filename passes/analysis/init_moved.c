@@ -48,7 +48,7 @@ static bool names_point(const InitMove *move, const Access *a, const Access *b)
     return names;
 }
 
-/* In one iteration of the loops around the given one (none where there is no such one), A for a point and B for another touch a common element. */
+/* A and B touch one element for two different points, in one iteration of the loops around the given loop. */
 static bool points_meet(const InitMove *move, const Access *a, const Access *b)
 {
     if (names_point(move, a, b))

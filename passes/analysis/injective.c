@@ -1,6 +1,6 @@
-/* The cheap argument for indices that are not linear: as a whole they are a one-to-one map of loops, as the bindings of fused and split
-   loops are, C[f // m, f % m] under f = f_0 * 8 + f_1 < n * m, also where the sizes are symbolic. Iterations that touch one element are
-   then one iteration of the loops that the indices use.
+/* The cheap argument for indices that are not linear: together they are an injective map of loops. The bindings of fused and split loops
+   are such a map, also for symbolic sizes: C[f // m, f % m] under f = f_0 * 8 + f_1 < n * m. Two iterations that touch one element then
+   agree in all loops that the indices use.
 
    Of each index counts what both accesses share, f // m * 4 of f // m * 4 + i and f // m * 4 + i_init; the rest can only keep them further
    apart. Not handled: indices that read memory. */

@@ -1,5 +1,5 @@
-/* What is known of loops and sizes where an access runs: its loops are in range, its conditions hold, and what it does can be done, so that
-   no size that its indices divide by is 0, and its buffer has elements. */
+/* What is known of loops and sizes where an access runs. Its loops are in range, and its conditions hold. The access can be made: no size
+   that its indices divide by is 0, and its buffer has elements. */
 #include "ir/walk.h"
 #include "passes/analysis/pair.h"
 

@@ -1,6 +1,6 @@
-/* The cheap argument for disjoint accesses: linear indices. Looks at one dimension at a time: where both indices are linear with the same
-   coefficients in the loops that agree, the same coefficient c in the loop in question, and what else they add stays within an interval
-   shorter than |c|, two iterations never meet. */
+/* The cheap argument for disjoint accesses: linear indices, one dimension at a time. Both indices have the same coefficients in the loops
+   that agree, and the same coefficient c in the loop in question. What else they add differs by less than |c|. Then two iterations of this
+   loop never touch one element. */
 #include "passes/analysis/pair.h"
 
 enum { MOST_TERMS = 24 };

@@ -62,8 +62,8 @@ bool value_lies_in(Context *ctx, const Frame *frame, const AffineEnv *env, const
 bool pair_is_disjoint(const Pair *pair, int level);
 /* The indices of the first access are linear: then isl decides what the linear argument does not, and other arguments need not be asked. */
 bool pair_is_linear(const Pair *pair);
-/* Restricts the pair's space, of iterations that touch one element, to those in which numbers agree that the indices give quotients and
-   rests of, by a size. */
+/* The pair's space holds pairs of iterations that touch one element. Where the indices are x // n and x % n for some x and size n, x is the
+   same in both iterations: adds this equation to the space. */
 void pair_assume_quotients(Pair *pair);
 /* The number that QUOTIENT, x // n, and REST, x % n, say together, NULL where they do not: x. */
 const Expr *quotient_joined(Analyzer *an, Context *ctx, const Expr *quotient, const Expr *rest);
@@ -131,8 +131,9 @@ bool order_changes(Context *ctx, const OrderQuestion *question, Conflict *confli
 
 /* WRITE comes before READ in every iteration of the loops that both share, and covers all that READ may read there. */
 bool access_covers(Context *ctx, const Access *write, const Access *read, const Map *sizes);
-/* The WRITES, COUNT of them, certainly touch all that READ may touch in each iteration of the loops around PLACE, which is around all of them, or
-   (NULL) of those that each shares with READ. Refuted with an element: "B[4] at i = 3". Which comes first is not asked. */
+/* The COUNT must-writes WRITES together cover READ: in each iteration of the loops around PLACE they touch all that READ may touch. PLACE
+   is around all of them; NULL: the loops that each shares with READ count. Refuted with an element: "B[4] at i = 3". Which comes first is
+   not asked. */
 Answer access_covered(Context *ctx, const Access *const *writes, int count, const Access *read, const Frame *place, const Map *sizes);
 /* Every element that READ reads in an iteration of the loop over VAR was written before in the same iteration; VAR NULL: in the same run of
    the function. */

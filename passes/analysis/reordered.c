@@ -3,9 +3,9 @@
 
    Each access of the old part is found again in the new part: the same block symbol, the same place among the accesses of that block. An
    instance is named by the values of the block iterators and of the loops inside of blocks around it; the loops around blocks may differ.
-   For two accesses a and b the set of all pairs of instances that touch one element and run a before b in the old program, but not in the
-   new one, must be empty. It is the union over the loop that orders them in the old and the loop that orders them in the new program, so it
-   is decided part by part. */
+   For two accesses a and b this set of pairs of instances must be empty: both touch one element, a runs before b in the old program, and
+   not before b in the new one. The set is a union over two choices: the loop that orders a and b in the old program, and the loop that
+   orders them in the new one. So it is decided part by part. */
 #include <limits.h>
 #include <string.h>
 
@@ -177,8 +177,8 @@ static bool is_apart_from_instances(const Frame *frame, const Frame *loop)
     return apart;
 }
 
-/* Requires that the old iteration of IMAGE, whose dimensions start at FIRST_OLD, and the new one agree in the loops that both have and that
-   belong to the name of an instance: those around PART, all where the step left it alone, and those that no axis depends on. */
+/* Requires that the old iteration of IMAGE, whose dimensions start at FIRST_OLD, and the new one agree in the loops that name an instance
+   and that both have. These are the loops around PART, and those that no axis depends on; all of them, where the step left IMAGE alone. */
 static void assume_same_iterations(OrderCheck *check, AffineSpace *space, const Stmt *part, const Image *image, int first_old, int first_new)
 {
     int around = loops_around(check, part, image), old_count, new_count;

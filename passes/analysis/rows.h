@@ -5,8 +5,10 @@
      for i, j in T.grid(n, m):
          C[i * m + j] = ...                             is a write of element (i, j) of n rows of m
 
-   Not handled: strides of which none is a multiple of the other (i * m + j * n), strides that are read or computed in the body, quotients
-   of an index (C[f] next to C[i * m + j]). */
+   Not handled:
+   - strides of which none is a multiple of the other: i * m + j * n;
+   - strides that are read or computed in the body;
+   - an index beside its quotients: C[f] next to C[i * m + j]. */
 #ifndef TIRC_PASSES_ANALYSIS_ROWS_H
 #define TIRC_PASSES_ANALYSIS_ROWS_H
 

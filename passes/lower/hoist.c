@@ -9,11 +9,11 @@
              ... S[...] ...                                    for k in range(64):
                                                                    ... S[k, ...] ...
 
-   Legality. The copy runs in each iteration of the loops on the way to it, which have constant extents, so that it does not run where it
-   did not before. What it reads is written nowhere in the outer loop, and it reads no scratch of that loop. Nothing else writes the scratch.
-   A copy is a load, maybe under a condition: what is computed is computed where the schedule says so. Scratch in registers ("local") stays
-   where it is. All that is filled early in a function fits in MOST_BYTES, which is the first caches' size; its
-   annotation says that it has room of its own on the stack. Needs: compact buffers, block axes gone. */
+   Legality. The copy runs in each iteration of the loops on the way to it. These have constant extents, so the copy ran before if it runs
+   now. What it reads is written nowhere in the outer loop, and it reads no scratch of that loop. Nothing else writes the scratch. A copy is
+   a load, maybe under a condition: what is computed is computed where the schedule says so. Scratch in registers ("local") stays where it
+   is. All that is filled early in a function fits in MOST_BYTES, which is the first caches' size; its annotation says that it has room of
+   its own on the stack. Needs: compact buffers, block axes gone. */
 #include <string.h>
 
 #include "passes/analysis/access.h"

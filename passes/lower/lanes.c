@@ -3,11 +3,11 @@
      for v in T.vectorized(8):               for v in range(8):
          A[v + 1] = A[v] + 1         ->          A[v + 1] = A[v] + 1
 
-   Vectors run each statement for all iterations before the next statement. That gives what the iterations in order give if no element that
-   one iteration writes is accessed by another one, but for elements that one store alone writes: it writes them in the order of the lanes.
-   The analysis is asked, as for a loop that a schedule makes parallel (RUN_AS_LANES in dependence.h). A store that has one element for all
-   lanes needs one value. Memory that the body allocates does not count. A loop that becomes serial gets a warning. Runs before flattening,
-   which hides the dimensions. */
+   Vectors run each statement for all iterations before the next statement. The result is that of the iterations in order if no iteration
+   accesses an element that another one writes. Elements that one store alone writes are an exception: it writes them in the order of the
+   lanes. The analysis is asked, as for a loop that a schedule makes parallel (RUN_AS_LANES in dependence.h). A store that has one element
+   for all lanes needs one value. Memory that the body allocates does not count. A loop that becomes serial gets a warning. Runs before
+   flattening, which hides the dimensions. */
 #include "passes/analysis/dependence.h"
 #include "passes/lower/effects.h"
 #include "passes/lower/lanes.h"

@@ -1,5 +1,5 @@
-/* Pass "peel": a loop body with conditions that fail in few iterations only becomes two, one for the iterations in which they hold
-   throughout, without them, and one with them.
+/* Pass "peel": a loop body with conditions that fail in few iterations only becomes two. One has no conditions, for the iterations in which
+   all of them hold; the other has them.
 
      for i in range((n + 7) // 8):               for i in range((n + 7) // 8):
          for v in T.vectorized(8):                   if i * 8 + 7 < n:

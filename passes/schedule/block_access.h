@@ -5,8 +5,7 @@
 #include "passes/arith/analyzer.h"
 #include "passes/schedule/schedule.h"
 
-/* STMT, a block, with the indices of all accesses below it, and the starts of its regions, written in simplest form as maps of its axes and
-   of the loops in it. */
+/* STMT, a block, with simplified indices and starts of regions: as maps of the axes of the block and of the loops in it. */
 const Stmt *block_simplify_accesses(Schedule *sch, const Stmt *stmt);
 
 #endif

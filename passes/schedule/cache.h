@@ -87,8 +87,8 @@ Block *cache_apply(Schedule *sch, CachePlan *plan, bool copies_in);
 void cache_apply_copy(Schedule *sch, CachePlan *plan, const Stmt *copy);
 /* The same with two copies: one into the cache before the anchor of IN, one back behind it, as OUT says. */
 void cache_apply_around(Schedule *sch, CachePlan *in, CachePlan *out, Block **copy_in, Block **copy_out);
-/* Gives the block COPY, which copies back to a buffer that outlives the scope, an opaque axis for each loop around it where one of its instances
-   may run again, with another result. The innermost OWN_LOOPS loops are its own. */
+/* COPY is a block that copies back to a buffer that outlives the scope. In a loop around it an instance may run again with another result:
+   COPY gets an opaque axis for each such loop. The innermost OWN_LOOPS loops are its own. */
 void cache_tell_runs_apart(Schedule *sch, Block *copy, int own_loops);
 
 #endif

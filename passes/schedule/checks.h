@@ -32,9 +32,9 @@ bool check_reduces_in_scope(Schedule *sch, const TreeNode *block);
 bool check_inner_reduces_in_scope(Schedule *sch, const TreeNode *block);
 /* All that BLOCK writes is allocated by the block around it: what no update sets has no value there, so no one may read it. */
 bool block_writes_scratch(Schedule *sch, const TreeNode *block);
-/* Reduction: it has an init, affine bindings of spatial and reduce axes whose predicate leaves a box or some update for each spatial point
-   (but for scratch), is the only writer of its outputs, and no reduce axis indexes them. Axes of other kinds may be those that only loops
-   outside of TOP move; NULL: none. */
+/* BLOCK is a reduction: it has an init, is the only writer of its outputs, and no reduce axis indexes them. Its bindings are affine, of
+   spatial and reduce axes. Its predicate leaves a box, or some update for each spatial point; for scratch memory any predicate does. Axes
+   of other kinds may be those that only loops outside of TOP move; TOP NULL: none. */
 bool check_reduction_block(Schedule *sch, const TreeNode *block, const TreeNode *top);
 /* The same, or the points fill a box, whatever each of them reduces over. */
 bool check_decomposable_block(Schedule *sch, const TreeNode *block, const TreeNode *top);
@@ -50,8 +50,8 @@ bool check_init_runs_once(Schedule *sch, const Block *init, int outer_count);
 /* For the end of a step that made the module from BEFORE: inits run for the same points, and none comes to run before what it ran behind; see
    init_order.c. */
 bool check_inits(Schedule *sch, const Module *before);
-/* For the same: no buffer, let, loop variable or axis is used outside of the statement that declares it, and no buffer that was made has a
-   size that the program computes later; see definitions.c. */
+/* For the same: no buffer, let, loop variable or axis is used outside of the statement that declares it. The size of a new buffer is known
+   where it is allocated. See definitions.c. */
 bool check_declarations_reach(Schedule *sch, const Module *before);
 
 #endif

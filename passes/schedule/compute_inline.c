@@ -8,10 +8,13 @@
          with T.block("C"):
              C[v] = g(B[v])
 
-   Legal when the block computes each element of its buffer at once, one to one in its axes (but for axes that loops around both blocks move,
-   where each of their iterations computes all that it reads), by an expression without effects, nothing else uses the buffer, no element is
-   read that it does not compute, and what an instance of the expression reads is not written before its result is read. A block whose
-   result nobody reads goes away alone. */
+   Legal when
+   - the block computes each element of its buffer by one store, whose expression has no effects;
+   - the map from its axes to the indices of the store is injective. Axes that loops around both blocks give may be missing in the indices
+     where each iteration of these loops computes all that it reads;
+   - only the consumers use the buffer, and they read no element that the block does not compute;
+   - the inputs of an instance are not written between this instance and the reads of its result.
+   A block whose result nobody reads goes away alone. */
 #include "passes/schedule/checks.h"
 #include "passes/schedule/concurrency.h"
 #include "passes/schedule/coverage.h"
@@ -20,8 +23,8 @@
 #include "passes/schedule/loops.h"
 #include "passes/schedule/scope.h"
 
-/* The number of the loop around FROM, from outside, from which on iterations may lie between an instance of FROM and one of UNTIL that reads what
-   that wrote to DATA. */
+/* An instance of FROM writes DATA, and an instance of UNTIL reads the value. The number, from outside, of the first loop around FROM in
+   which their iterations may differ. */
 static int moving_from(Schedule *sch, const TreeNode *from, const TreeNode *until, const Var *data)
 {
     Answer answer = dependence_serves_each_iteration(sch->ctx, schedule_func(sch), node_block(from)->block, node_block(until)->block, data);

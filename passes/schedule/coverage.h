@@ -26,9 +26,8 @@ Answer coverage_is_written(Schedule *sch, const PlacedBox *box);
    there a call below PART that may do anything. */
 Answer coverage_serves_reads(Schedule *sch, const TreeNode *writer, const Buffer *buffer, const TreeNode *part);
 
-/* Every element of BUFFER that is read below PART, a part of the scope of WRITER, but outside of WRITER, is one that WRITER, a block that
-   writes BUFFER, writes in some iteration of the loops around it in the scope. The witness: "C[3, 0]", an element that is certainly read
-   and never written. */
+/* WRITER, a block, writes every element of BUFFER that is read below PART outside of WRITER: in some iteration of the loops around WRITER
+   in its scope, of which PART is a part. The witness: "C[3, 0]", an element that is certainly read and never written. */
 Answer coverage_all_reads_written(Schedule *sch, const TreeNode *writer, const Buffer *buffer, const TreeNode *part);
 
 #endif

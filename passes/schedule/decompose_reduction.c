@@ -8,10 +8,11 @@
                  C[vi] = 0                            with T.block("C_update"):
              C[vi] = C[vi] + A[vi, vk]                    C[vi] = C[vi] + A[vi, vk]
 
-   The init block gets copies, named <loop>_init, of those loops from the given one inwards that its axes use. What must hold: the block is
-   a reduction (whose opaque axes only loops further out move); all loops that its reduce axes use are the given one or below it, and run
-   one after the other; what else lies below the given loop reads the output only where the block has written it; the init finds all it
-   needs outside, as it is where the init has been. */
+   The init block gets copies, named <loop>_init, of those loops from the given one inwards that its axes use. Legal when
+   - the block is a reduction, and its opaque axes depend on loops further out only;
+   - the loops that its reduce axes use are the given loop and loops below it, and all of these are serial;
+   - other statements below the given loop read the output only behind the block, where it has been written;
+   - before the loop, the init finds the same inputs as at its old place. */
 #include "ir/infer_regions.h"
 #include "print/print.h"
 #include "ir/walk.h"
@@ -156,9 +157,9 @@ static bool excludes_points(const Decomposition *step, const Expr *condition)
     return true;
 }
 
-/* The init may set also the elements of points that CONDITION excludes as a whole. They are elements of scratch memory, of which nobody knows
-   what is in them without an update, and no other point shares them, for the axes that CONDITION tells points apart by name them, and they
-   exist, for those axes stay in their domains. */
+/* The init may set the elements of points, too, all of whose updates CONDITION excludes. Three things hold. The memory is scratch: without
+   an update nobody knows what it holds. No other point shares such an element, for its indices are the axes that CONDITION is about. The
+   element exists, for these axes stay in their domains. */
 static bool init_may_set_more(Schedule *sch, const Decomposition *step, const Expr *condition)
 {
     Context *ctx = sch->ctx;

@@ -6,9 +6,12 @@
          with T.block("C"): ...               for i in range(16):
                                                   with T.block("C"): ...
 
-   The first loop ends behind the statement of the loop's body that holds the block. What must hold: the loop has no annotation and is not
-   bound, no break or continue leaves it, its bounds read nothing that its body writes, something follows the block in its body, and accesses
-   that depend on one another keep their order: all iterations of the first part run before all of the second. */
+   The first loop ends behind the statement of the loop's body that holds the block. Legal when
+   - the loop is serial, without annotation, and no break or continue leaves it;
+   - its bounds read nothing that its body writes;
+   - a statement follows the one with the block;
+   - no dependence leads from an iteration of the second part to a later iteration of the first one, since all of the first part runs first.
+     */
 #include "ir/walk.h"
 #include "passes/schedule/legality.h"
 #include "passes/schedule/loops.h"

@@ -4,9 +4,9 @@
 
 #include "ir/stmt.h"
 
-/* BODY with every loop variable and block iterator in the integer type TYPE, and with them the shapes, strides and offsets of the buffers
-   it allocates and of BUFFERS (COUNT of them, NULL entries allowed; replaced in the array), the variables that these define included.
-   Stored values, let variables and arguments of calls that hold no such variable keep their types. */
+/* BODY with every loop variable and block iterator in the integer type TYPE. The same type goes to shapes, strides and offsets of the
+   buffers that BODY allocates and of BUFFERS, and to the variables that these define. BUFFERS has COUNT entries, some may be NULL; the new
+   ones take their places. Stored values, let variables and arguments of calls that hold no such variable keep their types. */
 const Stmt *index_width_set(Context *ctx, const Stmt *body, Buffer **buffers, int count, DType type);
 
 #endif

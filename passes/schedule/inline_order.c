@@ -2,8 +2,8 @@
 #include "passes/schedule/inline.h"
 #include "passes/schedule/legality.h"
 
-/* Each axis of CONSUMER is one of its COUNT loops OWN, each of which has an axis where the one of OTHERS at its place is another loop; SOLVED,
-   the axes' values in terms of BINDINGS, finds it in the loop of OTHERS at the same place. */
+/* Loop number l of OWN, around CONSUMER, and loop number l of OTHERS, around the producer, give the same values to the same axes, for each
+   l below COUNT. SOLVED has the axes' values in terms of BINDINGS. A loop without an axis is the same loop in both. */
 static bool takes_same_loops(Context *ctx, const BlockStmt *consumer, const Subst *solved, Subst *bindings, const TreeNode *const *own,
                              const TreeNode *const *others, int count)
 {

@@ -1,7 +1,7 @@
 /* compute_inline: a consumer with what its producer stores in place of what it reads. See inline.h.
 
-   Where the store mentions a loop around its block, as in a block without axes, or a let in one, it stands for the element of the current
-   iteration, and the consumer may read that one alone:
+   The store may mention a loop around its block, as in a block without axes, or a let in such a loop. Then it gives the element of the
+   current iteration only, and the consumer may read no other one:
 
      for i in range(n):
          with T.block("B"):

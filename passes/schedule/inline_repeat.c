@@ -6,7 +6,7 @@
          for j in range(8):
              B[t, j] = X[j] * t                   may be computed behind the loop over t
 
-   Nothing of this holds where X[j] sums over range(t + 1), adds to what is there, or mentions t in another way. */
+   It may not where X[j] depends on t: where it sums over range(t + 1), or adds to the X[j] of the iteration before. */
 #include "passes/schedule/inline.h"
 #include "passes/schedule/checks.h"
 #include "passes/schedule/legality.h"

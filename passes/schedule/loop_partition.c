@@ -16,9 +16,9 @@
    partition. Go on with the loops that the step returns, with the blocks of the parts by their names ("B_i0", "B_i1"), and with
    "B_i_common" where the partition as a whole is meant. fuse, reorder and merge do not cross the new blocks.
 
-   Refused for a loop that a block with an init reduces over, also by way of the axes of blocks around it, or that reaches a point of it in
-   several iterations of the reduction: each part would start the reduction anew. Refused also where parallel iterations share scratch that
-   the only such loop had for each of them alone. */
+   Refused where a block with an init reduces over the loop, be it by way of the axes of blocks around it: each part would start the
+   reduction anew. The same holds where several iterations of a reduction reach one point through the loop. Refused, too, where the loop is
+   parallel and gives each iteration scratch of its own: the new loops would share it. */
 #include <string.h>
 
 #include "ir/infer_regions.h"

@@ -5,9 +5,9 @@
                vi = T.axis.spatial(32, i)      =>           vi = T.axis.spatial(32, i - 4)
                T.where(i < 20)                              T.where(i - 4 < 20)
 
-   The condition speaks of the old loops. Where an iterator is bound to what it mentions (a part of it, or a loop plus a constant), the
-   condition is one on the iterator and holds at any place. Conditions that the iterators' domains imply, as those of splits, are dropped.
-   Conditions that read memory stay behind: the memory may change on the way. */
+   The condition mentions the old loops. An iterator may be bound to the same expression, or to a loop of it plus a constant: then the
+   condition is written about the iterator, and means the same at any place. Conditions that the iterators' domains imply, as those of
+   splits, are dropped. Conditions that read memory stay behind: the memory may change on the way. */
 #include "ir/walk.h"
 #include "passes/schedule/loops.h"
 #include "passes/schedule/move.h"

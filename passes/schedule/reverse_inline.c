@@ -8,9 +8,11 @@
          with T.block("C"):
              C[v] = g(B[v])
 
-   Legal when both blocks compute each element of their buffers at once by expressions without effects, nothing else uses the buffer between
-   them, the consumer runs once for each element that it reads, and no instance of a block that runs between them touches what it uses; where
-   it uses only a part, a T.where keeps the rest from being written.
+   Legal when
+   - both blocks compute each element of their buffers by one store, whose expression has no effects;
+   - only these two blocks use the buffer between them, and the consumer runs once for each element that it reads;
+   - no dependent access comes between an instance of the producer and the instance of the consumer that reads its result.
+   Where the consumer uses only a part of the results, a T.where keeps the others from being written.
 
    A producer with an init takes a consumer that only copies each element to a place of its own: init and updates then work there. It takes one
    that makes something of each element too: where this is one more operand of the reduction, it becomes the init, as for integers; else the last
@@ -192,8 +194,8 @@ static bool check_reverse(Reverse *reverse)
     return false;
 }
 
-/* Each instance of the consumer finds an instance of the producer to run in, and each of its axes' values that it will find there is one
-   that it ran for: a T.where may only keep the axes inside of their domains. */
+/* Each instance of the consumer reads an element that some instance of the producer writes, and comes to run there. The instances of the
+   consumer are its whole iteration domain, since the producer will run it for all of it. */
 static bool check_no_instance_is_lost(Reverse *reverse)
 {
     Schedule *sch = reverse->sch;

@@ -162,8 +162,8 @@ static bool find_foreign_call(Visitor *visitor, const Expr *expr)
     return !search->call;
 }
 
-/* A call of foreign code in KERNEL that stands beside the loops with the tag of that at NODE runs in every thread of it, and did not before
-   the script made that loop one of threads, or the whole a kernel. */
+/* Every thread of the tag of the loop at NODE runs what stands in KERNEL beside the loops with this tag. A call of foreign code there ran
+   once before the script bound the loop, so it is refused. */
 static bool check_calls_beside(Schedule *sch, const TreeNode *kernel, const TreeNode *node)
 {
     const ForStmt *loop = node_loop(node);

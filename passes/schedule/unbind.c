@@ -2,8 +2,8 @@
 
    Threads run a loop's body together, statement by statement; other loops run it iteration by iteration. Legal where no two iterations
    conflict, or where the body is one store whose threads are in no conflict: then only the order of iterations within that one statement
-   changes. Not legal where the loop shares its index with another one, or fills memory that each thread (or block) has of its own for
-   statements outside of it. */
+   changes. Not legal where the loop shares its index with another loop. Not legal either where the loop fills memory for statements outside
+   of it, and each thread (or block) has its own of this memory. */
 #include <string.h>
 
 #include "ir/walk.h"
