@@ -157,7 +157,7 @@ bool primitive_fuse(Schedule *sch, const Value *args, Value *result)
 
     Var *fused = fused_var(ctx, &fusion);
     Subst values = fused_values(ctx, &fusion, fused);
-    const Stmt *body = subst_stmt(ctx, &values, fused_loop(&fusion, fusion.count - 1)->body);
+    const Stmt *body = loops_substitute(ctx, &values, fused_loop(&fusion, fusion.count - 1)->body);
     const TreeNode *top = fusion.nodes[0];
     const Stmt *stmt = loops_serial(ctx, fused, fused_extent(ctx, &fusion), body, top->stmt->span);
     int outer_count;

@@ -93,7 +93,7 @@ const TreeNode *loops_count_from_zero(Schedule *sch, const TreeNode *node)
     ForStmt loop = old->as.loop;
     Subst shift = {0};
     subst_var(ctx, &shift, loop.var, op_add(ctx, expr_var(ctx, loop.var), op_cast(ctx, loop.var->dtype, loop.min)));
-    loop.body = subst_stmt(ctx, &shift, loop.body);
+    loop.body = loops_substitute(ctx, &shift, loop.body);
     loop.min = expr_int(ctx, loop.var->dtype, 0);
     sched_replace(sch, old, stmt_for(ctx, loop, old->span));
     return schedule_find_loop(sch, loop.var);

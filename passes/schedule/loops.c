@@ -359,3 +359,68 @@ Region loops_bound_region(Schedule *sch, const TreeNode *node, Region region)
     }
     return region;
 }
+
+typedef struct {
+    Context *ctx;
+    const Subst *values;
+    VEC(Region) reads; /* of the values */
+} Substitution;
+
+static bool find_value_loads(Visitor *visitor, const Expr *expr)
+{
+    Substitution *substitution = visitor->data;
+    if (expr->kind == EXPR_LOAD)
+        vec_push(substitution->ctx->arena, &substitution->reads, region_point(substitution->ctx, expr->value.buffer, expr->args));
+    return true;
+}
+
+static bool mentions_a_variable(const Substitution *substitution, const BlockStmt *block)
+{
+    const Map *vars = &substitution->values->vars;
+    for (int i = 0; i < vars->count; i++) {
+        const Var *var = vars->entries[i].key;
+        if (stmt_uses_var(block->body, var) || (block->init && stmt_uses_var(block->init, var)))
+            return true;
+    }
+    return false;
+}
+
+static bool states_region(const BlockStmt *block, const Region *region)
+{
+    for (int i = 0; i < block->read_count; i++) {
+        bool same = block->reads[i].buffer == region->buffer;
+        for (int d = 0; same && d < region->buffer->ndim; d++)
+            same = expr_equal(block->reads[i].ranges[d].min, region->ranges[d].min);
+        if (same)
+            return true;
+    }
+    return false;
+}
+
+static const Stmt *state_reads(Rewriter *rewriter, const Stmt *stmt)
+{
+    const Substitution *substitution = rewriter->data;
+    stmt = rewrite_stmt_children(rewriter, stmt);
+    if (stmt->kind != STMT_BLOCK || !mentions_a_variable(substitution, &stmt->as.block))
+        return stmt;
+    BlockStmt block = stmt->as.block;
+    block.reads = ARENA_ARRAY(rewriter->ctx->arena, Region, block.read_count + substitution->reads.count);
+    for (int i = 0; i < block.read_count; i++)
+        block.reads[i] = stmt->as.block.reads[i];
+    for (int i = 0; i < substitution->reads.count; i++)
+        if (!states_region(&block, &substitution->reads.data[i]))
+            block.reads[block.read_count++] = substitution->reads.data[i];
+    return stmt_block(rewriter->ctx, block, stmt->span);
+}
+
+const Stmt *loops_substitute(Context *ctx, Subst *values, const Stmt *stmt)
+{
+    Substitution substitution = {.ctx = ctx, .values = values};
+    Visitor visitor = {.expr = find_value_loads, .data = &substitution};
+    for (int i = 0; i < values->vars.count; i++)
+        visit_expr(&visitor, values->vars.entries[i].value);
+    Rewriter rewriter = {.ctx = ctx, .expr = keep_expr, .stmt = state_reads, .data = &substitution};
+    if (substitution.reads.count)
+        stmt = rewrite_stmt(&rewriter, stmt);
+    return subst_stmt(ctx, values, stmt);
+}

@@ -2,6 +2,7 @@
 #ifndef TIRC_PASSES_SCHEDULE_LOOPS_H
 #define TIRC_PASSES_SCHEDULE_LOOPS_H
 
+#include "ir/walk.h"
 #include "passes/arith/iter_map.h"
 #include "passes/schedule/schedule.h"
 
@@ -59,6 +60,9 @@ const Stmt *loops_guard_blocks(Context *ctx, const Stmt *stmt, const Expr *condi
 /* STMT with the bindings of its topmost blocks (opaque blocks are passed through) written in simplest form as maps of the loops in STMT and
    of OUTER (COUNT of them). Iterators of extent 1 are kept in them when PRESERVE_UNIT_ITERS. */
 const Stmt *loops_simplify_bindings(Schedule *sch, const Stmt *stmt, const VarRange *outer, int count, bool preserve_unit_iters);
+/* STMT with VALUES in place of variables of loops. A block that mentions such a variable itself, which one without axes may, comes to read
+   what its value reads, and states so. */
+const Stmt *loops_substitute(Context *ctx, Subst *values, const Stmt *stmt);
 /* A serial loop from 0. */
 const Stmt *loops_serial(Context *ctx, Var *var, const Expr *extent, const Stmt *body, Span span);
 

@@ -220,7 +220,7 @@ static const Stmt *build_split(Schedule *sch, const Split *split, Var *const *va
     Context *ctx = sch->ctx;
     Subst subst = {0};
     subst_var(ctx, &subst, split->loop->var, value);
-    const Stmt *stmt = subst_stmt(ctx, &subst, split->loop->body);
+    const Stmt *stmt = loops_substitute(ctx, &subst, split->loop->body);
     if (guard)
         stmt = loops_guard_blocks(ctx, stmt, guard);
     for (int i = split->count - 1; i >= 0; i--)
