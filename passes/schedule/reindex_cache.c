@@ -106,6 +106,29 @@ static bool make_copy(Reindex *reindex, const Value *function, Str storage)
     return true;
 }
 
+/* The loops and axes of BLOCK are the same wherever its copy stands: they read no memory. */
+static bool stands_anywhere(const Reindex *reindex)
+{
+    const BlockStmt *block = node_block(reindex->block);
+    for (int i = 0; i < block->iter_count; i++)
+        if (!expr_is_pure(block->bindings[i]))
+            return false;
+    for (int i = 0; i < reindex->loop_count; i++)
+        if (!expr_is_pure(node_loop(reindex->loops[i])->min) || !expr_is_pure(node_loop(reindex->loops[i])->extent))
+            return false;
+    return true;
+}
+
+/* The copy, which runs before or behind the whole nest, finds the axes where the block found them: it does not write what they are read from. */
+static bool check_axes_stay(const Reindex *reindex)
+{
+    const BlockStmt *block = node_block(reindex->block);
+    for (int i = 0; i < block->write_count; i++)
+        if (stmt_itself_uses_buffer(reindex->block->stmt, block->writes[i].buffer))
+            return sched_refuse(reindex->sch, "block '%s' writes '%s', which its axes are read from", block->block->name, block->writes[i].buffer->name);
+    return true;
+}
+
 static bool reindex_cache(Schedule *sch, const Value *args, bool writes, Value *result)
 {
     const TreeNode *block = schedule_block(sch, args[0].as.block);
@@ -122,8 +145,8 @@ static bool reindex_cache(Schedule *sch, const Value *args, bool writes, Value *
         return sched_refuse(sch, "block '%s' runs under a condition (T.where), which the copy does not have", stmt->block->name);
     int writers;
     scope_writers(sch, reindex.scope, reindex.buffer, &writers);
-    reindex.at_start = !writes && !writers;
-    return reindex_check(&reindex) && make_nest(&reindex, &nest) &&
+    reindex.at_start = !writes && !writers && stands_anywhere(&reindex);
+    return check_axes_stay(&reindex) && reindex_check(&reindex) && make_nest(&reindex, &nest) &&
            reindex_apply(&reindex, reindex.copy->name, nest.iters, nest.bindings, expr_bool(sch->ctx, true), nest.loops, nest.loop_count, result);
 }
 
