@@ -395,6 +395,7 @@ static const struct {
     {"compute_inline", compute_inline, 5},
     {"reverse_compute_inline", reverse_compute_inline, 8},
     {"fuse_reduction_epilogue", step_fuse_reduction_epilogue, 4},
+    {"cache_accumulate", step_cache_accumulate, 3},
     {"decompose_reduction", decompose_reduction, 5},
     {"decompose_padding", step_decompose_padding, 2},
     {"rfactor", rfactor, 7},

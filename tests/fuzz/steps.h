@@ -64,5 +64,6 @@ const char *step_reindex(Chooser *c);
 
 /* Steps of reductions and what follows them; see steps_epilogue.c. */
 const char *step_fuse_reduction_epilogue(Chooser *c);
+const char *step_cache_accumulate(Chooser *c);
 
 #endif

@@ -226,7 +226,7 @@ static bool check_interpreted(Trial *trial, int set, const Func *func)
 static bool may_reorder(const char *step)
 {
     static const char *const primitives[] = {"reorder", "rfactor", "compute_at", "tensorize", "merge", "fission", "bind", "transform_block_layout", "pad_einsum",
-                                             "fuse_reduction_epilogue"};
+                                             "fuse_reduction_epilogue", "cache_accumulate"};
     for (size_t i = 0; i < sizeof primitives / sizeof *primitives; i++)
         if (strstr(step, primitives[i]))
             return true;
