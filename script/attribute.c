@@ -147,6 +147,7 @@ const char *script_class_name(Value value)
     case OBJECT_STAGE: return "Stage";
     case OBJECT_BUILDER: return "IRBuilder";
     case OBJECT_ARRAY: return "ndarray";
+    case OBJECT_PASS: return "Pass";
     case OBJECT_BUILT: return "Module";
     case OBJECT_BUFFER: return "Buffer";
     case OBJECT_GLOBAL_VAR: return "GlobalVar";

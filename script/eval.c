@@ -516,7 +516,8 @@ static bool eval_arguments(Script *script, const AstNode *call, Arguments *argum
 static const Object *callable_of(Script *script, Value callee, Span span)
 {
     const Object *object = callee.kind == VALUE_SCRIPT ? callee.as.script : NULL;
-    bool te = object && (object->kind == OBJECT_REDUCER || object->kind == OBJECT_TENSOR || object->kind == OBJECT_SLICE || object->kind == OBJECT_BUILT);
+    bool te = object && (object->kind == OBJECT_REDUCER || object->kind == OBJECT_TENSOR || object->kind == OBJECT_SLICE || object->kind == OBJECT_BUILT ||
+                         object->kind == OBJECT_PASS);
     if (object && (te || script_is_callable(object) || object->kind == OBJECT_NAMESPACE))
         return object;
     script_error(script, span, "%s cannot be called", script_type_phrase(script, callee));
@@ -534,6 +535,7 @@ bool script_call_value(Script *script, Value callee, const Arguments *arguments,
     case OBJECT_DEF: return script_call_def(script, object, arguments, result);
     case OBJECT_BUILTIN: return script_call_builtin(script, object->as.builtin, arguments, result);
     case OBJECT_NAMESPACE: return script_call_namespace(script, object->as.path, arguments, result);
+    case OBJECT_PASS: return script_call_pass(script, object, arguments, result);
     case OBJECT_BUILT: return script_call_built(script, object, arguments, result);
     case OBJECT_REDUCER: return te_call_reducer(script, object->as.reducer, arguments, result);
     case OBJECT_TENSOR:

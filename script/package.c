@@ -68,13 +68,13 @@ static bool is_integer_type(const char *name)
 }
 
 /* PATH leads to known names, or is one. */
-static bool is_known(const char *path)
+static bool is_known(Script *script, const char *path)
 {
     size_t length = strlen(path);
     for (int i = 0; i < KNOWN_COUNT; i++)
         if (!strncmp(known_paths[i], path, length) && (known_paths[i][length] == '.' || !known_paths[i][length]))
             return true;
-    if (numpy_knows(path))
+    if (numpy_knows(path) || script_is_pass_package(path) || script_is_pass(script, path))
         return true;
     bool package = !strcmp(path, "tvm.te") || !strcmp(path, "tvm.topi") || !strcmp(path, "tvm.tir.op");
     if (package || te_function(path) >= 0)
@@ -101,7 +101,7 @@ static const char *closest_path(Script *script, const char *path)
 
 bool script_known_path(Script *script, Str path, Span span)
 {
-    if (is_known(path))
+    if (is_known(script, path))
         return true;
     const char *near = strchr(path, '.') ? closest_path(script, path) : NULL;
     return script_unknown(script, span, near, "'%s' is not part of schedule scripts", path);
@@ -210,6 +210,8 @@ bool script_call_namespace(Script *script, Str path, const Arguments *arguments,
         return script_register_lowering(script, arguments, result);
     if (!strcmp(path, "difflib.ndiff"))
         return script_ndiff(script, arguments, result);
+    if (script_is_pass(script, path))
+        return script_make_pass(script, path, arguments, result);
     if (!strcmp(path, "tvm.lower"))
         return te_lower(script, arguments, result);
     if (!strcmp(last, "IRModule"))

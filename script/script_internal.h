@@ -32,6 +32,7 @@ typedef enum {
     OBJECT_STAGE,     /* s[C] */
     OBJECT_BUILDER,   /* what tvm.tir.ir_builder.create gives */
     OBJECT_ARRAY,     /* of numbers; see nd_array.h */
+    OBJECT_PASS,      /* what tvm.tir.transform.Simplify() gives */
     OBJECT_BUILT,     /* what tvm.build gives, and a function of it */
 } ObjectKind;
 
@@ -70,6 +71,10 @@ typedef struct Object {
             const Module *module;
             const Func *func; /* or NULL */
         } built;
+        struct {
+            const int *rows; /* of passes/transform/transform.h */
+            int count;
+        } pass;
         struct StageSchedule *stages;
         struct {
             struct StageSchedule *schedule;
@@ -175,6 +180,12 @@ bool script_call(Script *script, Value callee, const AstNode *call, Value *resul
 /* Calls CALLEE, anything that can be called, with ARGUMENTS. */
 bool script_call_value(Script *script, Value callee, const Arguments *arguments, Value *result);
 bool script_call_def(Script *script, const Object *def, const Arguments *arguments, Value *result);
+/* PATH names a lowering pass, or Sequential; a package that holds some. */
+bool script_is_pass(Script *script, const char *path);
+bool script_is_pass_package(const char *path);
+/* The pass that a call of PATH makes, and what a pass makes of a program. */
+bool script_make_pass(Script *script, const char *path, const Arguments *arguments, Value *result);
+bool script_call_pass(Script *script, const Object *pass, const Arguments *arguments, Value *result);
 bool script_call_builtin(Script *script, int builtin, const Arguments *arguments, Value *result);
 bool script_call_method(Script *script, const Object *method, const Arguments *arguments, Value *result);
 /* The packages that every script knows: tvm, te, ... */

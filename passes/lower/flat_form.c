@@ -67,11 +67,23 @@ static Buffer *flat_buffer(FlatBuffers *flat_buffers, Buffer *buffer)
     return flat;
 }
 
-static const Expr *flat_index(Context *ctx, const Buffer *buffer, const Expr *const *indices)
+/* The stride of dimension DIM in the type of the shape: the pass "widen" computes in 64 bits what may overflow in an index. */
+static const Expr *plain_stride(Context *ctx, const Buffer *buffer, int dim)
 {
+    if (buffer->strides)
+        return buffer->strides[dim];
+    const Expr *product = expr_int(ctx, buffer_index_dtype(buffer), 1);
+    for (int i = dim + 1; i < buffer->ndim; i++)
+        product = op_mul(ctx, product, buffer->shape[i]);
+    return product;
+}
+
+static const Expr *flat_index(const FlatBuffers *flat_buffers, const Buffer *buffer, const Expr *const *indices)
+{
+    Context *ctx = flat_buffers->ctx;
     const Expr *offset = buffer->elem_offset;
     for (int i = 0; i < buffer->ndim; i++) {
-        const Expr *stride = buffer_stride(ctx, buffer, i);
+        const Expr *stride = flat_buffers->declares ? plain_stride(ctx, buffer, i) : buffer_stride(ctx, buffer, i);
         const Expr *term = expr_is_int(stride, 1) ? indices[i] : op_mul(ctx, indices[i], stride);
         offset = expr_is_int(offset, 0) ? term : op_add(ctx, offset, term);
     }
@@ -83,7 +95,7 @@ static const Expr *flatten_load(Rewriter *rewriter, const Expr *expr)
     if (expr->kind != EXPR_LOAD)
         return rewrite_expr_children(rewriter, expr);
     Buffer *flat = flat_buffer(rewriter->data, expr->value.buffer);
-    const Expr *result = rewrite_expr_children(rewriter, expr), *index = flat_index(rewriter->ctx, expr->value.buffer, result->args);
+    const Expr *result = rewrite_expr_children(rewriter, expr), *index = flat_index(rewriter->data, expr->value.buffer, result->args);
     return expr_load(rewriter->ctx, flat, &index, 1, load_mask(result), expr->span);
 }
 
@@ -112,7 +124,7 @@ static const Stmt *flatten_access(Rewriter *rewriter, const Stmt *stmt)
         return rewrite_stmt_children(rewriter, stmt);
     Buffer *flat = flat_buffer(rewriter->data, stmt->as.store.buffer);
     const Stmt *result = rewrite_stmt_children(rewriter, stmt);
-    const Expr *index = flat_index(ctx, stmt->as.store.buffer, result->as.store.indices);
+    const Expr *index = flat_index(flat_buffers, stmt->as.store.buffer, result->as.store.indices);
     return stmt_store(ctx, flat, &index, 1, result->as.store.value, result->as.store.mask, stmt->span);
 }
 
