@@ -4,6 +4,7 @@
 
 #include "ir/walk.h"
 #include "passes/schedule/checks.h"
+#include "passes/schedule/loops.h"
 #include "passes/schedule/scope.h"
 #include "passes/schedule/storage.h"
 
@@ -208,6 +209,26 @@ bool check_no_fence(Schedule *sch, const CachePlan *plan, const TreeNode *part)
             sched_refuse(sch, "a call that may do anything may use '%s' while its elements are in the copy; a block with T.reads and T.writes says what it does",
                          plan->buffer->name);
             sched_note(sch, access->span, "the call is here");
+            return false;
+        }
+    }
+    return true;
+}
+
+bool check_inits_find_copy(Schedule *sch, const CachePlan *plan, const TreeNode *loop)
+{
+    for (const TreeNode *up = loop; up && up != plan->scope; up = schedule_parent(sch, up)) {
+        int64_t extent;
+        if (up->stmt->kind != STMT_FOR || (expr_const_int(node_loop(up)->extent, &extent) && extent > 0))
+            continue;
+        const Expr *size = node_loop(up)->extent, *some = op_compare(sch->ctx, EXPR_LT, expr_int(sch->ctx, size->dtype, 0), size);
+        for (int i = 0; i < plan->user_count; i++) {
+            const BlockStmt *block = node_block(plan->users[i]);
+            if (!block->init || !block_binds_axis(block, false, node_loop(up)->var) || analyzer_prove_symbolic(loops_context(sch, up), some))
+                continue;
+            sched_refuse(sch, "loop '%s', over which block '%s' reduces, may have no iteration: its init would run, but no copy be made; decompose_reduction first",
+                         node_loop(up)->var->name, node_name(plan->users[i]));
+            sched_note(sch, plan->users[i]->stmt->span, "block '%s' is here", node_name(plan->users[i]));
             return false;
         }
     }

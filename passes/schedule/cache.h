@@ -38,6 +38,9 @@ typedef struct {
 bool cache_begin(Schedule *sch, CachePlan *plan, const TreeNode *block, const Buffer *buffer, const Value *storage);
 /* No call below PART, a loop or block, may touch anything, and so the buffer; false after a refusal. */
 bool check_no_fence(Schedule *sch, const CachePlan *plan, const TreeNode *part);
+/* A copy is made in each iteration of LOOP. Inits of the users run also where a loop over reduce axes, at LOOP or around it, has no iteration: it
+   certainly has one; false after a refusal. */
+bool check_inits_find_copy(Schedule *sch, const CachePlan *plan, const TreeNode *loop);
 /* The one member of the scope that writes the buffer, NULL when there is none; false after a refusal when there are several. */
 bool cache_find_writer(Schedule *sch, CachePlan *plan);
 /* The members named by VALUE (None or a list of blocks), each once; false after a refusal when one is not a member of the scope. */

@@ -10,7 +10,8 @@
    Where the copy back may run again for the same elements, it gets an opaque axis for each loop around it.
    Nothing runs between the copies but the block, so the order to other statements stays. What must hold: the block declares one region of the
    buffer that it reads and one that it writes; the copy back takes only what the first copy holds or the block has stored; and where both lie is
-   read from no memory, for the block could change it in between. */
+   read from no memory, for the block could change it in between; and an init runs only where the block does. */
+#include "passes/analysis/dependence.h"
 #include "passes/schedule/cache.h"
 
 #include "ir/walk.h"
@@ -93,6 +94,17 @@ static bool plan_copies(Schedule *sch, CachePlan *in, CachePlan *out)
            refuse_block(sch, in->writer, "declares to write more than it reads or is shown to store of", in->buffer);
 }
 
+/* An init runs for each point, also for one without an update: there no copy would be made. */
+static bool check_init_runs_with_copies(Schedule *sch, const TreeNode *block)
+{
+    const Block *symbol = node_block(block)->block;
+    if (!node_block(block)->init || answer_is_shown(dependence_serves_all_points(sch->ctx, schedule_func(sch), symbol)))
+        return true;
+    sched_refuse(sch, "block '%s' may have points without an update: its init would run, but no copy be made; decompose_reduction first", symbol->name);
+    sched_note(sch, block->stmt->span, "block '%s' is here", symbol->name);
+    return false;
+}
+
 bool primitive_cache_inplace(Schedule *sch, const Value *args, Value *result)
 {
     const TreeNode *block = schedule_block(sch, args[0].as.block);
@@ -105,7 +117,8 @@ bool primitive_cache_inplace(Schedule *sch, const Value *args, Value *result)
     in.writer = in.anchor = block;
     in.users = &block;
     in.user_count = 1;
-    if (!check_no_fence(sch, &in, block) || !check_reads_are_declared(sch, &in) || !plan_copies(sch, &in, &out) || !check_users_can_redirect(sch, &in))
+    if (!check_no_fence(sch, &in, block) || !check_init_runs_with_copies(sch, block) || !check_reads_are_declared(sch, &in) || !plan_copies(sch, &in, &out) ||
+        !check_users_can_redirect(sch, &in))
         return false;
     Block *copies[2];
     cache_apply_around(sch, &in, &out, &copies[0], &copies[1]);

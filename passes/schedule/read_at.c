@@ -342,33 +342,6 @@ static Var **lone_loops(At *at, int *count)
     return vars.data;
 }
 
-/* LOOP or one around it, which reduces in BLOCK and may have no iteration; NULL: there is none. */
-static const ForStmt *maybe_empty_reduction(At *at, const BlockStmt *block)
-{
-    int64_t extent;
-    for (const TreeNode *up = at->loop; up != at->plan.scope; up = schedule_parent(at->sch, up))
-        if (up->stmt->kind == STMT_FOR && block_only_reduces_over(block, node_loop(up)->var) &&
-            !(expr_const_int(node_loop(up)->extent, &extent) && extent > 0))
-            return node_loop(up);
-    return NULL;
-}
-
-/* An init that runs where the loop has no iteration would set the copy, and no copy back would follow. */
-static bool check_inits_are_copied(At *at)
-{
-    for (int i = 0; at->writes && i < at->plan.user_count; i++) {
-        const BlockStmt *block = node_block(at->plan.users[i]);
-        const ForStmt *loop = block->init ? maybe_empty_reduction(at, block) : NULL;
-        if (!loop)
-            continue;
-        sched_refuse(at->sch, "the init of block '%s' runs also where loop '%s' has no iteration, and no copy back would follow", block->block->name,
-                     loop->var->name);
-        sched_note(at->sch, at->plan.users[i]->stmt->span, "block '%s' is here", block->block->name);
-        return false;
-    }
-    return true;
-}
-
 /* --- The primitives --- */
 
 static bool find_parts(At *at, const Value *args)
@@ -397,7 +370,7 @@ static bool find_parts(At *at, const Value *args)
 static bool copy_at(Schedule *sch, const Value *args, bool writes, Value *result)
 {
     At at = {.sch = sch, .writes = writes};
-    if (!find_parts(&at, args) || !check_users(&at) || !check_inits_are_copied(&at) || !check_no_fence(sch, &at.plan, at.loop))
+    if (!find_parts(&at, args) || !check_users(&at) || !check_no_fence(sch, &at.plan, at.loop) || !check_inits_find_copy(sch, &at.plan, at.loop))
         return false;
     if (!find_region(&at) || !check_users_can_redirect(sch, &at.plan))
         return false;

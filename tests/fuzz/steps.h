@@ -55,6 +55,7 @@ const char *step_read_at(Chooser *c);
 const char *step_write_at(Chooser *c);
 const char *step_transform_layout(Chooser *c);
 const char *step_transform_block_layout(Chooser *c);
+const char *step_pad_einsum(Chooser *c);
 const char *step_decompose_padding(Chooser *c);
 const char *step_set_axis_separator(Chooser *c);
 const char *step_unsafe_set_dtype(Chooser *c);

@@ -146,6 +146,16 @@ const char *step_transform_block_layout(Chooser *c)
     return step_text(c, "sch.transform_block_layout(%s, %s)", block_text(c, block), index_map(c, node_block(block)->iter_count));
 }
 
+/* Mostly of all loops that are there; other counts are refused. */
+const char *step_pad_einsum(Chooser *c)
+{
+    const TreeNode *block = any_block(c);
+    const char *padding = "";
+    for (int i = 0; i < node_block(block)->iter_count; i++)
+        padding = step_text(c, "%s%s%d", padding, i ? ", " : "", random_chance(c->random, 30) ? 1 : random_factor(c));
+    return step_text(c, "sch.pad_einsum(%s, [%s])", block_text(c, block), padding);
+}
+
 const char *step_decompose_padding(Chooser *c)
 {
     const char *block = block_text(c, any_block(c));

@@ -82,6 +82,8 @@ bool write_ragged(Writer *w);
 bool write_views(Writer *w);
 /* Writes blocks that call functions of the program; false, with nothing written, where it has none or no tensor has rows of fours. */
 bool write_calls(Writer *w);
+/* Writes a block that copies a tensor into a larger one, with a constant around it; false, with nothing written, where that has no room. */
+bool write_padding(Writer *w);
 /* The functions that blocks call, for elements of w->type. */
 void writer_functions(Writer *w, StrBuf *text);
 /* X, of TYPE, a float type of 32 or 64 bits, through a function of C. */
