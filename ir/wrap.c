@@ -123,7 +123,7 @@ const Expr *wrap_explicitly(Context *ctx, const WrapScope *scope, const Expr *ex
                                                    expr_is_call(expr, OP_LIKELY));
     if (expr->arg_count == 0 || !looked_into)
         return expr;
-    const Expr *args[3];
+    const Expr **args = ARENA_ARRAY(ctx->arena, const Expr *, expr->arg_count); /* a shuffle has one for each lane */
     bool same = true;
     for (int i = 0; i < expr->arg_count; i++) {
         args[i] = wrap_explicitly(ctx, scope, expr->args[i]);
