@@ -122,7 +122,7 @@ struct Script {
     Map stage_blocks; /* Operation -> name of its block in the function that was made last */
     Map stage_buffers; /* Tensor -> its Buffer in that function */
     Map tensors;    /* Buffer -> Tensor that it stands for */
-    const Module *lowered_last; /* what tvm.lower made last, or NULL */
+    const Module *lowered_last; /* what tvm.lower, tvm.build or te.create_prim_func made last, or NULL */
     const Object *bound_last; /* the module that a variable of the script was set to last */
     Map packages;   /* interned name of a package whose functions are texts, "topi" -> Environment */
     IntrinList intrins; /* of the input, and those that the script registered */

@@ -364,5 +364,6 @@ bool te_create_prim_func(Script *script, const Arguments *arguments, Value *resu
     if (!func)
         return false;
     *result = script_object(script, (Object){.kind = OBJECT_FUNC, .as.func = func});
+    script->lowered_last = script_module_of_funcs(script, &func, 1, true);
     return true;
 }
