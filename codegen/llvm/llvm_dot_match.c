@@ -212,7 +212,7 @@ static bool targets_are_apart(const DotLoop *dot)
 
 bool dot_match_loop(DotLoop *dot)
 {
-    if (dot->loop->kind != FOR_SERIAL || dot->gen->has_computed_pointers || !collect_updates(dot, dot->loop->body))
+    if (dot->loop->kind != FOR_SERIAL || dot->gen->has_computed_pointers || !collect_updates(dot, dot->loop->body) || !dot->count)
         return false;
     dot->group = dot->updates[0].count;
     bool is_power = !(dot->group & (dot->group - 1));
