@@ -8,7 +8,7 @@
 #include "driver/options.h"
 #include "driver/tirc.h"
 #include "passes/lower/lower.h"
-#include "passes/schedule/schedule.h"
+#include "passes/schedule/core/schedule.h"
 
 typedef struct {
     const char *name;

@@ -1,5 +1,5 @@
 /* The reference of the schedule language: --help=schedule, and docs/schedule.md, which is the same text. The words are in
-   passes/schedule/reference.def and checks.def; the examples run when they are shown. */
+   passes/schedule/core/reference.def and checks.def; the examples run when they are shown. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,8 +27,8 @@ static const ReferenceRow rows[] = {
 #define SCOPE(name, text) {ROW_SCOPE, NULL, name, text},
 #define REQUIREMENT(name, text) {ROW_CHECK, #name, NULL, text},
 #define REFUSED(check, message, text) {ROW_REFUSED, #check, message, text},
-#include "passes/schedule/reference.def"
-#include "passes/schedule/checks.def"
+#include "passes/schedule/core/reference.def"
+#include "passes/schedule/check/checks.def"
 #undef REQUIREMENT
 #undef REFUSED
 #undef PURPOSE
@@ -44,7 +44,7 @@ static const struct {
     const char *name, *text;
 } programs[] = {
 #define PROGRAM(name, text) {#name, text},
-#include "passes/schedule/reference_programs.def"
+#include "passes/schedule/core/reference_programs.def"
 #undef PROGRAM
 };
 

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "passes/schedule/check/checks.h"
 #include "print/print.h"
 #include "ir/scalable.h"
 
@@ -240,7 +241,7 @@ static bool run_primitive(Script *script, Schedule *sch, const Primitive *primit
     ok = ok && primitive->run(sch, values, result);
     if (sch->func_index >= 0)
         func_index = sch->func_index;
-    ok = schedule_end(sch, step, ok);
+    ok = schedule_end(sch, step, ok && check_after_step(sch, step.module));
     if (ok && strcmp(primitive->result, "bool")) /* an answer is no step of the trace */
         record(sch, primitive, given, values, step.module, func_index, result);
     if (!ok)

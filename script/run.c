@@ -1,5 +1,5 @@
 /* The run of a whole script: the names that are there from the start, and what is to be said or done at its end; see script.h. */
-#include "passes/schedule/concurrency.h"
+#include "passes/schedule/check/concurrency.h"
 #include "script/script_internal.h"
 #include "support/warning.h"
 

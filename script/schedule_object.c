@@ -1,8 +1,8 @@
 /* What schedules have besides their primitives: sch.mod, sch.trace, copies, seeds, the things that handles stand for. */
 #include <string.h>
 
-#include "passes/schedule/query.h"
-#include "passes/schedule/random.h"
+#include "passes/schedule/core/query.h"
+#include "passes/schedule/sample/random.h"
 #include "script/script_internal.h"
 
 const char *const script_schedule_names[] = {"mod",  "trace",     "func_working_on", "show", "work_on", "copy",

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "parser/ast.h"
-#include "passes/schedule/schedule.h"
+#include "passes/schedule/core/schedule.h"
 
 /* An array that a function of a script is called on: compact elements in the host's byte order. */
 typedef struct {

@@ -1,7 +1,7 @@
 /* Stages that a schedule makes: copies into and out of memory scopes, and partial reductions. */
 #include <string.h>
 
-#include "passes/schedule/query.h"
+#include "passes/schedule/core/query.h"
 #include "script/te_stage.h"
 
 static void set_block(Replay *replay, const Operation *op, Value block)

@@ -4,7 +4,7 @@
 
 #include "interp/argdata.h"
 #include "interp/interp.h"
-#include "passes/schedule/schedule.h"
+#include "passes/schedule/core/schedule.h"
 #include "support/strbuf.h"
 
 typedef struct {

@@ -10,7 +10,8 @@
 #include "print/print.h"
 #include "verify/verify.h"
 #include "parser/parser.h"
-#include "passes/schedule/schedule.h"
+#include "passes/schedule/check/checks.h"
+#include "passes/schedule/core/schedule.h"
 
 static const char program[] = "@T.prim_func\n"
                               "def main(A: T.Buffer((16, 16), \"float32\"), C: T.Buffer((16,), \"float32\")):\n"
@@ -74,7 +75,7 @@ static bool call(Fixture *fixture, const char *name, const Value *given, int giv
         ok = primitive_convert(fixture->sch, primitive, &parameters[i], &args[i]);
     }
     *result = value_none();
-    return schedule_end(fixture->sch, step, ok && primitive->run(fixture->sch, args, result));
+    return schedule_end(fixture->sch, step, ok && primitive->run(fixture->sch, args, result) && check_after_step(fixture->sch, step.module));
 }
 
 static const char *last_error(Fixture *fixture)

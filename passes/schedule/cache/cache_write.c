@@ -1,0 +1,172 @@
+/* cache_write: a block writes into a buffer of another storage scope, from which a new block copies to the old one.
+
+   Before, cache_write(B, 0, "local")       After
+     for i in range(128):                     B_local = T.alloc_buffer((128,), scope="local")
+         with T.block("B"): B[vi] = ...       for i in range(128):
+                                                  with T.block("B"): B_local[vi] = ...
+                                              for ax0 in range(128):
+                                                  with T.block("B_local"): B[v0] = B_local[v0]
+
+   The copy stands before the first later reader of the buffer, as deep as it shares loops with the block; at the end of the scope without
+   one. The blocks of consumer_blocks read the new buffer too. What must hold: the block is the only one that writes the buffer, and does
+   not read what was in it before; the copied elements are all written, so that nothing else of the buffer changes; no earlier block of the
+   same loops waits for the written values. */
+#include "ir/walk.h"
+#include "passes/analysis/dependence.h"
+#include "passes/schedule/cache/cache.h"
+#include "passes/schedule/check/checks.h"
+#include "passes/schedule/check/concurrency.h"
+#include "passes/schedule/core/query.h"
+#include "passes/schedule/core/scope.h"
+
+/* What a block with an init reads of its own output, which it does not declare: each element must be one that the init sets, or a store
+   before. */
+typedef struct {
+    const Buffer *buffer;
+    VEC(const Stmt *) stores; /* so far */
+    Context *ctx;
+    bool nested, unset; /* nested: loops or blocks of its own, over which it may set more than shows */
+} OwnReads;
+
+static bool is_set(const OwnReads *reads, const Expr *load)
+{
+    for (int i = 0; i < reads->stores.count; i++) {
+        const Stmt *store = reads->stores.data[i];
+        bool same = store->as.store.index_count == load_index_count(load);
+        for (int d = 0; same && d < load_index_count(load); d++)
+            same = expr_equal(store->as.store.indices[d], load->args[d]);
+        if (same)
+            return true;
+    }
+    return false;
+}
+
+static bool visit_own_load(Visitor *visitor, const Expr *expr)
+{
+    OwnReads *reads = visitor->data;
+    reads->unset |= expr->kind == EXPR_LOAD && expr->value.buffer == reads->buffer && !is_set(reads, expr);
+    return true;
+}
+
+static bool enter_own_stmt(Visitor *visitor, const Stmt *stmt)
+{
+    ((OwnReads *)visitor->data)->nested |= stmt->kind == STMT_FOR || stmt->kind == STMT_BLOCK || stmt->kind == STMT_WHILE;
+    return true;
+}
+
+static void leave_own_stmt(Visitor *visitor, const Stmt *stmt)
+{
+    OwnReads *reads = visitor->data;
+    if (stmt->kind == STMT_STORE && stmt->as.store.buffer == reads->buffer)
+        vec_push(reads->ctx->arena, &reads->stores, stmt);
+}
+
+static bool init_sets_what_is_read(Context *ctx, const BlockStmt *block, const Buffer *buffer)
+{
+    OwnReads reads = {.buffer = buffer, .ctx = ctx};
+    Visitor visitor = {.expr = visit_own_load, .stmt = enter_own_stmt, .leave_stmt = leave_own_stmt, .data = &reads};
+    visit_stmt(&visitor, block->init);
+    visit_stmt(&visitor, block->body);
+    return reads.nested || !reads.unset;
+}
+
+/* The same for the inits of blocks inside of the block at NODE. */
+static bool inits_set_what_is_read(Schedule *sch, const TreeNode *node, const Buffer *buffer)
+{
+    for (int i = schedule_node_index(sch, node); i < node->end; i++) {
+        const Stmt *stmt = schedule_node_at(sch, i)->stmt;
+        if (stmt->kind == STMT_BLOCK && stmt->as.block.init && !init_sets_what_is_read(sch->ctx, &stmt->as.block, buffer))
+            return false;
+    }
+    return true;
+}
+
+static bool check_writer(Schedule *sch, const CachePlan *plan)
+{
+    const BlockStmt *block = node_block(plan->writer);
+    if (regions_repeat(block->writes, block->write_count, plan->buffer)) {
+        sched_refuse(sch, "block '%s' declares to write several regions of '%s', so there is no one region to copy", block->block->name,
+                     plan->buffer->name);
+    } else if ((regions_find(block->reads, block->read_count, plan->buffer) || stmt_itself_uses_buffer(plan->writer->stmt, plan->buffer)) &&
+               !answer_is_shown(dependence_reads_own_writes(sch->ctx, schedule_func(sch), block->block, plan->buffer))) {
+        sched_refuse(sch, "block '%s' reads '%s' before it writes it: in the new buffer it would find nothing", block->block->name,
+                     plan->buffer->name);
+    } else if (!inits_set_what_is_read(sch, plan->writer, plan->buffer)) {
+        sched_refuse(sch, "block '%s' reads elements of '%s' that its init does not set: in the new buffer it would find nothing there",
+                     block->block->name, plan->buffer->name);
+    } else {
+        return check_inner_reduces_in_scope(sch, plan->writer);
+    }
+    return sched_note_node(sch, plan->writer);
+}
+
+static bool is_listed(const TreeNode *node, const TreeNode *const *listed, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (listed[i] == node)
+            return true;
+    return false;
+}
+
+/* A reader before the writer in the program sees what earlier iterations of a loop around both wrote; the copy would come too late for
+   it. */
+static bool check_no_earlier_reader(Schedule *sch, const CachePlan *plan, const TreeNode *reader)
+{
+    if (!cache_shared_loop(sch, plan, reader))
+        return true;
+    sched_refuse(sch,
+                 "block '%s' comes before block '%s' in the same loop and reads '%s': it may read what an earlier iteration wrote, which "
+                 "would still be in the copy",
+                 node_name(reader), node_name(plan->writer), plan->buffer->name);
+    return sched_note_node(sch, reader);
+}
+
+/* The writer (first) and the listed consumers use the cache; the copy waits for the other readers. */
+static bool find_users(Schedule *sch, CachePlan *plan, const Value *consumers)
+{
+    const TreeNode **listed = NULL;
+    int listed_count, reader_count;
+    if (!cache_listed_consumers(sch, plan, consumers, &listed, &listed_count))
+        return false;
+    plan->users = ARENA_ARRAY(sch->ctx->arena, const TreeNode *, listed_count + 1);
+    plan->users[plan->user_count++] = plan->writer;
+    for (int i = 0; i < listed_count; i++)
+        if (listed[i] != plan->writer)
+            plan->users[plan->user_count++] = listed[i];
+
+    VEC(const TreeNode *) related = {0};
+    const TreeNode **readers = scope_readers(sch, plan->scope, plan->buffer, &reader_count);
+    for (int i = 0; i < reader_count; i++) {
+        if (readers[i] == plan->writer || is_listed(readers[i], listed, listed_count))
+            continue;
+        if (readers[i] > plan->writer) /* nodes lie in program order */
+            vec_push(sch->ctx->arena, &related, readers[i]);
+        else if (!check_no_earlier_reader(sch, plan, readers[i]))
+            return false;
+    }
+    return cache_place_behind_writer(sch, plan, related.data, related.count);
+}
+
+bool primitive_cache_write(Schedule *sch, const Value *args, Value *result)
+{
+    const TreeNode *block = schedule_block(sch, args[0].as.block);
+    int index = block ? query_buffer_index(sch, block, &args[1], true) : -1;
+    if (index < 0)
+        return false;
+    CachePlan plan;
+    if (!cache_begin(sch, &plan, block, node_block(block)->writes[index].buffer, &args[2]) || !cache_find_writer(sch, &plan) ||
+        !check_writer(sch, &plan) || !find_users(sch, &plan, &args[3]))
+        return false;
+    cache_copy_written(sch, &plan);
+    bool ok = check_copy_is_written(sch, &plan) && check_users_can_redirect(sch, &plan) && check_strays_find_copy(sch, &plan);
+    for (int i = 1; i < plan.user_count && ok; i++)
+        ok = check_user_is_served(sch, &plan, plan.users[i]);
+    if (!ok)
+        return false;
+    const Block *writer = node_block(plan.writer)->block;
+    Block *copy = cache_apply(sch, &plan, false);
+    *result = value_block(copy);
+    /* what the writer wrote and nobody read may be read by the copy now */
+    return check_concurrent_loops_around(sch, schedule_find_block(sch, copy)) &&
+           check_concurrent_loops_around(sch, schedule_find_block(sch, writer));
+}
