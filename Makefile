@@ -59,7 +59,8 @@ WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes
 # driver/tirc.h declares.
 PART_CFLAGS := -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections
 PLACE_FLAGS := '-ffile-prefix-map=$(CURDIR)=.' $(if $(filter /%,$(BUILD)),-ffile-prefix-map=$(BUILD)=build)
-COMMON_CFLAGS = -std=c11 -D_GNU_SOURCE $(CPPFLAGS) $(CFLAGS) $(SANITIZE) $(PLACE_FLAGS) -I. -I$(BUILD) -MMD -MP
+# The interpreter rounds each operation: the compiler makes no fused ones.
+COMMON_CFLAGS = -std=c11 -D_GNU_SOURCE -ffp-contract=off $(CPPFLAGS) $(CFLAGS) $(SANITIZE) $(PLACE_FLAGS) -I. -I$(BUILD) -MMD -MP
 ALL_CFLAGS = $(WARNINGS) $(COMMON_CFLAGS)
 ALL_LDFLAGS = $(PROGRAM_LDFLAGS) $(LLVM_LDFLAGS) $(LDFLAGS)
 LDLIBS := -lisl $(LLVM_LIBS) -lm -ldl -lpthread

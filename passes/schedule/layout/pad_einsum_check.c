@@ -296,7 +296,33 @@ static bool check_copies_back(const Einsum *step)
     return true;
 }
 
+/* --- What is copied in --- */
+
+/* Looks for a load that each instance makes. */
+static bool find_certain_load(Visitor *visitor, const Expr *expr)
+{
+    find_load(visitor, expr);
+    return expr->kind != EXPR_AND && expr->kind != EXPR_OR && !expr_is_call(expr, OP_IF_THEN_ELSE);
+}
+
+/* All of a buffer that is copied has a value: it is an argument's, or the block itself reads all of it. */
+static bool check_copies_in(const Einsum *step)
+{
+    for (int i = 0; i < step->operand_count; i++) {
+        const Operand *operand = &step->operands[i];
+        if (operand->written || !operand->padded || func_is_argument(schedule_func(step->sch), operand->buffer->data))
+            continue;
+        LoadSearch search = {.buffer = operand->buffer};
+        Visitor visitor = {.expr = find_certain_load, .data = &search};
+        visit_stmt(&visitor, step->block->body);
+        if (!search.found || !covers_buffer(step, operand) || !runs_everywhere(step))
+            return refuse(step, format(step, "it does not read all of '%s', which would be copied as a whole and may have elements without a value",
+                                       operand->buffer->name));
+    }
+    return true;
+}
+
 bool einsum_check(Einsum *step)
 {
-    return check_values(step) && check_memory(step) && check_own_reads(step) && check_axes(step) && check_copies_back(step);
+    return check_values(step) && check_memory(step) && check_own_reads(step) && check_axes(step) && check_copies_in(step) && check_copies_back(step);
 }
