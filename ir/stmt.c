@@ -53,6 +53,18 @@ Attrs attrs_remove(Context *ctx, Attrs attrs, const char *key)
     return result;
 }
 
+Attrs attrs_with_prefix(Context *ctx, Attrs attrs, const char *from, const char *to)
+{
+    Attrs result = {0};
+    size_t length = strlen(from);
+    for (int i = 0; i < attrs.count; i++) {
+        Str key = attrs.entries[i].key;
+        key = strncmp(key, from, length) ? key : context_internf(ctx, "%s%s", to, key + length);
+        result = attrs_set(ctx, result, key, attrs.entries[i].value);
+    }
+    return result;
+}
+
 const AttrValue *attr_expr(Context *ctx, const Expr *expr)
 {
     AttrValue *value = ARENA_NEW(ctx->arena, AttrValue);

@@ -46,6 +46,8 @@ bool attrs_name_buffer(Attrs attrs, const Buffer *buffer);
 /* ATTRS with KEY set to VALUE (replaced in place or appended), or with KEY removed. */
 Attrs attrs_set(Context *ctx, Attrs attrs, Str key, const AttrValue *value);
 Attrs attrs_remove(Context *ctx, Attrs attrs, const char *key);
+/* ATTRS with the prefix TO ("tir.") in place of FROM ("tirx.") in the keys that have it. */
+Attrs attrs_with_prefix(Context *ctx, Attrs attrs, const char *from, const char *to);
 const AttrValue *attr_expr(Context *ctx, const Expr *expr);
 /* Numbers of Python's: an int32 where the value fits, else an untyped int64; an untyped float64 (a float32 where it is no finite
    number). */

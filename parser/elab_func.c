@@ -144,6 +144,7 @@ Value builtin_func_attr(Elab *elab, const Call *call)
     elab->func->has_attrs = true;
     if (!value_to_attrs(elab, call_arg(call, "attrs"), "the attributes of a function", &elab->func->attrs))
         return value_error();
+    elab->func->attrs = attrs_with_prefix(elab->ctx, elab->func->attrs, "tirx.", "tir."); /* as releases since 0.25 spell them */
     for (int i = 0; i < elab->func->attrs.count; i++)
         if (names_buffer(elab->func->attrs.entries[i].value))
             diag_error(elab->ctx, call->span, "the attribute '%s' of a function cannot name a buffer", elab->func->attrs.entries[i].key);

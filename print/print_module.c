@@ -87,7 +87,8 @@ static void print_func_attrs(Printer *printer, const Func *func)
         return;
     print_begin_line(printer);
     print_text(printer, "T.func_attr(");
-    print_attrs(printer, func->attrs, omitted ? global_symbol : NULL);
+    Attrs attrs = printer->ctx->new_spellings ? attrs_with_prefix(printer->ctx, func->attrs, "tir.", "tirx.") : func->attrs;
+    print_attrs(printer, attrs, omitted ? global_symbol : NULL);
     print_text(printer, ")");
     print_end_line(printer);
 }
