@@ -13,6 +13,7 @@
 #include "passes/arith/analyzer.h"
 #include "passes/schedule/move/inline.h"
 #include "passes/schedule/check/legality.h"
+#include "passes/schedule/core/scope.h"
 #include "passes/schedule/layout/pad_einsum.h"
 #include "print/print.h"
 
@@ -305,12 +306,32 @@ static bool find_certain_load(Visitor *visitor, const Expr *expr)
     return expr->kind != EXPR_AND && expr->kind != EXPR_OR && !expr_is_call(expr, OP_IF_THEN_ELSE);
 }
 
+/* A block around that declares to read BUFFER, and not all of it; NULL: none. */
+static const BlockStmt *block_declaring_less(const Einsum *step, const Buffer *buffer)
+{
+    Analyzer *an = analyzer_new(step->sch->ctx);
+    for (const TreeNode *node = schedule_scope(step->sch, step->node); node; node = schedule_parent(step->sch, node)) {
+        const BlockStmt *block = node->stmt->kind == STMT_BLOCK ? node_block(node) : NULL;
+        const Region *declared = block ? regions_find(block->reads, block->read_count, buffer) : NULL;
+        for (int d = 0; declared && d < buffer->ndim; d++)
+            if (!expr_is_int(declared->ranges[d].min, 0) || !analyzer_prove_equal(an, declared->ranges[d].extent, buffer->shape[d]))
+                return block;
+    }
+    return NULL;
+}
+
 /* All of a buffer that is copied has a value: it is an argument's, or the block itself reads all of it. */
 static bool check_copies_in(const Einsum *step)
 {
     for (int i = 0; i < step->operand_count; i++) {
         const Operand *operand = &step->operands[i];
-        if (operand->written || !operand->padded || func_is_argument(schedule_func(step->sch), operand->buffer->data))
+        if (operand->written || !operand->padded)
+            continue;
+        const BlockStmt *around = block_declaring_less(step, operand->buffer);
+        if (around)
+            return sched_refuse(step->sch, "the copy would read elements of '%s' that block '%s' around it does not declare",
+                                operand->buffer->name, around->block->name);
+        if (func_is_argument(schedule_func(step->sch), operand->buffer->data))
             continue;
         LoadSearch search = {.buffer = operand->buffer};
         Visitor visitor = {.expr = find_certain_load, .data = &search};
