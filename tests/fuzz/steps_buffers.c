@@ -174,8 +174,9 @@ const char *step_unsafe_set_dtype(Chooser *c)
     const TreeNode *block = block_where(c, block_is_inlinable);
     if (!block || !node_block(block)->write_count)
         return NULL;
-    bool is_float = dtype_is_float(node_block(block)->writes[0].buffer->dtype);
-    return step_text(c, "sch.unsafe_set_dtype(%s, %s, \"%s\")", block_text(c, block), buffer_text(c, block, true), is_float ? "float64" : "int64");
+    int index = random_below(c->random, node_block(block)->write_count);
+    bool is_float = dtype_is_float(node_block(block)->writes[index].buffer->dtype);
+    return step_text(c, "sch.unsafe_set_dtype(%s, %d, \"%s\")", block_text(c, block), index, is_float ? "float64" : "int64");
 }
 
 static bool block_calls_no_function(Chooser *c, const TreeNode *block)

@@ -199,7 +199,9 @@ static bool guard_keeps_inits(Schedule *sch, const Split *split)
 /* Ends each of the new loops, over VARS, where the old extent ends, so that no guard is needed:
 
      for k in range(i)     ->     for k_0 in range((i + 3) // 4):
-                                      for k_1 in range(T.min(4, i - k_0 * 4)) */
+                                      for k_1 in range(T.min(4, i - k_0 * 4))
+
+   An inferred factor inside of others is 0 where the old extent is. */
 static void clip_factors(Context *ctx, Split *split, Var *const *vars)
 {
     Analyzer *an = analyzer_new(ctx);
@@ -208,7 +210,8 @@ static void clip_factors(Context *ctx, Split *split, Var *const *vars)
         const Expr *inner = one;
         for (int j = i + 1; j < split->count; j++)
             inner = op_mul(ctx, inner, split->factors[j]);
-        const Expr *needed = op_floordiv(ctx, op_sub(ctx, op_add(ctx, rest, inner), one), inner);
+        const Expr *divisor = analyzer_prove_at_least(an, inner, 1) ? inner : op_max(ctx, inner, one);
+        const Expr *needed = op_floordiv(ctx, op_sub(ctx, op_add(ctx, rest, divisor), one), divisor);
         rest = op_sub(ctx, rest, op_mul(ctx, expr_var(ctx, vars[i]), inner));
         if (i != split->inferred || i > 0)
             split->factors[i] = analyzer_simplify(an, op_min(ctx, split->factors[i], op_cast(ctx, split->factors[i]->dtype, needed)));
