@@ -283,6 +283,13 @@ bool expr_reads_through_pointers(const Expr *e)
     return reads;
 }
 
+bool expr_division_may_fail(const Expr *e)
+{
+    int64_t divisor;
+    bool divides = e->kind == EXPR_DIV || e->kind == EXPR_MOD || e->kind == EXPR_FLOORDIV || e->kind == EXPR_FLOORMOD;
+    return divides && dtype_is_integer(e->dtype) && !(expr_const_int(e->args[1], &divisor) && divisor != 0 && divisor != -1);
+}
+
 bool expr_is_pure(const Expr *e)
 {
     if (e->kind == EXPR_LOAD || (e->kind == EXPR_CALL && op_infos[e->value.op].effect != EFFECT_PURE) || expr_reads_through_pointers(e))

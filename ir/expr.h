@@ -151,6 +151,8 @@ static inline bool expr_const_int(const Expr *e, int64_t *value)
 bool expr_equal(const Expr *a, const Expr *b);
 /* E itself is a call of pure code outside of the program that is given pointers: it may read what they point to. */
 bool expr_reads_through_pointers(const Expr *e);
+/* EXPR itself divides integers by what is not known to be another number than 0 and -1 (the least integer has no quotient by -1). */
+bool expr_division_may_fail(const Expr *e);
 /* True when evaluating EXPR has no effect and does not depend on memory: no loads, no calls but PURE ones without pointers. */
 bool expr_is_pure(const Expr *e);
 /* The kind of the comparison of integers that holds where one of KIND does not. */

@@ -8,42 +8,15 @@
 
 /* --- subscripts --- */
 
-static bool slice_bound(Script *script, const AstNode *node, int64_t otherwise, int64_t *result)
-{
-    Value value;
-    *result = otherwise;
-    if (!node)
-        return true;
-    if (!script_eval(script, node, &value))
-        return false;
-    if (value.kind == VALUE_NONE)
-        return true;
-    *result = value.as.integer;
-    return value.kind == VALUE_INT || script_error(script, node->span, "a slice goes from an int to an int");
-}
-
-static int64_t clamp(int64_t value, int64_t low, int64_t high)
-{
-    return value < low ? low : value > high ? high : value;
-}
-
 /* Takes SLICE of dimension D of SOURCE, which becomes dimension AT of VIEW. */
 static bool take_slice(Script *script, const NdArray *source, int d, const AstNode *slice, NdArray *view, int64_t *offset)
 {
-    int64_t size = source->shape[d], step, first, end;
-    if (!slice_bound(script, slice->as.slice.step, 1, &step))
+    SliceRange range;
+    if (!script_resolve_slice(script, slice, source->shape[d], &range))
         return false;
-    if (!step)
-        return script_error(script, slice->span, "the step of a slice cannot be 0");
-    if (!slice_bound(script, slice->as.slice.lower, step > 0 ? 0 : size - 1, &first) || !slice_bound(script, slice->as.slice.upper, step > 0 ? size : -size - 1, &end))
-        return false;
-    first = clamp(first < 0 ? first + size : first, step > 0 ? 0 : -1, step > 0 ? size : size - 1);
-    end = clamp(end < 0 ? end + size : end, step > 0 ? 0 : -1, step > 0 ? size : size - 1);
-    int64_t span = step > 0 ? end - first : first - end, width = step > 0 ? step : -step;
-    int64_t count = span > 0 ? (span + width - 1) / width : 0;
-    view->shape[view->ndim] = count;
-    view->strides[view->ndim++] = source->strides[d] * step;
-    *offset += count ? first * source->strides[d] : 0;
+    view->shape[view->ndim] = range.count;
+    view->strides[view->ndim++] = source->strides[d] * range.step;
+    *offset += range.count ? range.first * source->strides[d] : 0;
     return true;
 }
 

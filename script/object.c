@@ -201,24 +201,32 @@ static int64_t clamp(int64_t bound, int64_t low, int64_t high)
     return bound < low ? low : bound > high ? high : bound;
 }
 
-/* Python's slicing of a list, negative bounds and steps included. */
-static bool slice_list(Script *script, const ValueList *list, const AstNode *slice, Value *result)
+bool script_resolve_slice(Script *script, const AstNode *slice, int64_t count, SliceRange *range)
 {
-    int64_t step, lower, upper, count = list->count;
+    int64_t step, lower, upper, none = INT64_MIN;
     if (!slice_bound(script, slice->as.slice.step, 1, &step))
         return false;
     if (step == 0)
         return script_error(script, slice->span, "the step of a slice must not be 0");
-    int64_t none = INT64_MIN;
     if (!slice_bound(script, slice->as.slice.lower, none, &lower) || !slice_bound(script, slice->as.slice.upper, none, &upper))
         return false;
     step = clamp(step, -count - 1, count + 1); /* so that no sum of an index and the step overflows */
     int64_t low = step > 0 ? 0 : -1, high = step > 0 ? count : count - 1;
     lower = lower == none ? (step > 0 ? low : high) : clamp(lower < 0 ? lower + count : lower, low, high);
     upper = upper == none ? (step > 0 ? high : low) : clamp(upper < 0 ? upper + count : upper, low, high);
+    int64_t span = step > 0 ? upper - lower : lower - upper, width = step > 0 ? step : -step;
+    *range = (SliceRange){lower, step, span > 0 ? (span + width - 1) / width : 0};
+    return true;
+}
+
+static bool slice_list(Script *script, const ValueList *list, const AstNode *slice, Value *result)
+{
+    SliceRange range;
+    if (!script_resolve_slice(script, slice, list->count, &range))
+        return false;
     VEC(Value) items = {0};
-    for (int64_t i = lower; step > 0 ? i < upper : i > upper; i += step)
-        vec_push(script->ctx->arena, &items, list->items[i]);
+    for (int64_t i = 0; i < range.count; i++)
+        vec_push(script->ctx->arena, &items, list->items[range.first + i * range.step]);
     *result = script_list(script, items.data, items.count, list->is_tuple);
     return true;
 }

@@ -159,6 +159,12 @@ bool script_compare(Script *script, AstOp op, Value left, Value right, Span span
 bool script_can_walk(Script *script, Value value, Span span);
 bool script_attribute(Script *script, Value self, const AstNode *node, Value *result);
 bool script_subscript(Script *script, Value self, const AstNode *node, Value *result);
+/* What a slice takes of a sequence: the indices FIRST + i * STEP for 0 <= i < COUNT, all of them in the sequence. */
+typedef struct {
+    int64_t first, step, count;
+} SliceRange;
+/* SLICE of a sequence of COUNT items as Python has it, with negative bounds and steps; false after an error. */
+bool script_resolve_slice(Script *script, const AstNode *slice, int64_t count, SliceRange *range);
 /* CONTAINER[...] = VALUE, as TARGET, an AST_SUBSCRIPT, says it. */
 bool script_assign_item(Script *script, Value container, const AstNode *target, Value value);
 bool script_dict_set(Script *script, Value dict, Value key, Value value);

@@ -157,9 +157,7 @@ typedef struct {
 static bool check_value(Visitor *visitor, const Expr *expr)
 {
     DropCheck *check = visitor->data;
-    int64_t divisor;
-    bool divides = expr->kind == EXPR_DIV || expr->kind == EXPR_MOD || expr->kind == EXPR_FLOORDIV || expr->kind == EXPR_FLOORMOD;
-    if (divides && dtype_is_integer(expr->dtype) && !(expr_const_int(expr->args[1], &divisor) && divisor > 0))
+    if (expr_division_may_fail(expr))
         check->possible = false;
     if (expr->kind == EXPR_CALL && (op_info(expr->value.op)->effect != EFFECT_PURE || op_info(expr->value.op)->result == RESULT_GIVEN))
         check->possible = false;

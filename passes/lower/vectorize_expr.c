@@ -70,18 +70,11 @@ static const Expr *ramp_arithmetic(Lanes *lanes, ExprKind kind, const Expr *a, c
     return expr_is_int(stride, 0) ? expr_broadcast(ctx, base, lanes->lanes) : expr_ramp(ctx, base, stride, lanes->lanes);
 }
 
-static bool may_fail(const Expr *expr)
-{
-    int64_t divisor;
-    bool divides = expr->kind == EXPR_DIV || expr->kind == EXPR_MOD || expr->kind == EXPR_FLOORDIV || expr->kind == EXPR_FLOORMOD;
-    return divides && dtype_is_integer(expr->dtype) && !(expr_const_int(expr->args[1], &divisor) && divisor != 0 && divisor != -1);
-}
-
 static const Expr *binary_lanes(Lanes *lanes, const Expr *expr)
 {
     Context *ctx = lanes->ctx;
     const Expr *a = lanes_expr(lanes, expr->args[0]), *b = lanes_expr(lanes, expr->args[1]);
-    if (lanes->mask && may_fail(expr))
+    if (lanes->mask && expr_division_may_fail(expr))
         b = expr_select(ctx, lanes->mask, lanes_spread(lanes, b),
                         expr_broadcast(ctx, expr_int(ctx, dtype_scalar(b->dtype), 1), lanes->lanes));
     if (!is_vector(a) && !is_vector(b)) {

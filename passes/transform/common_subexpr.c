@@ -42,10 +42,7 @@ static int expr_size(const Expr *expr)
 
 static bool find_unsafe(Visitor *visitor, const Expr *expr)
 {
-    bool divides = expr->kind == EXPR_DIV || expr->kind == EXPR_MOD || expr->kind == EXPR_FLOORDIV || expr->kind == EXPR_FLOORMOD;
-    bool floats = expr->dtype.code != DT_INT && expr->dtype.code != DT_UINT && expr->dtype.code != DT_BOOL;
-    bool safe = !divides || floats || (expr->args[1]->kind == EXPR_INT && expr->args[1]->value.integer != 0);
-    *(bool *)visitor->data |= !safe || expr->kind == EXPR_CALL || expr->kind == EXPR_LET || expr->dtype.lanes != 1;
+    *(bool *)visitor->data |= expr_division_may_fail(expr) || expr->kind == EXPR_CALL || expr->kind == EXPR_LET || expr->dtype.lanes != 1;
     return true;
 }
 

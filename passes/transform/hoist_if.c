@@ -20,9 +20,7 @@ typedef struct {
 
 static bool find_unsafe(Visitor *visitor, const Expr *expr)
 {
-    bool divides = expr->kind == EXPR_DIV || expr->kind == EXPR_MOD || expr->kind == EXPR_FLOORDIV || expr->kind == EXPR_FLOORMOD;
-    bool safe = !divides || (expr->args[1]->kind == EXPR_INT && expr->args[1]->value.integer != 0);
-    *(bool *)visitor->data |= !safe || (expr->kind == EXPR_CALL && !expr_is_call(expr, OP_LIKELY)) || expr->kind == EXPR_LET;
+    *(bool *)visitor->data |= expr_division_may_fail(expr) || (expr->kind == EXPR_CALL && !expr_is_call(expr, OP_LIKELY)) || expr->kind == EXPR_LET;
     return true;
 }
 

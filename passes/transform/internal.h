@@ -10,4 +10,7 @@
 #undef X
 #undef ALIAS
 
+/* BODY in a block without axes that allocates BUFFERS (COUNT of them); MEMORY: data Var -> Buffer of what is declared around it. */
+const Stmt *block_without_axes(Context *ctx, const Stmt *body, Buffer **buffers, int count, const Map *memory);
+
 #endif

@@ -135,14 +135,12 @@ static const Stmt *allocate_in_block(Context *ctx, const Stmt *stmt, Buffer *buf
     return stmt_block(ctx, block, stmt->span);
 }
 
-/* BODY in a block without axes that allocates BUFFERS. */
-static const Stmt *block_around(Plan *plan, BufferArray buffers, const Stmt *body)
+const Stmt *block_without_axes(Context *ctx, const Stmt *body, Buffer **buffers, int count, const Map *memory)
 {
-    Context *ctx = plan->ctx;
     BlockStmt block = {.block = block_new(ctx, context_intern(ctx, ""), body->span), .predicate = expr_bool(ctx, true), .body = body};
-    block.allocs = buffers.data;
-    block.alloc_count = buffers.count;
-    BlockRegions regions = infer_block_regions(ctx, &block, &plan->memory);
+    block.allocs = buffers;
+    block.alloc_count = count;
+    BlockRegions regions = infer_block_regions(ctx, &block, memory);
     block.reads = regions.reads;
     block.read_count = regions.read_count;
     block.writes = regions.writes;
@@ -248,7 +246,7 @@ static const Stmt *plan_loop(Rewriter *rewriter, const Stmt *stmt)
     }
     loop.body = plan_stmt(rewriter, loop.body);
     if (own.count)
-        loop.body = block_around(plan, own, loop.body);
+        loop.body = block_without_axes(plan->ctx, loop.body, own.data, own.count, &plan->memory);
     return stmt_for(ctx, loop, stmt->span);
 }
 

@@ -353,16 +353,7 @@ static const Stmt *in_block(const Pipeline *p, const Stmt *stmt, Buffer **allocs
 {
     if (stmt->kind == STMT_BLOCK && !alloc_count)
         return stmt;
-    Context *ctx = p->ctx;
-    BlockStmt block = {.block = block_new(ctx, context_intern(ctx, ""), stmt->span), .predicate = expr_bool(ctx, true), .body = stmt};
-    block.allocs = allocs;
-    block.alloc_count = alloc_count;
-    BlockRegions regions = infer_block_regions(ctx, &block, &p->memory);
-    block.reads = regions.reads;
-    block.read_count = regions.read_count;
-    block.writes = regions.writes;
-    block.write_count = regions.write_count;
-    return stmt_block(ctx, block, stmt->span);
+    return block_without_axes(p->ctx, stmt, allocs, alloc_count, &p->memory);
 }
 
 /* PART for ITERATION, which AN knows, if that is one of the loop; NULL if it certainly is none. */

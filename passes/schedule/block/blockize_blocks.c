@@ -10,13 +10,13 @@
    The blocks are all that stands in neighbouring statements of one body. Each divides at that body; the outer parts must agree. */
 #include <string.h>
 
-#include "print/print.h"
 #include "ir/walk.h"
 #include "passes/schedule/block/blockize.h"
 #include "passes/schedule/block/blockize_internal.h"
 #include "passes/schedule/core/loops.h"
-#include "passes/schedule/move/move.h"
 #include "passes/schedule/core/query.h"
+#include "passes/schedule/move/move.h"
+#include "print/print.h"
 #include "support/strbuf.h"
 
 /* The innermost node that holds all of NODES. */

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "print/print.h"
 #include "passes/schedule/core/scope.h"
+#include "print/print.h"
 
 static bool differ(Matcher *matcher, Span program, Span description, const char *format, ...) __attribute__((format(printf, 4, 5)));
 static bool differ(Matcher *matcher, Span program, Span description, const char *format, ...)

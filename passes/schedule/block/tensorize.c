@@ -7,8 +7,6 @@
    final layout, by lowering. */
 #include <string.h>
 
-#include "print/print.h"
-#include "verify/verify.h"
 #include "ir/walk.h"
 #include "passes/analysis/faults.h"
 #include "passes/schedule/block/blockize.h"
@@ -17,6 +15,8 @@
 #include "passes/schedule/core/query.h"
 #include "passes/schedule/core/scope.h"
 #include "passes/schedule/core/storage.h"
+#include "print/print.h"
+#include "verify/verify.h"
 
 /* --- a fresh copy of the implementation --- */
 

@@ -1,9 +1,9 @@
 /* The edit of cache_read and cache_write: the block that copies, and the users of the buffer turned to the cache. See cache.h. */
 #include "ir/infer_regions.h"
 #include "ir/walk.h"
+#include "passes/analysis/dependence.h"
 #include "passes/schedule/cache/cache.h"
 #include "passes/schedule/check/checks.h"
-#include "passes/analysis/dependence.h"
 #include "passes/schedule/core/loops.h"
 #include "passes/schedule/core/scope.h"
 

@@ -1,11 +1,11 @@
 /* Where the copy of a cache stands and what it copies, and the proof that all of that is written. See cache.h. */
-#include "print/print.h"
 #include "ir/walk.h"
 #include "passes/arith/int_set.h"
 #include "passes/schedule/cache/cache.h"
 #include "passes/schedule/core/loops.h"
 #include "passes/schedule/core/scope.h"
 #include "passes/schedule/core/storage.h"
+#include "print/print.h"
 
 /* --- Where --- */
 

@@ -25,9 +25,9 @@
 #include "passes/schedule/check/concurrency.h"
 #include "passes/schedule/check/legality.h"
 #include "passes/schedule/core/loops.h"
-#include "passes/schedule/move/move.h"
 #include "passes/schedule/core/query.h"
 #include "passes/schedule/core/scope.h"
+#include "passes/schedule/move/move.h"
 
 typedef struct {
     Schedule *sch;

@@ -9,8 +9,8 @@
    What is written is copied back behind the block's nest. What must hold: the loops around the block hold nothing else; it accesses the buffer at the
    same indices everywhere, which are expressions of its axes; of what it writes, no element at two values of the axes; and where the copy reaches
    elements that the block does not, these are elements of a parameter that nothing writes. */
-#include "passes/schedule/core/query.h"
 #include "passes/schedule/cache/reindex.h"
+#include "passes/schedule/core/query.h"
 
 bool primitive_reindex(Schedule *sch, const Value *args, Value *result)
 {

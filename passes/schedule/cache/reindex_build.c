@@ -1,15 +1,15 @@
 /* The checks and the edit of reindex and its like; see reindex.h. */
 #include "passes/schedule/cache/reindex.h"
 
-#include "print/print.h"
 #include "ir/walk.h"
 #include "passes/analysis/dependence.h"
 #include "passes/schedule/check/concurrency.h"
-#include "passes/schedule/core/index_map.h"
-#include "passes/schedule/layout/layout.h"
 #include "passes/schedule/check/legality.h"
+#include "passes/schedule/core/index_map.h"
 #include "passes/schedule/core/loops.h"
 #include "passes/schedule/core/scope.h"
+#include "passes/schedule/layout/layout.h"
+#include "print/print.h"
 
 /* --- The block's accesses --- */
 

@@ -11,9 +11,9 @@
    The copy runs in those loops of the block's nest that its axes need. What must hold is what reindex asks for, and that the new indices are made of
    the same axes as the old ones, and tell elements apart as they do. */
 #include "ir/walk.h"
+#include "passes/schedule/cache/reindex.h"
 #include "passes/schedule/core/index_map.h"
 #include "passes/schedule/core/query.h"
-#include "passes/schedule/cache/reindex.h"
 #include "passes/schedule/core/scope.h"
 #include "passes/schedule/core/storage.h"
 

@@ -1,11 +1,11 @@
 /* Conditions on blocks; see checks.h. */
 #include "passes/schedule/check/checks.h"
 
-#include "print/print.h"
 #include "ir/walk.h"
 #include "passes/analysis/dependence.h"
 #include "passes/schedule/core/loops.h"
 #include "passes/schedule/core/scope.h"
+#include "print/print.h"
 
 /* --- Affine bindings --- */
 

@@ -12,12 +12,12 @@
 
 #include <string.h>
 
-#include "print/print.h"
 #include "ir/walk.h"
 #include "passes/analysis/dependence.h"
 #include "passes/schedule/check/legality.h"
-#include "passes/schedule/core/loops.h"
 #include "passes/schedule/check/ties.h"
+#include "passes/schedule/core/loops.h"
+#include "print/print.h"
 
 enum { MOST_LANES = 1024 };
 

@@ -2,12 +2,12 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "print/print.h"
 #include "ir/walk.h"
 #include "passes/analysis/dependence.h"
 #include "passes/schedule/check/concurrency.h"
 #include "passes/schedule/check/legality.h"
 #include "passes/schedule/core/loops.h"
+#include "print/print.h"
 #include "support/warning.h"
 
 static bool is_thread_loop(const TreeNode *node)

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "ir/index_value.h"
-#include "print/print.h"
 #include "ir/walk.h"
 #include "passes/arith/int_set.h"
+#include "print/print.h"
 
 enum { MOST_POINTS = 1 << 22, MOST_SIMPLIFICATIONS = 10 };
 

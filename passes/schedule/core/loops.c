@@ -1,9 +1,9 @@
 /* Shared parts of the loop transformations; see loops.h. */
 #include "passes/schedule/core/loops.h"
 
-#include "print/print.h"
 #include "ir/walk.h"
 #include "passes/analysis/access.h"
+#include "print/print.h"
 
 /* --- Domains --- */
 

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "print/print.h"
 #include "passes/schedule/core/scope.h"
+#include "print/print.h"
 
 /* --- Blocks by name --- */
 

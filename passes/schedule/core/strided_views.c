@@ -6,9 +6,9 @@
      V = T.match_buffer(C[0:4, 0:16], (4, 16), strides=[16, 1])  refused
 
    Only constant strides of constant shapes are compared; lowering asks the others when the memory has its layout. */
-#include "print/print.h"
 #include "ir/walk.h"
 #include "passes/schedule/core/storage.h"
+#include "print/print.h"
 
 enum { ALIGN_INDEX, ALIGN_AXIS, ALIGN_FACTOR, ALIGN_OFFSET, ALIGN_NUMBERS };
 

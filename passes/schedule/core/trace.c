@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "ir/fold.h"
-#include "print/print.h"
 #include "passes/schedule/core/schedule.h"
+#include "print/print.h"
 
 static Map copy_map(Arena *arena, const Map *map)
 {

@@ -13,10 +13,10 @@
    nothing else. */
 #include "ir/walk.h"
 #include "passes/arith/analyzer.h"
-#include "passes/schedule/layout/block_access.h"
 #include "passes/schedule/check/checks.h"
 #include "passes/schedule/check/concurrency.h"
 #include "passes/schedule/core/loops.h"
+#include "passes/schedule/layout/block_access.h"
 
 typedef struct {
     const TreeNode *block, *target;

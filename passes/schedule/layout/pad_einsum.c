@@ -13,13 +13,13 @@
    all that the block writes, or it is a reduce axis along which the zeros combine to the neutral element of the reduction. What must hold besides:
    each index is an axis or a constant, and a buffer has the same indices everywhere; below the outermost loop stands the block alone; a padded
    axis is bound to a loop that nothing else uses; all of a buffer that is copied back has been written. */
+#include "passes/schedule/layout/pad_einsum.h"
 #include "ir/walk.h"
 #include "passes/schedule/check/checks.h"
 #include "passes/schedule/check/concurrency.h"
-#include "passes/schedule/move/inline.h"
 #include "passes/schedule/check/legality.h"
 #include "passes/schedule/core/loops.h"
-#include "passes/schedule/layout/pad_einsum.h"
+#include "passes/schedule/move/inline.h"
 
 static bool refuse_block(Schedule *sch, const Einsum *step, const char *why)
 {

@@ -11,10 +11,10 @@
 #include "ir/walk.h"
 #include "passes/analysis/reduction.h"
 #include "passes/arith/analyzer.h"
-#include "passes/schedule/move/inline.h"
 #include "passes/schedule/check/legality.h"
 #include "passes/schedule/core/scope.h"
 #include "passes/schedule/layout/pad_einsum.h"
+#include "passes/schedule/move/inline.h"
 #include "print/print.h"
 
 static bool refuse(const Einsum *step, const char *why)
@@ -57,8 +57,7 @@ typedef struct {
 static bool find_division(Visitor *visitor, const Expr *expr)
 {
     ValueSearch *search = visitor->data;
-    bool division = expr->kind == EXPR_FLOORDIV || expr->kind == EXPR_FLOORMOD || expr->kind == EXPR_DIV || expr->kind == EXPR_MOD;
-    search->divides |= division && !dtype_is_float(expr->dtype) && expr->args[1]->kind != EXPR_INT;
+    search->divides |= expr_division_may_fail(expr);
     return true;
 }
 

@@ -9,13 +9,13 @@
    The new loops are serial, whatever the old ones were. What must hold: the loops around the block, up to its scope, hold nothing else; its axes are
    bound to these loops themselves, in their order, and run over the same extents from 0; the map is a bijective affine one; no result of it mixes
    spatial and reduce axes; and no instances that must keep their order change it. */
-#include "print/print.h"
 #include "ir/walk.h"
-#include "passes/schedule/layout/block_access.h"
-#include "passes/schedule/core/index_map.h"
 #include "passes/schedule/check/legality.h"
-#include "passes/schedule/core/loops.h"
 #include "passes/schedule/check/ties.h"
+#include "passes/schedule/core/index_map.h"
+#include "passes/schedule/core/loops.h"
+#include "passes/schedule/layout/block_access.h"
+#include "print/print.h"
 
 typedef struct {
     Schedule *sch;

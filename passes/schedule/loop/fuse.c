@@ -9,11 +9,11 @@
    The iterations keep their order. What must hold: each loop is the whole body of the one before, no extent depends on another of the
    loops, and the product of the extents fits in the type. A loop may start anywhere, also where an outer one says: its start is added to
    its index. The new loop is serial, whatever kind the old ones were. */
-#include "print/print.h"
 #include "ir/walk.h"
 #include "passes/arith/iter_map.h"
 #include "passes/schedule/check/legality.h"
 #include "passes/schedule/core/loops.h"
+#include "print/print.h"
 
 typedef struct {
     int count;

@@ -23,12 +23,12 @@
 
 #include "ir/infer_regions.h"
 #include "ir/linear_sum.h"
-#include "print/print.h"
 #include "ir/walk.h"
 #include "passes/schedule/check/checks.h"
 #include "passes/schedule/check/concurrency.h"
 #include "passes/schedule/core/loops.h"
 #include "passes/schedule/core/scope.h"
+#include "print/print.h"
 #include "support/warning.h"
 
 typedef struct {

@@ -10,11 +10,11 @@
    body of the one around it, none has an annotation or is bound; the nests are equally deep with equal extents; accesses that depend on one
    another keep their order. Where the loops start at different places, the merged loop runs over the range of the first given one. The
    merged nest stands where the last of the nests stood, with the bodies in the order in which the loops are given. */
-#include "print/print.h"
 #include "ir/walk.h"
 #include "passes/schedule/check/legality.h"
 #include "passes/schedule/core/loops.h"
 #include "passes/schedule/core/query.h"
+#include "print/print.h"
 
 /* The loops from just below the common statement list to a given loop. */
 typedef struct {

@@ -7,13 +7,13 @@
    spatial and reduce axes (but for axes that only loops further out move), bound by affine expressions that cover a box, of which a
    T.where may cut out any part; no extent uses a loop that would come to stand inside of it; accesses that depend on one another keep
    their order, along scan and opaque axes updates of a reduction too. */
-#include "print/print.h"
 #include "ir/walk.h"
 #include "passes/schedule/check/checks.h"
 #include "passes/schedule/check/concurrency.h"
 #include "passes/schedule/check/legality.h"
-#include "passes/schedule/core/loops.h"
 #include "passes/schedule/check/ties.h"
+#include "passes/schedule/core/loops.h"
+#include "print/print.h"
 
 typedef struct {
     int count;

@@ -12,9 +12,9 @@
    are guarded, and that no index of the new loops overflows. Where a guard would leave out the init of a point over which a ragged loop
    reduces nothing, as range(i) at i = 0, the new loops end where the old one did: range(T.min(16, i - i_0 * 16)). The new loops are serial,
    whatever kind the old one was. */
-#include "print/print.h"
 #include "ir/walk.h"
 #include "passes/schedule/core/loops.h"
+#include "print/print.h"
 
 typedef struct {
     const TreeNode *node;
@@ -210,8 +210,7 @@ static void clip_factors(Context *ctx, Split *split, Var *const *vars)
         const Expr *inner = one;
         for (int j = i + 1; j < split->count; j++)
             inner = op_mul(ctx, inner, split->factors[j]);
-        const Expr *divisor = analyzer_prove_at_least(an, inner, 1) ? inner : op_max(ctx, inner, one);
-        const Expr *needed = op_floordiv(ctx, op_sub(ctx, op_add(ctx, rest, divisor), one), divisor);
+        const Expr *needed = analyzer_guard_divisors(an, op_floordiv(ctx, op_sub(ctx, op_add(ctx, rest, inner), one), inner));
         rest = op_sub(ctx, rest, op_mul(ctx, expr_var(ctx, vars[i]), inner));
         if (i != split->inferred || i > 0)
             split->factors[i] = analyzer_simplify(an, op_min(ctx, split->factors[i], op_cast(ctx, split->factors[i]->dtype, needed)));

@@ -5,9 +5,9 @@
 
    The order of iterations stays, so unroll is legal. A loop that is bound to threads may be unrolled where its threads are in no conflict that
    running together hides. Refused where the extent is not known or the result would not be of a sensible size. */
-#include "print/print.h"
 #include "passes/schedule/check/concurrency.h"
 #include "passes/schedule/core/loops.h"
+#include "print/print.h"
 
 enum { MOST_UNROLLED_STATEMENTS = 65536 };
 

@@ -17,12 +17,12 @@
 #include "passes/analysis/dependence.h"
 #include "passes/schedule/check/checks.h"
 #include "passes/schedule/check/concurrency.h"
-#include "passes/schedule/move/inline.h"
 #include "passes/schedule/check/legality.h"
-#include "passes/schedule/core/loops.h"
-#include "passes/schedule/move/move.h"
-#include "passes/schedule/core/scope.h"
 #include "passes/schedule/check/ties.h"
+#include "passes/schedule/core/loops.h"
+#include "passes/schedule/core/scope.h"
+#include "passes/schedule/move/inline.h"
+#include "passes/schedule/move/move.h"
 
 static bool check_same_scope(Move *move)
 {

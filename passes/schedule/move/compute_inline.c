@@ -18,10 +18,10 @@
 #include "passes/schedule/check/checks.h"
 #include "passes/schedule/check/concurrency.h"
 #include "passes/schedule/check/coverage.h"
-#include "passes/schedule/move/inline.h"
 #include "passes/schedule/check/legality.h"
 #include "passes/schedule/core/loops.h"
 #include "passes/schedule/core/scope.h"
+#include "passes/schedule/move/inline.h"
 
 /* An instance of FROM writes DATA, and an instance of UNTIL reads the value. The number, from outside, of the first loop around FROM in
    which their iterations may differ. */

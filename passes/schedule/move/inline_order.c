@@ -1,6 +1,6 @@
 /* reverse_compute_inline: do the consumer's instances keep their order? See inline_check_order in inline.h. */
-#include "passes/schedule/move/inline.h"
 #include "passes/schedule/check/legality.h"
+#include "passes/schedule/move/inline.h"
 
 /* Loop number l of OWN, around CONSUMER, and loop number l of OTHERS, around the producer, give the same values to the same axes, for each
    l below COUNT. SOLVED has the axes' values in terms of BINDINGS. A loop without an axis is the same loop in both. */

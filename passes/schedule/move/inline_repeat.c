@@ -7,11 +7,11 @@
              B[t, j] = X[j] * t                   may be computed behind the loop over t
 
    It may not where X[j] depends on t: where it sums over range(t + 1), or adds to the X[j] of the iteration before. */
-#include "passes/schedule/move/inline.h"
 #include "passes/schedule/check/checks.h"
 #include "passes/schedule/check/legality.h"
 #include "passes/schedule/core/loops.h"
 #include "passes/schedule/core/scope.h"
+#include "passes/schedule/move/inline.h"
 
 typedef struct {
     const LoopMembers *loop;

@@ -8,8 +8,8 @@
 #include "passes/analysis/access.h"
 #include "passes/arith/iter_map.h"
 #include "passes/schedule/core/loops.h"
-#include "passes/schedule/move/move_uses.h"
 #include "passes/schedule/core/scope.h"
+#include "passes/schedule/move/move_uses.h"
 
 /* --- the partners' regions in one iteration of the loop --- */
 

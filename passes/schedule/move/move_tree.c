@@ -1,7 +1,7 @@
 /* Where a moved block goes, and moving it; see move.h. */
 #include "ir/walk.h"
-#include "passes/schedule/move/move.h"
 #include "passes/schedule/core/scope.h"
+#include "passes/schedule/move/move.h"
 #include "support/bug.h"
 
 int body_items(const Stmt *body, const Stmt *const **items)

@@ -20,15 +20,15 @@
 
    fuse_reduction_epilogue does the same for a reduction and its consumer, with the rules of steps across a reduction: floats may be combined in
    another order. It asks for the first of the two forms, and leaves the allocation of the buffer in place. */
-#include "print/print.h"
 #include "passes/schedule/check/checks.h"
 #include "passes/schedule/check/concurrency.h"
-#include "passes/schedule/move/epilogue.h"
-#include "passes/schedule/move/inline.h"
 #include "passes/schedule/check/legality.h"
+#include "passes/schedule/check/ties.h"
 #include "passes/schedule/core/loops.h"
 #include "passes/schedule/core/scope.h"
-#include "passes/schedule/check/ties.h"
+#include "passes/schedule/move/epilogue.h"
+#include "passes/schedule/move/inline.h"
+#include "print/print.h"
 
 typedef struct {
     Schedule *sch;

@@ -14,7 +14,6 @@
    - other statements below the given loop read the output only behind the block, where it has been written;
    - before the loop, the init finds the same inputs as at its old place. */
 #include "ir/infer_regions.h"
-#include "print/print.h"
 #include "ir/walk.h"
 #include "passes/analysis/dependence.h"
 #include "passes/schedule/check/checks.h"
@@ -23,6 +22,7 @@
 #include "passes/schedule/check/legality.h"
 #include "passes/schedule/core/loops.h"
 #include "passes/schedule/core/scope.h"
+#include "print/print.h"
 
 typedef struct {
     const TreeNode *block, *target;

@@ -22,17 +22,17 @@
 #include <string.h>
 
 #include "ir/infer_regions.h"
-#include "print/print.h"
 #include "ir/walk.h"
 #include "passes/analysis/reduction.h"
 #include "passes/schedule/check/checks.h"
 #include "passes/schedule/check/concurrency.h"
 #include "passes/schedule/check/coverage.h"
 #include "passes/schedule/check/legality.h"
-#include "passes/schedule/core/query.h"
-#include "passes/schedule/reduce/rfactor_internal.h"
-#include "passes/schedule/core/scope.h"
 #include "passes/schedule/check/ties.h"
+#include "passes/schedule/core/query.h"
+#include "passes/schedule/core/scope.h"
+#include "passes/schedule/reduce/rfactor_internal.h"
+#include "print/print.h"
 
 /* --- checks --- */
 

@@ -3,8 +3,8 @@
 #include "ir/walk.h"
 #include "passes/schedule/check/checks.h"
 #include "passes/schedule/core/query.h"
-#include "passes/schedule/sample/random.h"
 #include "passes/schedule/core/scope.h"
+#include "passes/schedule/sample/random.h"
 
 enum { STAY = -1, BE_INLINED = -2 };
 
