@@ -1,6 +1,6 @@
 /* Blocks as text: axes, where, reads, writes, block_attr, alloc_buffer, match_buffer, init, body. */
 #include "print/print_internal.h"
-#include "ir/walk.h"
+#include "ir/infer_regions.h"
 
 /* True when T.axis.remap can state axis I: a spatial or reduce axis bound to a loop variable over exactly its domain. */
 static bool axis_remaps(const Printer *printer, const BlockStmt *block, int i)
@@ -104,31 +104,6 @@ static void print_match(Printer *printer, const MatchBuffer *match)
     print_end_line(printer);
 }
 
-static bool find_foreign_call(Visitor *visitor, const Expr *expr)
-{
-    bool *found = visitor->data;
-    *found |= expr_is_foreign_call(expr);
-    return !*found;
-}
-
-static bool skip_declared_blocks(Visitor *visitor, const Stmt *stmt)
-{
-    (void)visitor;
-    return stmt->kind != STMT_BLOCK || !block_declares_regions(&stmt->as.block);
-}
-
-/* A call of foreign code stands in BLOCK itself, or in one inside that declares nothing: there regions that were inferred must not read back as
-   declared ones. */
-static bool block_calls_foreign(const BlockStmt *block)
-{
-    bool found = false;
-    Visitor visitor = {.expr = find_foreign_call, .stmt = skip_declared_blocks, .data = &found};
-    visit_stmt(&visitor, block->body);
-    if (block->init)
-        visit_stmt(&visitor, block->init);
-    return found;
-}
-
 static void print_block_head(Printer *printer, const BlockStmt *block)
 {
     print_axes(printer, block);
@@ -139,10 +114,10 @@ static void print_block_head(Printer *printer, const BlockStmt *block)
         print_text(printer, ")");
         print_end_line(printer);
     }
-    bool calls = !block_declares_regions(block) && block_calls_foreign(block);
-    if (!calls || !block->reads_inferred)
+    bool open = block_keeps_regions_inferred(block);
+    if (!open || !block->reads_inferred)
         print_regions(printer, "T.reads", block->reads, block->read_count);
-    if (!calls || !block->writes_inferred)
+    if (!open || !block->writes_inferred)
         print_regions(printer, "T.writes", block->writes, block->write_count);
     if (block->annotations.count) {
         print_begin_line(printer);

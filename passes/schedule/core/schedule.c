@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "ir/infer_regions.h"
 #include "ir/walk.h"
 #include "support/bug.h"
 
@@ -226,6 +227,17 @@ static void note_subject(Schedule *sch, const Module *module)
         sched_note(sch, subject->span, "block '%s' is here", subject->as.block.block->name);
 }
 
+/* Regions that the printed text leaves out are those that it gives when it is read, whatever the step made of the blocks in them. */
+static void infer_changed_regions(Schedule *sch, const Module *before)
+{
+    for (int i = 0; i < sch->module->func_count; i++) {
+        const Func *func = sch->module->funcs[i];
+        const Func *inferred = i < before->func_count && func == before->funcs[i] ? func : func_infer_regions(sch->ctx, func);
+        if (inferred != func)
+            sch->module = module_with_func(sch->ctx, sch->module, i, inferred);
+    }
+}
+
 bool schedule_end(Schedule *sch, Step step, bool ok)
 {
     note_subject(sch, step.module);
@@ -235,6 +247,7 @@ bool schedule_end(Schedule *sch, Step step, bool ok)
         sch->module = step.module;
         sch->renamed.count = step.renamed_count;
     } else if (sch->module != step.module) {
+        infer_changed_regions(sch, step.module);
         ProgramEdit edit = {step.module, sch->primitive, sch->call_span};
         vec_push(sch->ctx->arena, &sch->edits, edit);
     }

@@ -370,20 +370,6 @@ static const Stmt *make_part(Partition *p, int index, int64_t begin, Var **var)
     return block_around(p, arena_printf(ctx->arena, "%s_%s_partition", p->name, (*var)->name), stmt_for(ctx, loop, p->loop->stmt->span));
 }
 
-static void collect_buffers(Partition *p)
-{
-    Arena *arena = p->sch->ctx->arena;
-    const Func *func = schedule_func(p->sch);
-    for (int i = 0; i < func->param_count; i++)
-        if (func->params[i].buffer)
-            map_set(arena, &p->buffers, func->params[i].buffer->data, func->params[i].buffer);
-    for (int i = 0; i < schedule_node_count(p->sch); i++) {
-        const Stmt *stmt = schedule_node_at(p->sch, i)->stmt;
-        for (int a = 0; stmt->kind == STMT_BLOCK && a < stmt->as.block.alloc_count; a++)
-            map_set(arena, &p->buffers, stmt->as.block.allocs[a]->data, stmt->as.block.allocs[a]);
-    }
-}
-
 bool primitive_loop_partition(Schedule *sch, const Value *args, Value *result)
 {
     Context *ctx = sch->ctx;
@@ -394,7 +380,7 @@ bool primitive_loop_partition(Schedule *sch, const Value *args, Value *result)
         return false;
     const TreeNode **below = schedule_child_blocks(sch, p.loop, &blocks);
     p.name = blocks ? node_block(below[0])->block->name : "loop";
-    collect_buffers(&p);
+    p.buffers = func_buffers_by_data(ctx, schedule_func(sch));
     if (!check_touches_are_known(&p))
         return false;
     const Stmt **parts = ARENA_ARRAY(ctx->arena, const Stmt *, p.count), *old = p.loop->stmt;

@@ -367,16 +367,7 @@ static const Stmt *refresh_stmt(Rewriter *rewriter, const Stmt *stmt)
 
 const Stmt *inline_refresh_regions(Schedule *sch, const Stmt *stmt, const Buffer *gone)
 {
-    Refresh refresh = {.gone = gone};
-    const Func *func = schedule_func(sch);
-    for (int p = 0; p < func->param_count; p++)
-        if (func->params[p].buffer)
-            map_set(sch->ctx->arena, &refresh.buffers, func->params[p].buffer->data, func->params[p].buffer);
-    for (int i = 0; i < schedule_node_count(sch); i++) {
-        const Stmt *node = schedule_node_at(sch, i)->stmt;
-        for (int a = 0; node->kind == STMT_BLOCK && a < node->as.block.alloc_count; a++)
-            map_set(sch->ctx->arena, &refresh.buffers, node->as.block.allocs[a]->data, node->as.block.allocs[a]);
-    }
+    Refresh refresh = {gone, func_buffers_by_data(sch->ctx, schedule_func(sch))};
     Rewriter rewriter = {.ctx = sch->ctx, .expr = keep_expr, .stmt = refresh_stmt, .data = &refresh};
     return rewrite_stmt(&rewriter, stmt);
 }
