@@ -143,21 +143,24 @@ static void touch_element(Thread *thread, const Access *access, const BufferInfo
         conflict_read(thread, access, &element, cell);
 }
 
+/* The elements of the buffer that lie in REGION, which may be declared larger than the buffer. */
 static void touch_region(Thread *thread, const Access *access, const RegionInfo *region, bool is_write)
 {
     int ndim = region->buffer->buffer->ndim;
-    const int64_t *ranges = thread->ranges + region->ranges;
-    int64_t at[ndim + 1];
+    const int64_t *ranges = thread->ranges + region->ranges, *shape = thread->dims + region->buffer->dims;
+    int64_t begin[ndim + 1], end[ndim + 1], at[ndim + 1];
     for (int i = 0; i < ndim; i++) {
-        at[i] = ranges[2 * i];
-        if (ranges[2 * i + 1] <= 0)
+        int64_t last;
+        begin[i] = at[i] = ranges[2 * i] > 0 ? ranges[2 * i] : 0;
+        end[i] = __builtin_add_overflow(ranges[2 * i], ranges[2 * i + 1], &last) || last > shape[i] ? shape[i] : last;
+        if (begin[i] >= end[i])
             return;
     }
     for (;;) {
         touch_element(thread, access, region->buffer, at, is_write);
         int dim = ndim - 1;
-        while (dim >= 0 && ++at[dim] >= ranges[2 * dim] + ranges[2 * dim + 1])
-            at[dim] = ranges[2 * dim], dim--;
+        while (dim >= 0 && ++at[dim] >= end[dim])
+            at[dim] = begin[dim], dim--;
         if (dim < 0)
             return;
     }

@@ -221,6 +221,13 @@ static const ExecNode *compile_let(Compiler *compiler, const Stmt *stmt)
     return node;
 }
 
+static const EvalNode *copied_load(const EvalNode *value)
+{
+    while (value->source->kind == EXPR_CAST)
+        value = value->args[0];
+    return value->source->kind == EXPR_LOAD ? value : NULL;
+}
+
 static const ExecNode *compile_store(Compiler *compiler, const Stmt *stmt)
 {
     ExecNode *node = compile_node(compiler, EXEC_STORE, stmt);
@@ -232,7 +239,7 @@ static const ExecNode *compile_store(Compiler *compiler, const Stmt *stmt)
     node->as.store.mask = stmt->as.store.mask ? compile_expr(compiler, stmt->as.store.mask) : NULL;
     node->as.store.lanes = stmt->as.store.value->dtype.lanes;
     node->as.store.undefined = expr_is_call(stmt->as.store.value, OP_UNDEF);
-    node->as.store.copies = stmt->as.store.value->kind == EXPR_LOAD;
+    node->as.store.copied = copied_load(node->as.store.value);
     return node;
 }
 

@@ -171,15 +171,15 @@ static bool is_argument(const Run *run, const Memory *memory)
     return found;
 }
 
-/* A copy into scratch of what was never written leaves that as undefined as it was; only a use of the copy is a use. A cache may hold more
-   than its readers ask for. */
+/* A copy into scratch of what was never written, as it is or as another type, leaves that as undefined as it was; only a use of the copy is a
+   use. A cache may hold more than its readers ask for. */
 static bool copies_undefined(Thread *thread, const ExecNode *node, int lane)
 {
     Element from, to;
-    const EvalNode *load = node->as.store.value;
-    const Access *source = &load->as.access;
-    if (!node->as.store.copies || !thread->run->checks || (load->arg_count && !eval_integer(load->args[0], thread)))
+    const EvalNode *load = node->as.store.copied;
+    if (!load || !thread->run->checks || (load->arg_count && !eval_integer(load->args[0], thread)))
         return false; /* a lane that a mask leaves out reads nothing */
+    const Access *source = &load->as.access;
     return access_locate(thread, source, lane, false, &from) &&
            !check_defined(thread, &from, source->buffer->bytes) && access_locate(thread, &node->as.store.access, lane, true, &to) &&
            !is_argument(thread->run, to.memory);

@@ -158,9 +158,9 @@ struct ExecNode {
         struct {
             Access access;
             const EvalNode *value, *mask;
-            int lanes;      /* of the value */
-            bool undefined; /* the value is T.undef() */
-            bool copies;    /* the value is an element as it is */
+            int lanes;              /* of the value */
+            bool undefined;         /* the value is T.undef() */
+            const EvalNode *copied; /* the load of an element that is the value, as it is or as another type; or NULL */
         } store;
         const EvalNode *evaluate;
         AllocateInfo allocate;
