@@ -6,9 +6,9 @@
 
    So accumulators stay in registers. The legality: the condition depends only on the element (and on what does not change while the memory
    lives), and every access of the memory is under it; so elements for which it fails are never read, and what they hold does not matter.
-   They exist: every access stays inside for all iterations. A load that some iteration which runs does as well stays as it is: that of A_1[k]
-   is also done for v = 0. Where an unrolled loop or one over rows decides, the load takes the element of its first iteration instead. A load of
-   scratch memory stays as it is, too, where the condition keeps all its accesses from the element, where every store of it runs, or where the
+   They exist: every access stays inside for all iterations. A load that some iteration which runs does as well, of the same memory, stays as it is: that of
+   A_1[k] is also done for v = 0. Where an unrolled loop or one over rows decides, the load takes the element of its first iteration instead. A load
+   of scratch memory stays as it is, too, where the condition keeps all its accesses from the element, where every store of it runs, or where the
    element is a lane of a vector, which is loaded as a whole: an element that has no value may be loaded there (code generation settles what it
    branches on). Needs: flat buffers, simplified indices. */
 #include "passes/lower/scratch.h"
@@ -30,9 +30,33 @@ static const ForStmt *free_loop(const LoadGuard *guard, const Var *var)
 
 typedef struct {
     const LoadGuard *guard;
-    const Expr *index;       /* of the load; NULL: all variables count */
-    VEC(const ForStmt *) used, others;
+    const Expr *load;
+    VEC(const ForStmt *) used;   /* that the index of the load depends on */
+    VEC(const ForStmt *) others; /* that it does not depend on, and whose first iteration loads what any does */
 } GuardVars;
+
+/* The memory that is loaded is another one in each iteration of LOOP: what is stored in one iteration has no value in the next. */
+static bool lives_in_iteration(const GuardVars *vars, const ForStmt *loop)
+{
+    const ScratchTable *table = vars->guard->table;
+    const ScratchLoop *known = map_get(&table->loops, loop->var);
+    return known->order <= scratch_life(table, vars->load->value.buffer);
+}
+
+/* Where a dropped condition holds in some iteration of LOOP it holds in the first one: that loads whatever does not depend on the loop. */
+static bool first_runs_with_any(const LoadGuard *guard, const ForStmt *loop)
+{
+    Context *ctx = guard->table->ctx;
+    bool runs = true;
+    for (int i = 0; runs && i < guard->dropped->count; i++) {
+        const Expr *condition = guard->dropped->data[i];
+        AnalyzerScope scope = analyzer_enter(guard->table->an);
+        analyzer_assume(guard->table->an, condition);
+        runs = !expr_uses_var(condition, loop->var) || analyzer_prove_symbolic(guard->table->an, subst_one(ctx, condition, loop->var, loop->min));
+        analyzer_leave(guard->table->an, scope);
+    }
+    return runs;
+}
 
 static bool find_guard_var(Visitor *visitor, const Expr *expr)
 {
@@ -41,9 +65,9 @@ static bool find_guard_var(Visitor *visitor, const Expr *expr)
     const ForStmt *loop = expr->kind == EXPR_VAR ? free_loop(vars->guard, expr->value.var) : NULL;
     if (!loop)
         return true;
-    if (expr_uses_var(vars->index, expr->value.var))
+    if (expr_uses_var(vars->load->args[0], expr->value.var))
         vec_push(arena, &vars->used, loop);
-    else
+    else if (!lives_in_iteration(vars, loop) && first_runs_with_any(vars->guard, loop))
         vec_push(arena, &vars->others, loop);
     return true;
 }
@@ -84,7 +108,7 @@ static const Expr *guard_load(const LoadGuard *guard, const Expr *expr, const Ex
     const Scratch *scratch = scratch_of_buffer(guard->table, expr->value.buffer);
     if (scratch && scratch_excludes(guard->table, scratch, expr->args[0], condition))
         return expr;
-    GuardVars vars = {.guard = guard, .index = expr->args[0]};
+    GuardVars vars = {.guard = guard, .load = expr};
     Visitor visitor = {.expr = find_guard_var, .data = &vars};
     visit_expr(&visitor, condition);
     condition = at_first(ctx, condition, &vars);
@@ -107,7 +131,7 @@ static const Expr *zero_of(Context *ctx, DType type)
 /* The load EXPR takes its elements as lanes, of which the dropped conditions allow some. */
 static bool loads_lanes(const LoadGuard *guard, const Expr *expr)
 {
-    GuardVars vars = {.guard = guard, .index = expr->args[0]};
+    GuardVars vars = {.guard = guard, .load = expr};
     Visitor visitor = {.expr = find_guard_var, .data = &vars};
     for (int i = 0; i < guard->dropped->count; i++)
         visit_expr(&visitor, guard->dropped->data[i]);
@@ -138,7 +162,7 @@ static const Expr *guard_in_expr(Rewriter *rewriter, const Expr *expr)
     if (!kept.count)
         return load;
     for (int i = 0; i < kept.count; i++) { /* only what the load varies with counts */
-        GuardVars vars = {.guard = guard, .index = expr->args[0]};
+        GuardVars vars = {.guard = guard, .load = expr};
         Visitor visitor = {.expr = find_guard_var, .data = &vars};
         visit_expr(&visitor, kept.data[i]);
         kept.data[i] = at_first(ctx, kept.data[i], &vars);

@@ -33,7 +33,7 @@ typedef struct {
 typedef struct {
     Context *ctx;
     Analyzer *an;
-    Map memories; /* data Var -> Scratch * */
+    Map memories; /* data Var -> Scratch *, unfit ones too */
     Map loops;    /* Var -> ScratchLoop * */
     Map lets;     /* keys: Vars of lets */
     bool any;     /* there is memory of constant size */
@@ -42,6 +42,8 @@ typedef struct {
 ScratchTable scratch_find(Context *ctx, const Func *func);
 /* What BUFFER is over, if that is such memory, else NULL. */
 const Scratch *scratch_of_buffer(const ScratchTable *table, const Buffer *buffer);
+/* Loops of greater order are inside the life of the memory that BUFFER is over. */
+int scratch_life(const ScratchTable *table, const Buffer *buffer);
 /* CONDITION is one of those around every access of SCRATCH, for the element INDEX. */
 bool scratch_excludes(const ScratchTable *table, const Scratch *scratch, const Expr *index, const Expr *condition);
 

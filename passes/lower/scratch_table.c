@@ -181,6 +181,12 @@ bool scratch_excludes(const ScratchTable *table, const Scratch *scratch, const E
     return element_condition(table, scratch, index, condition, &found) && find_condition(scratch, &found);
 }
 
+int scratch_life(const ScratchTable *table, const Buffer *buffer)
+{
+    const Scratch *memory = map_get(&table->memories, buffer->data);
+    return memory ? memory->order : 0;
+}
+
 const Scratch *scratch_of_buffer(const ScratchTable *table, const Buffer *buffer)
 {
     const Scratch *scratch = map_get(&table->memories, buffer->data);
@@ -255,13 +261,12 @@ static void add_loop(ScratchFinder *finder, const ForStmt *loop)
 static void add_memory(ScratchFinder *finder, const Stmt *stmt)
 {
     int64_t size;
-    if (stmt->as.allocate.extent_count != 1 || !expr_const_int(stmt->as.allocate.extents[0], &size))
-        return;
+    bool constant = stmt->as.allocate.extent_count == 1 && expr_const_int(stmt->as.allocate.extents[0], &size);
     Scratch *scratch = ARENA_NEW(finder->table->ctx->arena, Scratch);
     *scratch = (Scratch){.memory = stmt, .order = ++finder->order, .guards = finder->guards.count,
-                         .branches = finder->branches};
+                         .branches = finder->branches, .unfit = !constant};
     map_set(finder->table->ctx->arena, &finder->table->memories, stmt->as.allocate.var, scratch);
-    finder->table->any = true;
+    finder->table->any |= constant;
 }
 
 static void find_under(Visitor *visitor, const Stmt *stmt)
