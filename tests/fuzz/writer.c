@@ -31,7 +31,7 @@ int writer_larger_extent(Writer *w, int dim, int more)
         if (w->extents[i].base == dim && w->extents[i].more == more)
             return i;
     const Extent *extent = &w->extents[dim];
-    const char *text = extent->size < 0 ? write_text(w, "%s + %d", extent->text, more) : write_text(w, "%d", extent->size + more);
+    const char *text = extent->size < 0 ? write_text(w, "(%s + %d)", extent->text, more) : write_text(w, "%d", extent->size + more);
     int larger = writer_extent(w, text, extent->size < 0 ? -1 : extent->size + more);
     w->extents[larger].base = dim;
     w->extents[larger].more = more;

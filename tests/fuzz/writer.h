@@ -7,7 +7,7 @@
 enum { MOST_RANK = 3, MOST_TENSORS = 32, MOST_EXTENTS = 24, MOST_AXES = 6 };
 
 typedef struct {
-    const char *text; /* as it stands in the program: a number, n, n + 2 */
+    const char *text; /* as it stands in the program: a number, n, (n + 2) */
     int size;         /* -1: symbolic */
     int base, more;   /* the extent with the index BASE made larger by MORE; -1: one of its own */
 } Extent;

@@ -375,6 +375,7 @@ static bool copy_at(Schedule *sch, const Value *args, bool writes, Value *result
     if (!find_region(&at) || !check_users_can_redirect(sch, &at.plan))
         return false;
     int count;
+    const Var *loop = node_loop(at.loop)->var; /* what was private to an iteration below it may come to be read behind that */
     Var **vars = lone_loops(&at, &count);
     Block *symbol = block_new(sch->ctx, context_internf(sch->ctx, "%s_%s", at.plan.buffer->name, at.plan.storage), sch->call_span);
     cache_apply_copy(sch, &at.plan, make_copy(&at, symbol));
@@ -384,7 +385,8 @@ static bool copy_at(Schedule *sch, const Value *args, bool writes, Value *result
     Answer answer = writes ? copy_is_served(&at, vars, count) : answer_shown();
     if (!answer_is_shown(answer))
         return refuse_by_answer(sch, answer, "the copy of '%s' %s hold what has not been written to it", at.plan.buffer->name, would_or_may(answer));
-    return check_concurrent_loops_around(sch, schedule_find_block(sch, symbol));
+    return (!writes || check_concurrent_loops_below(sch, schedule_find_loop(sch, loop))) &&
+           check_concurrent_loops_around(sch, schedule_find_block(sch, symbol));
 }
 
 bool primitive_read_at(Schedule *sch, const Value *args, Value *result)

@@ -6,10 +6,12 @@
      T.reads(A[vi])                          T.reads(A[vi - 1:vi + 1])
 
    The accesses stay. That the regions hold all of them is what whoever takes the step answers for; what the block does is compared with them where
-   the program is checked or run. What must hold: the block has these regions, and a new one has as many ranges as the buffer has dimensions. */
+   the program is checked or run. What must hold: the block has these regions, a new one has as many ranges as the buffer has dimensions, and what a
+   call of foreign code touches by them lets the loops around run at once that do. */
 #include <string.h>
 
 #include "passes/arith/analyzer.h"
+#include "passes/schedule/check/concurrency.h"
 #include "passes/schedule/core/index_map.h"
 #include "passes/schedule/core/query.h"
 
@@ -111,5 +113,5 @@ bool primitive_annotate_buffer_access(Schedule *sch, const Value *args, Value *r
     if (!stated_ranges(sch, &args[3], block, &regions[index], regions[index].ranges))
         return false;
     replace_regions(sch, node, is_write, regions, count, with_stated_index(sch->ctx, block->annotations, is_write, index));
-    return true;
+    return check_concurrent_loops_around(sch, schedule_find_block(sch, block->block));
 }
