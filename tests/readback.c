@@ -9,7 +9,6 @@
    Without files it takes a part, which a hash of their names chooses: a quarter of the cases, of these the program or what the schedule gives
    in the end, and a sixth of the programs between and of the texts after lowering passes; with READBACK=all in the environment it takes all.
    Says what failed on stderr; exit code 1 then. */
-#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -21,6 +20,7 @@
 #include "print/print.h"
 #include "runtime/tirc_rt.h"
 #include "support/strbuf.h"
+#include "tests/cases.h"
 
 enum { CASE_PART = 4, PART = 6, WORKERS = 2, STEP_LIMIT = 20000000 };
 
@@ -322,20 +322,6 @@ static const char *with_ending(ReadBack *check, const char *path, const char *en
     return arena_printf(check->driver->ctx->base_arena, "%.*s%s", (int)(strrchr(path, '.') - path), path, ending);
 }
 
-/* The program of script PATH: its namesake, or the one that its first line names ("# input: FILE"). */
-static const char *input_of(ReadBack *check, const char *path)
-{
-    const char *namesake = with_ending(check, path, ".tir"), *slash = strrchr(path, '/');
-    char line[512] = "", file[256];
-    if (!access(namesake, R_OK))
-        return namesake;
-    FILE *script = fopen(path, "r");
-    bool named = script && fgets(line, sizeof line, script) && sscanf(line, "# input: %255s", file) == 1;
-    if (script)
-        fclose(script);
-    return named ? arena_printf(check->driver->ctx->base_arena, "%.*s%s", slash ? (int)(slash + 1 - path) : 0, path, file) : NULL;
-}
-
 /* The -D words of the case's .args file. */
 static void set_definitions(ReadBack *check, const char *path)
 {
@@ -354,7 +340,7 @@ static bool check_file(const char *path, bool all)
 {
     ReadBack check = {.driver = tirc_context_new(), .name = path, .where = "the program", .all = all, .good = true};
     bool scheduled = !strcmp(path + strlen(path) - strlen(".sched"), ".sched");
-    const char *input = !is_chosen(&check, "", CASE_PART) ? NULL : scheduled ? input_of(&check, path) : path;
+    const char *input = !is_chosen(&check, "", CASE_PART) ? NULL : scheduled ? case_program(check.driver->ctx->base_arena, path) : path;
     tirc_text text = {.name = input}, script = {.name = path};
     const tirc_program *program = input ? tirc_read(check.driver, &text, 1) : NULL;
     FILE *sink = fopen("/dev/null", "w");
@@ -410,15 +396,15 @@ int main(int argc, char **argv)
     bool all = wanted && !strcmp(wanted, "all");
     if (argc > 1)
         return !check_files(argv + 1, (size_t)argc - 1, true);
-    glob_t found;
-    if (glob("tests/cases/*/*.tir", 0, NULL, &found)) {
+    glob_t found = case_files("tir"), scripts = case_files("sched");
+    if (!found.gl_pathc) {
         fprintf(stderr, "tests/cases holds no cases; run this in the root of the repository\n");
         return 1;
     }
-    glob("tests/cases/*/*.sched", GLOB_APPEND, NULL, &found);
     glob("examples/*/*.tir", GLOB_APPEND, NULL, &found);
     glob("examples/*/*.sched", GLOB_APPEND, NULL, &found);
-    bool good = check_files(found.gl_pathv, found.gl_pathc, all);
+    bool good = check_files(found.gl_pathv, found.gl_pathc, all) & check_files(scripts.gl_pathv, scripts.gl_pathc, all);
     globfree(&found);
+    globfree(&scripts);
     return !good;
 }

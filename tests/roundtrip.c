@@ -1,10 +1,8 @@
 /* Checks that programs survive being printed: roundtrip FILE.tir... reads each file, verifies it, prints it, reads the text back, and
    checks that the result is structurally equal and prints the same bytes. Without files it takes the test cases and examples, except the
    cases of refused input. Says what failed on stderr; exit code 1 then. With -v the printed text goes to stdout. */
-#include <glob.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "print/print.h"
 #include "verify/equal.h"
@@ -12,6 +10,7 @@
 #include "parser/parser.h"
 #include "script/script.h"
 #include "support/strbuf.h"
+#include "tests/cases.h"
 
 static bool read_file(Context *ctx, const char *name, StrBuf *text)
 {
@@ -110,9 +109,9 @@ static bool is_refused(const char *name)
 
 static bool check_cases(void)
 {
-    glob_t found;
-    bool good = !glob("tests/cases/*/*.tir", 0, NULL, &found);
-    if (!good)
+    bool good = true;
+    glob_t found = case_files("tir");
+    if (!found.gl_pathc)
         return complain("tests/cases", "holds no cases; run this in the root of the repository", NULL);
     glob("examples/*/*.tir", GLOB_APPEND, NULL, &found);
     for (size_t i = 0; i < found.gl_pathc; i++)

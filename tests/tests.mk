@@ -9,6 +9,7 @@ $(BUILD)/tests/%: tests/%.c $(PARTS) $(BUILD)/libtirc_rt.a $(BUILD)/link-flags
 SCRIPT_TESTS := \
   tests/fuzz-cases \
   tests/docs-check \
+  tests/case-names \
   tests/refusals \
   tests/hacking-commands \
   tests/command-line \

@@ -1,7 +1,6 @@
 /* Checks the traces of schedules: traces [FILE.sched]... runs each script, without files those of the test cases and examples, applies the
    text of its trace to the unscheduled program, and compares: the program must print the same bytes, and so must the trace of the trace.
    Scripts that are refused are left out, and those that define what a trace does not hold. -v prints the traces. */
-#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "parser/parser.h"
 #include "script/script.h"
 #include "support/strbuf.h"
+#include "tests/cases.h"
 
 typedef struct {
     Context *ctx;
@@ -39,18 +39,11 @@ static const char *read_file(Context *ctx, const char *path)
     return strbuf_text(&text);
 }
 
-/* The program of the case: NAME.tir, or what the first line of the script names. */
-static const char *program_text(const Check *check, const char *script)
+/* The program of the case; NULL where there is none. */
+static const char *program_text(const Check *check)
 {
-    const char *path = arena_printf(check->ctx->arena, "%.*s.tir", (int)(strlen(check->name) - strlen(".sched")), check->name);
-    const char *text = read_file(check->ctx, path), *mark = "# input:";
-    if (text || strncmp(script, mark, strlen(mark)))
-        return text;
-    script += strlen(mark);
-    script += strspn(script, " ");
-    const char *slash = strrchr(check->name, '/');
-    int folder = slash ? (int)(slash + 1 - check->name) : 0;
-    return read_file(check->ctx, arena_printf(check->ctx->arena, "%.*s%.*s", folder, check->name, (int)strcspn(script, "\n"), script));
+    const char *path = case_program(check->ctx->arena, check->name);
+    return path ? read_file(check->ctx, path) : NULL;
 }
 
 /* What SCRIPT makes of MODULE, and of which program; NULL where it is refused. */
@@ -65,7 +58,7 @@ static const Module *run(const Check *check, const char *script, const Module *m
 static bool check_script(const Check *check)
 {
     Context *ctx = check->ctx;
-    const char *script = read_file(ctx, check->name), *program = script ? program_text(check, script) : NULL;
+    const char *script = read_file(ctx, check->name), *program = script ? program_text(check) : NULL;
     const Module *module = program ? parse_module_text(ctx, check->name, program, strlen(program)) : NULL, *source;
     const char *trace = NULL, *again = NULL;
     const Module *scheduled = module ? run(check, script, module, &source, &trace) : NULL;
@@ -86,7 +79,7 @@ int main(int argc, char **argv)
     bool verbose = argc > 1 && !strcmp(argv[1], "-v"), good = true;
     glob_t found = {0};
     if (argc == 1 + verbose) {
-        glob("tests/cases/*/*.sched", 0, NULL, &found);
+        found = case_files("sched");
         glob("examples/*/*.sched", GLOB_APPEND, NULL, &found);
     }
     char **names = found.gl_pathc ? found.gl_pathv : argv + 1 + verbose;

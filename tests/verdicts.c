@@ -1,11 +1,10 @@
-/* The verdicts of all cases with a schedule: verdicts [--OPTION=VALUE...] [PATTERN...] runs each script tests/cases/.../NAME.sched that one of the patterns (glob;
+/* The verdicts of all cases with a schedule: verdicts [--OPTION=VALUE...] [PATTERN...] runs each script NAME.sched below tests/cases that one of the patterns (glob;
    default: all) matches, with these options of tirc, compares what it finds with tests/verdicts.txt, and names each case that differs. A line of that file is
      DIRECTORY/NAME: accepted
      DIRECTORY/NAME: line N: TEXT      the script's line at which the step was refused, and why
    UPDATE=1 writes the file anew. Nothing is compiled and nothing is run: all cases take some seconds. To be run in the root of the
    repository. */
 #include <fnmatch.h>
-#include <glob.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +15,7 @@
 #include "support/arena.h"
 #include "support/strbuf.h"
 #include "support/vec.h"
+#include "tests/cases.h"
 
 static const char cases_root[] = "tests/cases/", snapshot_path[] = "tests/verdicts.txt";
 enum { MOST_LINES = 20000, MOST_WORDS = 64 };
@@ -38,20 +38,6 @@ static char *read_text(Arena *arena, const char *path)
         strbuf_add_bytes(&text, chunk, size);
     fclose(file);
     return arena_strndup(arena, strbuf_text(&text), text.length);
-}
-
-/* The program that the script of case NAME is about, by the rules of tests/run; all paths are seen from the case's directory. */
-static const char *input_of(Arena *arena, const char *name)
-{
-    const char *own = arena_printf(arena, "%s.tir", name);
-    if (!access(own, R_OK))
-        return own;
-    const char *script = read_text(arena, arena_printf(arena, "%s.sched", name)), *prefix = "# input:";
-    if (!script || strncmp(script, prefix, strlen(prefix)))
-        return own;
-    script += strlen(prefix);
-    script += strspn(script, " ");
-    return arena_strndup(arena, script, strcspn(script, "\n"));
 }
 
 /* The options in NAME.args, and those for all cases. */
@@ -88,8 +74,8 @@ static const char *verdict(Arena *arena, const char *name, const Chosen *chosen,
     tirc_context *tirc = tirc_context_new();
     tirc_set_output(tirc, nowhere);
     set_options(arena, tirc, name, chosen);
-    tirc_text program_text = {.name = input_of(arena, name)}, script = {.name = arena_printf(arena, "%s.sched", name)};
-    const tirc_program *program = tirc_read(tirc, &program_text, 1);
+    tirc_text script = {.name = arena_printf(arena, "%s.sched", name)}, program_text = {.name = case_program(arena, script.name)};
+    const tirc_program *program = program_text.name ? tirc_read(tirc, &program_text, 1) : NULL;
     program = program ? tirc_schedule(tirc, program, &script, 1) : NULL;
     const char *result = program ? "accepted" : refusal(arena, tirc_diagnostics(tirc));
     tirc_context_free(tirc);
@@ -102,15 +88,6 @@ static bool is_wanted(const char *stem, const Chosen *chosen)
     for (int i = 0; i < chosen->pattern_count; i++)
         wanted |= !fnmatch(chosen->patterns[i], stem, 0);
     return wanted;
-}
-
-/* The scripts of all cases, two folders deep at most. */
-static glob_t find_scripts(void)
-{
-    glob_t found;
-    glob("tests/cases/*/*.sched", 0, NULL, &found);
-    glob("tests/cases/*/*/*.sched", GLOB_APPEND, NULL, &found);
-    return found;
 }
 
 /* The line of the script at PATH; NULL where it is not wanted. */
@@ -129,7 +106,7 @@ static int find_verdicts(Arena *arena, const Chosen *chosen, const char **lines)
     FILE *nowhere = fopen("/dev/null", "w");
     char root[4096];
     bool good = nowhere && getcwd(root, sizeof root);
-    glob_t scripts = find_scripts();
+    glob_t scripts = case_files("sched");
     int count = 0;
     for (size_t i = 0; good && i < scripts.gl_pathc && count < MOST_LINES; i++) {
         lines[count] = verdict_line(arena, scripts.gl_pathv[i], chosen, nowhere);
