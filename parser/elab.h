@@ -153,6 +153,7 @@ typedef struct {
     VEC(Buffer *) root_allocs;
     Attrs attrs;
     bool has_attrs, holds_blocks;
+    bool newest; /* s_tir=True: where no block is around, T.alloc_buffer is a statement; those of root_allocs are in the body, too */
     bool loose_values; /* a statement is looked at that only has a value: where a name in it is undefined, it was to define some */
     bool names_lost; /* after an error it is not known which names the text defines: none is missed */
     Map threads; /* env_thread Var -> Str */
@@ -411,6 +412,8 @@ bool elab_check_bounds(Elab *elab, const Func *func);
 /* --- elab_buffer.c --- */
 /* Declares BUFFER as visible. */
 void elab_declare_buffer(Elab *elab, Buffer *buffer);
+/* LAYERS: the allocation of all that the layout of BUFFER reaches, with ANNOTATIONS, and the declaration of BUFFER; their bodies are not set. */
+void elab_allocation_layers(Elab *elab, Buffer *buffer, Attrs annotations, Stmt layers[2]);
 
 /* --- elab_intrinsic.c, elab_constant.c --- */
 /* The call of an operation of ir/intrinsics.def with plain ARGS. */

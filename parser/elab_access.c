@@ -321,7 +321,7 @@ static Value method_of(Elab *elab, const Value *object, const char *type, const 
         return method;
     }
     static const char *const known[] = {"data",       "shape", "strides", "elem_offset", "dtype",
-                                        "access_ptr", "vload", "vstore",  "scope",       "astype"};
+                                        "access_ptr", "vload", "vstore",  "scope",       "view",  "astype"};
     const char *closest = diag_closest(name, known, sizeof known / sizeof *known);
     if (ast_is_path(node->as.attribute.value, "T")) {
         diag_error(elab->ctx, node->as.attribute.value->span, "'T' is %s here, whose definition hides the names of the language",

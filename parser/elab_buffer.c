@@ -157,7 +157,8 @@ static bool read_kind(Elab *elab, const Call *call, Buffer *buffer)
 static Buffer *describe(Elab *elab, const Call *call, const Expr *const *shape, int ndim, DType dtype)
 {
     Context *ctx = elab->ctx;
-    Str scope = context_intern(ctx, "global");
+    static const char *const of_name[] = {"global", "local", "shared"}; /* T.alloc_local, T.alloc_shared */
+    Str scope = context_intern(ctx, of_name[call->builtin->variant]);
     if (call_has(call, "scope") && !(scope = value_to_string(elab, call_arg(call, "scope"), "the scope")))
         return NULL;
     if (!check_shape(elab, shape, ndim, call->span))
@@ -223,35 +224,6 @@ Value builtin_buffer(Elab *elab, const Call *call)
     return value_wrapper(elab, &layer, 1, value, call->span);
 }
 
-Value builtin_alloc_buffer(Elab *elab, const Call *call)
-{
-    Frame *block = frame_enclosing_block(elab);
-    Buffer *buffer = read_buffer(elab, call);
-    if (!buffer)
-        return value_error();
-    if (!elab->frame || (!block && elab->frame->kind != FRAME_FUNC)) {
-        diag_error(elab->ctx, call->span, "%s must stand in a block or at the top of a function", call->builtin->name);
-        return value_error();
-    }
-    if (call_has(call, "data")) {
-        diag_error(elab->ctx, call_arg(call, "data")->span, "%s makes its own memory; T.Buffer(..., data=...) shows existing memory",
-                   call->builtin->name);
-        return value_error();
-    }
-    if (buffer->elem_offset->kind == EXPR_VAR && buffer->elem_offset->value.var->unnamed) /* memory of its own begins at 0 */
-        buffer->elem_offset = expr_int(elab->ctx, buffer->elem_offset->dtype, 0);
-    /* lowering makes a statement around all others of each allocation */
-    if (!frame_allows(elab, 1, call->span))
-        return value_error();
-    elab->frame->depth++;
-    if (block)
-        vec_push(elab->ctx->arena, &block->block->allocs, buffer);
-    else
-        vec_push(elab->ctx->arena, &elab->func->root_allocs, buffer);
-    elab_declare_buffer(elab, buffer);
-    return fresh_buffer(buffer, call->span);
-}
-
 /* The elements up to the last one of BUFFER, which states strides or an offset, as the extent of its memory. */
 static const Expr *strided_span(Context *ctx, const Buffer *buffer)
 {
@@ -265,14 +237,10 @@ static const Expr *strided_span(Context *ctx, const Buffer *buffer)
     return span;
 }
 
-/* Without data the declaration allocates as well: all that the layout reaches. */
-Value builtin_decl_buffer(Elab *elab, const Call *call)
+void elab_allocation_layers(Elab *elab, Buffer *buffer, Attrs annotations, Stmt layers[2])
 {
-    Buffer *buffer = read_buffer(elab, call);
-    if (!buffer)
-        return value_error();
-    elab_declare_buffer(elab, buffer);
-    Stmt layers[2] = {{.kind = STMT_ALLOCATE, .span = call->span}, declaration(buffer, true, call->span)};
+    layers[0] = (Stmt){.kind = STMT_ALLOCATE, .span = buffer->span};
+    layers[1] = declaration(buffer, true, buffer->span);
     layers[0].as.allocate.var = buffer->data;
     layers[0].as.allocate.dtype = buffer->dtype;
     layers[0].as.allocate.extents = buffer->shape;
@@ -284,8 +252,90 @@ Value builtin_decl_buffer(Elab *elab, const Call *call)
     }
     layers[0].as.allocate.scope = buffer->scope;
     layers[0].as.allocate.condition = expr_bool(elab->ctx, true);
-    bool allocates = !call_has(call, "data");
-    return value_wrapper(elab, allocates ? layers : layers + 1, allocates ? 2 : 1, fresh_buffer(buffer, call->span), call->span);
+    layers[0].as.allocate.annotations = annotations;
+}
+
+/* Memory of its own begins at 0. */
+static void begin_at_zero(Elab *elab, Buffer *buffer)
+{
+    if (buffer->elem_offset->kind == EXPR_VAR && buffer->elem_offset->value.var->unnamed)
+        buffer->elem_offset = expr_int(elab->ctx, buffer->elem_offset->dtype, 0);
+}
+
+/* The allocation of BUFFER and its declaration, around what follows. */
+static Value allocation(Elab *elab, Buffer *buffer, Attrs annotations, Span span)
+{
+    Stmt layers[2];
+    elab_declare_buffer(elab, buffer);
+    elab_allocation_layers(elab, buffer, annotations, layers);
+    return value_wrapper(elab, layers, 2, fresh_buffer(buffer, span), span);
+}
+
+enum { ALLOCATION_ALIGNMENT = 64 }; /* bytes, of memory that says nothing */
+
+/* What an allocation says about its memory beside its buffer: the alignment is the buffer's, an address list without entries is nothing. */
+static bool read_memory_annotations(Elab *elab, const Call *call, Buffer *buffer, Attrs *annotations)
+{
+    if (call_has(call, "annotations") && !value_to_attrs(elab, call_arg(call, "annotations"), "the annotations", annotations))
+        return false;
+    const AttrValue *align = attrs_get(*annotations, "buffer_data_alignment"), *address = attrs_get(*annotations, "buffer_allocated_addr");
+    int64_t bytes;
+    if (align && align->kind == ATTR_EXPR && expr_const_int(align->expr, &bytes) && bytes > 0 && bytes <= 4096) {
+        buffer->data_alignment = bytes == ALLOCATION_ALIGNMENT ? buffer->data_alignment : (int)bytes;
+        *annotations = attrs_remove(elab->ctx, *annotations, "buffer_data_alignment");
+    }
+    if (address && address->kind == ATTR_LIST && address->count == 0)
+        *annotations = attrs_remove(elab->ctx, *annotations, "buffer_allocated_addr");
+    return true;
+}
+
+Value builtin_alloc_buffer(Elab *elab, const Call *call)
+{
+    Frame *block = frame_enclosing_block(elab);
+    Buffer *buffer = read_buffer(elab, call);
+    Attrs annotations = {0};
+    if (!buffer || (call_has(call, "annotations") && !read_memory_annotations(elab, call, buffer, &annotations)))
+        return value_error();
+    bool nested = elab->frame && !block && elab->frame->kind != FRAME_FUNC;
+    if (elab->frame && !block && elab->func->newest && !call_has(call, "data")) {
+        begin_at_zero(elab, buffer);
+        if (!nested)
+            vec_push(elab->ctx->arena, &elab->func->root_allocs, buffer);
+        return allocation(elab, buffer, annotations, call->span);
+    }
+    if (!elab->frame || nested) {
+        diag_error(elab->ctx, call->span, "%s must stand in a block or at the top of a function", call->builtin->name);
+        return value_error();
+    }
+    if (call_has(call, "data")) {
+        diag_error(elab->ctx, call_arg(call, "data")->span, "%s makes its own memory; T.Buffer(..., data=...) shows existing memory",
+                   call->builtin->name);
+        return value_error();
+    }
+    begin_at_zero(elab, buffer);
+    /* lowering makes a statement around all others of each allocation */
+    if (!frame_allows(elab, 1, call->span))
+        return value_error();
+    elab->frame->depth++;
+    if (block)
+        vec_push(elab->ctx->arena, &block->block->allocs, buffer);
+    else
+        vec_push(elab->ctx->arena, &elab->func->root_allocs, buffer);
+    elab_declare_buffer(elab, buffer);
+    return fresh_buffer(buffer, call->span);
+}
+
+/* Without data the declaration allocates as well. */
+Value builtin_decl_buffer(Elab *elab, const Call *call)
+{
+    Buffer *buffer = read_buffer(elab, call);
+    if (!buffer)
+        return value_error();
+    if (!call_has(call, "data"))
+        return allocation(elab, buffer, (Attrs){0}, call->span);
+    elab_declare_buffer(elab, buffer);
+    Stmt layer = declaration(buffer, true, call->span);
+    return value_wrapper(elab, &layer, 1, fresh_buffer(buffer, call->span), call->span);
 }
 
 /* --- T.match_buffer --- */

@@ -1,4 +1,5 @@
 /* Functions: parameters, result, attributes, and the root block around their bodies; see elab.h. */
+#include "ir/walk.h"
 #include "parser/elab.h"
 
 /* --- parameters --- */
@@ -80,7 +81,7 @@ DType elab_return_type(Elab *elab, const AstNode *returns)
 /* --- decorators --- */
 
 /* @T.prim_func, @T.prim_func(private=True). s_tir=True, since 0.25, says of a program that it is for schedules; all are here. */
-static bool read_decorator(Elab *elab, const AstNode *node, bool *is_private)
+static bool read_decorator(Elab *elab, const AstNode *node, bool *is_private, bool *newest)
 {
     const AstNode *callee = node->kind == AST_CALL ? node->as.call.callee : node;
     Value value = elab_expr(elab, callee);
@@ -99,15 +100,16 @@ static bool read_decorator(Elab *elab, const AstNode *node, bool *is_private)
             return false;
         }
         Value flag = elab_expr(elab, keyword->value);
-        if (!value_to_bool(elab, &flag, keyword->name, strcmp(keyword->name, "private") ? &ignored : is_private))
+        bool *target = !strcmp(keyword->name, "private") ? is_private : !strcmp(keyword->name, "s_tir") ? newest : &ignored;
+        if (!value_to_bool(elab, &flag, keyword->name, target))
             return false;
     }
     return true;
 }
 
-static bool read_decorators(Elab *elab, const AstNode *node, bool *is_private)
+static bool read_decorators(Elab *elab, const AstNode *node, bool *is_private, bool *newest)
 {
-    *is_private = false;
+    *is_private = *newest = false;
     if (node->as.def.decorators.count == 0 && elab->lost_decorator)
         return false;
     if (node->as.def.decorators.count == 0) {
@@ -115,7 +117,7 @@ static bool read_decorators(Elab *elab, const AstNode *node, bool *is_private)
         return false;
     }
     for (int i = 0; i < node->as.def.decorators.count; i++)
-        if (!read_decorator(elab, node->as.def.decorators.items[i], is_private))
+        if (!read_decorator(elab, node->as.def.decorators.items[i], is_private, newest))
             return false;
     return true;
 }
@@ -153,12 +155,27 @@ Value builtin_func_attr(Elab *elab, const Call *call)
 
 /* --- bodies --- */
 
+/* The allocations of the root block are no statements. */
+static const Stmt *without_root_allocs(Rewriter *rewriter, const Stmt *stmt)
+{
+    const FuncState *func = rewriter->data;
+    for (int i = 0; stmt->kind == STMT_ALLOCATE && i < func->root_allocs.count; i++)
+        if (func->root_allocs.data[i]->data == stmt->as.allocate.var)
+            return rewrite_stmt(rewriter, stmt->as.allocate.body->as.declare.body);
+    return stmt->kind == STMT_FOR || stmt->kind == STMT_BLOCK ? stmt : rewrite_stmt_children(rewriter, stmt);
+}
+
 /* Functions that hold blocks or allocations have one block around everything, whether the text says so or not. */
 static const Stmt *add_root(Elab *elab, const FuncState *func, const Stmt *body)
 {
     bool is_block = body->kind == STMT_BLOCK, allocates = func->root_allocs.count > 0;
-    if (!func->holds_blocks && !allocates)
+    if (!func->holds_blocks && (!allocates || func->newest))
         return body;
+    if (func->newest && allocates) {
+        Rewriter rewriter = {.ctx = elab->ctx, .stmt = without_root_allocs, .data = (void *)func};
+        body = rewrite_stmt(&rewriter, body);
+        is_block = body->kind == STMT_BLOCK;
+    }
     if (is_block && body->as.block.iter_count == 0 && !allocates)
         return body;
     BlockStmt root = {
@@ -204,7 +221,7 @@ const Func *elab_function(Elab *elab, const AstNode *node)
     FuncState state = {.node = node};
     bool is_private;
     int errors = diag_error_count(elab->ctx);
-    if (!read_decorators(elab, node, &is_private))
+    if (!read_decorators(elab, node, &is_private, &state.newest))
         return NULL;
     elab->func = &state;
     scope_push(elab);

@@ -137,10 +137,36 @@ Value builtin_launch_thread(Elab *elab, const Call *call)
     return thread_extent(elab, var, thread_of(elab, var), op_cast(elab->ctx, var->dtype, extent), false, call->span);
 }
 
+/* T.attr({"virtual_thread": 2}), as releases since 0.27 print attributes of no node. */
+static Value attrs_of_nothing(Elab *elab, const Value *dict, Span span)
+{
+    Attrs attrs = {0};
+    if (!value_to_attrs(elab, dict, "the attributes", &attrs))
+        return value_error();
+    Stmt *layers = ARENA_ARRAY(elab->ctx->arena, Stmt, attrs.count);
+    for (int i = 0; i < attrs.count; i++) {
+        if (attrs.entries[i].value->kind != ATTR_EXPR) {
+            diag_error(elab->ctx, dict->span, "the value of the attribute '%s' must be a number or a string", attrs.entries[i].key);
+            return value_error();
+        }
+        layers[i] = (Stmt){.kind = STMT_ATTR, .span = span};
+        layers[i].as.attr.node = expr_int(elab->ctx, DTYPE_INT32, 0);
+        layers[i].as.attr.key = attrs.entries[i].key;
+        layers[i].as.attr.value = attrs.entries[i].value->expr;
+    }
+    return value_wrapper(elab, layers, attrs.count, value_none(span), span);
+}
+
 Value builtin_attr(Elab *elab, const Call *call)
 {
     Context *ctx = elab->ctx;
     const Value *node = call_arg(call, "node");
+    if (!call_has(call, "attr_key") && node->kind == VALUE_DICT)
+        return attrs_of_nothing(elab, node, call->span);
+    if (!call_has(call, "attr_key") || !call_has(call, "value")) {
+        diag_error(ctx, call->span, "T.attr misses the argument '%s'", call_has(call, "attr_key") ? "value" : "attr_key");
+        return value_error();
+    }
     Str key = value_to_string(elab, call_arg(call, "attr_key"), "the key of an attribute");
     const Expr *value = key ? value_to_expr(elab, call_arg(call, "value")) : NULL;
     if (!value)
