@@ -117,11 +117,15 @@ static bool may_wrap(const WrapScope *scope, const Expr *expr)
            !lies_in_type(bound_of_operation(scope, expr), expr->dtype);
 }
 
+static bool is_looked_into(const Expr *expr)
+{
+    return expr->arg_count && expr->kind != EXPR_LOAD &&
+           (expr->kind != EXPR_CALL || expr_is_call(expr, OP_IF_THEN_ELSE) || expr_is_call(expr, OP_LIKELY));
+}
+
 const Expr *wrap_explicitly(Context *ctx, const WrapScope *scope, const Expr *expr)
 {
-    bool looked_into = expr->kind != EXPR_LOAD && (expr->kind != EXPR_CALL || expr_is_call(expr, OP_IF_THEN_ELSE) ||
-                                                   expr_is_call(expr, OP_LIKELY));
-    if (expr->arg_count == 0 || !looked_into)
+    if (!is_looked_into(expr))
         return expr;
     const Expr **args = ARENA_ARRAY(ctx->arena, const Expr *, expr->arg_count); /* a shuffle has one for each lane */
     bool same = true;
@@ -135,4 +139,35 @@ const Expr *wrap_explicitly(Context *ctx, const WrapScope *scope, const Expr *ex
         return expr_cast(ctx, expr->dtype, expr_binary(ctx, (ExprKind)expr->kind, a, b));
     }
     return same ? expr : expr_with_args(ctx, expr, args);
+}
+
+/* The operand of type TYPE that EXPR has in the unsigned type; NULL: none. */
+static const Expr *signed_operand(Context *ctx, const Expr *expr, DType type)
+{
+    if (expr->kind == EXPR_CAST)
+        return dtype_equal(expr->args[0]->dtype, type) ? expr->args[0] : NULL;
+    if (expr->kind != EXPR_INT)
+        return NULL;
+    int64_t value = type.bits == 32 ? (int32_t)(uint32_t)expr->value.integer : expr->value.integer;
+    return expr_int(ctx, type, value);
+}
+
+const Expr *wrap_implicitly(Context *ctx, const WrapScope *scope, const Expr *expr)
+{
+    if (!is_looked_into(expr))
+        return expr;
+    const Expr **args = ARENA_ARRAY(ctx->arena, const Expr *, expr->arg_count);
+    bool same = true;
+    for (int i = 0; i < expr->arg_count; i++) {
+        args[i] = wrap_implicitly(ctx, scope, expr->args[i]);
+        same &= args[i] == expr->args[i];
+    }
+    const Expr *result = same ? expr : expr_with_args(ctx, expr, args), *inner = result->args[0];
+    bool wrote = result->kind == EXPR_CAST && dtype_is_index(result->dtype) && inner->dtype.code == DT_UINT &&
+                 inner->dtype.bits == result->dtype.bits && inner->dtype.lanes == 1 &&
+                 (inner->kind == EXPR_ADD || inner->kind == EXPR_SUB || inner->kind == EXPR_MUL);
+    const Expr *a = wrote ? signed_operand(ctx, inner->args[0], result->dtype) : NULL;
+    const Expr *b = a ? signed_operand(ctx, inner->args[1], result->dtype) : NULL;
+    const Expr *plain = b ? expr_binary(ctx, (ExprKind)inner->kind, a, b) : NULL;
+    return plain && may_wrap(scope, plain) ? plain : result;
 }

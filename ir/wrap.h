@@ -30,5 +30,7 @@ WrapBound wrap_bound_of_range(const WrapScope *scope, Range range);
 /* EXPR with sums, differences and products of int32 and int64 that may leave their type written in the unsigned type; those in the indices
    of loads stay as they are. EXPR itself where there are none. */
 const Expr *wrap_explicitly(Context *ctx, const WrapScope *scope, const Expr *expr);
+/* The converse: operations in EXPR that wrap_explicitly wrote, and would write again, as they were. */
+const Expr *wrap_implicitly(Context *ctx, const WrapScope *scope, const Expr *expr);
 
 #endif

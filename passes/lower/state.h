@@ -18,6 +18,9 @@ typedef const Func *LowerFunction(LowerState *state, const Func *func);
 #include "passes/lower/passes.def"
 #undef X
 
+/* The converse of lower_wrapping: conditions and lets as programs write them. */
+const Func *lower_unwrapping(LowerState *state, const Func *func);
+
 /* --- Buffers --- */
 /* The stride of dimension DIM, in elements: stated, or the product of the extents after it (in the index type of BUFFER). */
 const Expr *buffer_stride(Context *ctx, const Buffer *buffer, int dim);

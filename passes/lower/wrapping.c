@@ -24,27 +24,40 @@ static bool find_bound(const void *data, const Var *var, WrapBound *bound)
     return bounded;
 }
 
+/* What the rewriter knows: the variables in scope, and the direction. */
+typedef struct {
+    const Bounded *bounded;
+    bool implicit;
+} Wrapping;
+
+static WrapScope scope_of(const Rewriter *rewriter)
+{
+    return (WrapScope){find_bound, ((const Wrapping *)rewriter->data)->bounded};
+}
+
 static const Expr *wrapping(const Rewriter *rewriter, const Expr *value)
 {
-    WrapScope scope = {find_bound, rewriter->data};
-    return wrap_explicitly(rewriter->ctx, &scope, value);
+    const Wrapping *wrapping = rewriter->data;
+    WrapScope scope = scope_of(rewriter);
+    return wrapping->implicit ? wrap_implicitly(rewriter->ctx, &scope, value) : wrap_explicitly(rewriter->ctx, &scope, value);
 }
 
 static void enter(Rewriter *rewriter, const Var *var, WrapBound bound)
 {
-    Bounded bounded = {rewriter->data, var, bound};
-    rewriter->data = arena_copy(rewriter->ctx->arena, &bounded, sizeof bounded);
+    Wrapping *wrapping = rewriter->data;
+    Bounded bounded = {wrapping->bounded, var, bound};
+    wrapping->bounded = arena_copy(rewriter->ctx->arena, &bounded, sizeof bounded);
 }
 
 static void enter_range(Rewriter *rewriter, const Var *var, Range range)
 {
-    WrapScope scope = {find_bound, rewriter->data};
+    WrapScope scope = scope_of(rewriter);
     enter(rewriter, var, wrap_bound_of_range(&scope, range));
 }
 
 static void enter_value(Rewriter *rewriter, const Var *var, const Expr *value)
 {
-    WrapScope scope = {find_bound, rewriter->data};
+    WrapScope scope = scope_of(rewriter);
     if (dtype_is_integer(value->dtype))
         enter(rewriter, var, wrap_bound(&scope, value));
 }
@@ -110,9 +123,10 @@ static const Stmt *wrap_here(Rewriter *rewriter, const Stmt *stmt)
 
 static const Stmt *wrap_in_stmt(Rewriter *rewriter, const Stmt *stmt)
 {
-    void *outside = rewriter->data;
+    Wrapping *wrapping = rewriter->data;
+    const Bounded *outside = wrapping->bounded;
     stmt = rewrite_stmt_children(rewriter, wrap_here(rewriter, stmt));
-    rewriter->data = outside;
+    wrapping->bounded = outside;
     return stmt;
 }
 
@@ -122,8 +136,19 @@ static const Expr *keep_expr(Rewriter *rewriter, const Expr *expr)
     return expr;
 }
 
+static const Func *rewritten(LowerState *state, const Func *func, bool implicit)
+{
+    Wrapping wrapping = {NULL, implicit};
+    Rewriter rewriter = {.ctx = state->ctx, .expr = keep_expr, .stmt = wrap_in_stmt, .data = &wrapping};
+    return func_with_body(state->ctx, func, rewrite_stmt(&rewriter, func->body));
+}
+
 const Func *lower_wrapping(LowerState *state, const Func *func)
 {
-    Rewriter rewriter = {.ctx = state->ctx, .expr = keep_expr, .stmt = wrap_in_stmt};
-    return func_with_body(state->ctx, func, rewrite_stmt(&rewriter, func->body));
+    return rewritten(state, func, false);
+}
+
+const Func *lower_unwrapping(LowerState *state, const Func *func)
+{
+    return rewritten(state, func, true);
 }

@@ -151,6 +151,7 @@ static const Func *transform_func(Context *ctx, const Module *module, const Func
     func = functions[index](&state, lower_wrapping(&state, func));
     if (diag_error_count(ctx) > errors)
         return NULL;
+    func = lower_unwrapping(&state, func);
     const char *why;
     if (verify && !verify_func(ctx, func, STAGE_SURFACE, &why))
         BUG("'%s' is malformed after the pass '%s': %s", func->name, rows[index].name, why);
