@@ -76,6 +76,15 @@ static bool starts_with(const char *text, const char *prefix)
     return !strncmp(text, prefix, strlen(prefix));
 }
 
+bool scope_is_shared_by(Str scope, Str thread)
+{
+    if (!thread)
+        return false;
+    if (starts_with(scope, "warp"))
+        return !strcmp(thread, "threadIdx.x");
+    return scope_class(scope) == SCOPE_SHARED && !starts_with(thread, "blockIdx");
+}
+
 ScopeClass scope_class(Str scope)
 {
     if (starts_with(scope, "shared") || starts_with(scope, "warp"))

@@ -71,5 +71,7 @@ DType buffer_index_dtype(const Buffer *buffer);
 typedef enum { SCOPE_GLOBAL, SCOPE_SHARED, SCOPE_LOCAL } ScopeClass;
 /* The class of a storage scope such as "shared.dyn". */
 ScopeClass scope_class(Str scope);
+/* SCOPE is on-chip memory that the threads of a loop bound to THREAD ("threadIdx.x"; NULL: none) share. */
+bool scope_is_shared_by(Str scope, Str thread);
 
 #endif

@@ -199,6 +199,8 @@ static const Stmt *shift_block(Shift *shift, Context *ctx, const Stmt *stmt)
 {
     Stmt copy = *stmt;
     BlockStmt *block = &copy.as.block;
+    AnalyzerScope scope = analyzer_enter(shift->an);
+    facts_assume(shift->an, block->predicate);
     block->reads = arena_copy(ctx->arena, block->reads, sizeof *block->reads * (size_t)block->read_count);
     block->writes = arena_copy(ctx->arena, block->writes, sizeof *block->writes * (size_t)block->write_count);
     block->matches = arena_copy(ctx->arena, block->matches, sizeof *block->matches * (size_t)block->match_count);
@@ -208,6 +210,7 @@ static const Stmt *shift_block(Shift *shift, Context *ctx, const Stmt *stmt)
         block->writes[i] = shift_region(shift, block->writes[i], true);
     for (int i = 0; i < block->match_count; i++)
         block->matches[i].source = shift_region(shift, block->matches[i].source, false);
+    analyzer_leave(shift->an, scope);
     return stmt_new(ctx, &copy);
 }
 
@@ -245,6 +248,30 @@ static Analyzer *facts_around(const Compactor *compactor)
     return an;
 }
 
+/* NEEDED by each of the threads that share BUFFER, though a loop over them is around the allocation. */
+static void relax_threads(const Compactor *compactor, Analyzer *an, const Buffer *buffer, IntSet *needed)
+{
+    Context *ctx = compactor->ctx;
+    for (int i = compactor->around.count - 1; i >= 0; i--) {
+        const Stmt *stmt = compactor->around.data[i];
+        bool loop = stmt->kind == STMT_FOR && stmt->as.loop.kind == FOR_THREAD, launch = stmt->kind == STMT_ATTR && stmt->as.attr.thread;
+        if (!(loop || launch) || !scope_is_shared_by(buffer->scope, loop ? stmt->as.loop.thread : stmt->as.attr.thread))
+            continue;
+        VarRange range = {loop ? stmt->as.loop.var : stmt->as.attr.var, {loop ? stmt->as.loop.min : NULL, NULL}};
+        range.range.extent = loop ? stmt->as.loop.extent : stmt->as.attr.value;
+        range.range.min = loop ? stmt->as.loop.min : expr_int(ctx, range.var->dtype, 0);
+        Domain domain = domain_from_ranges(ctx, &range, 1);
+        for (int d = 0; d < buffer->ndim; d++) {
+            if (needed[d].empty)
+                continue;
+            if (needed[d].min)
+                needed[d].min = int_set_eval(an, needed[d].min, &domain).min;
+            if (needed[d].max)
+                needed[d].max = int_set_eval(an, needed[d].max, &domain).max;
+        }
+    }
+}
+
 static const Stmt *compact_allocation(const Compactor *compactor, const Stmt *stmt, Buffer *old)
 {
     Context *ctx = compactor->ctx;
@@ -253,6 +280,7 @@ static const Stmt *compact_allocation(const Compactor *compactor, const Stmt *st
     IntSet *needed = ARENA_ARRAY(ctx->arena, IntSet, old->ndim);
     if (!needed_region(an, body, old, needed))
         return stmt;
+    relax_threads(compactor, an, old, needed);
     Buffer *new = buffer_clone(ctx, old);
     Shift shift = {an, old, new, ARENA_ARRAY(ctx->arena, Range, old->ndim)};
     new->shape = ARENA_ARRAY(ctx->arena, const Expr *, old->ndim);

@@ -13,23 +13,10 @@
 
 /* --- the partners' regions in one iteration of the loop --- */
 
-/* Threads that share on-chip memory see what the others wrote: their loops around count as run over. Global memory outlives the threads, so
-   each computes just its part. Rank of a storage scope: global 0, shared 1, warp 2, others 3; of a thread tag: blockIdx 0, threadIdx and
-   vthread 1. */
-static bool relaxes_thread(Str scope, Str thread)
-{
-    if (!thread)
-        return false;
-    int thread_rank = !strncmp(thread, "blockIdx", 8) ? 0 : 1;
-    if (!strcmp(scope, "warp"))
-        return !strcmp(thread, "threadIdx.x");
-    int storage_rank = !strncmp(scope, "global", 6) || !*scope ? 0 : !strncmp(scope, "shared", 6) ? 1 : 3;
-    return storage_rank && storage_rank <= thread_rank;
-}
-
 typedef VEC(VarRange) RangeList;
 
-/* The loops from PARTNER up to the target loop, and the thread loops beyond it that BUFFER is shared by. */
+/* The loops from PARTNER up to the target loop, and the thread loops beyond it that BUFFER is shared by: their threads see what the others
+   wrote. Global memory outlives the threads, so each computes just its part. */
 static RangeList relaxed_loops(Move *move, const TreeNode *partner, const Buffer *buffer)
 {
     RangeList list = {0};
@@ -40,7 +27,7 @@ static RangeList relaxed_loops(Move *move, const TreeNode *partner, const Buffer
             continue;
         const ForStmt *loop = node_loop(node);
         VarRange range = {loop->var, {loop->min, loop->extent}};
-        if (!above || (!move->reverse && relaxes_thread(buffer->scope, loop->thread)))
+        if (!above || (!move->reverse && scope_is_shared_by(buffer->scope, loop->thread)))
             vec_push(move->sch->ctx->arena, &list, range);
     }
     for (int i = 0; i < list.count / 2; i++) {
