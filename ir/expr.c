@@ -312,6 +312,17 @@ ExprKind expr_opposite_compare(ExprKind kind)
     }
 }
 
+ExprKind expr_mirrored_compare(ExprKind kind)
+{
+    switch (kind) {
+    case EXPR_LT: return EXPR_GT;
+    case EXPR_LE: return EXPR_GE;
+    case EXPR_GT: return EXPR_LT;
+    case EXPR_GE: return EXPR_LE;
+    default: return kind;
+    }
+}
+
 bool expr_uses_var(const Expr *e, const Var *var)
 {
     if (!(e->uses & symbol_bit(var->id)))

@@ -157,6 +157,8 @@ bool expr_division_may_fail(const Expr *e);
 bool expr_is_pure(const Expr *e);
 /* The kind of the comparison of integers that holds where one of KIND does not. */
 ExprKind expr_opposite_compare(ExprKind kind);
+/* The kind of a comparison of KIND with its sides exchanged. */
+ExprKind expr_mirrored_compare(ExprKind kind);
 /* True when EXPR mentions VAR. */
 bool expr_uses_var(const Expr *e, const Var *var);
 

@@ -278,17 +278,6 @@ static void assume_comparison(Analyzer *an, ExprKind kind, const Expr *expr, int
     }
 }
 
-static ExprKind mirrored(ExprKind kind)
-{
-    switch (kind) {
-    case EXPR_LT: return EXPR_GT;
-    case EXPR_LE: return EXPR_GE;
-    case EXPR_GT: return EXPR_LT;
-    case EXPR_GE: return EXPR_LE;
-    default: return kind;
-    }
-}
-
 static void assume_conjunct(Analyzer *an, const Expr *conjunct)
 {
     int64_t constant;
@@ -297,7 +286,7 @@ static void assume_conjunct(Analyzer *an, const Expr *conjunct)
     if (expr_const_int(conjunct->args[1], &constant))
         assume_comparison(an, conjunct->kind, conjunct->args[0], constant);
     else if (expr_const_int(conjunct->args[0], &constant))
-        assume_comparison(an, mirrored(conjunct->kind), conjunct->args[1], constant);
+        assume_comparison(an, expr_mirrored_compare(conjunct->kind), conjunct->args[1], constant);
 }
 
 void bound_assume(Analyzer *an, const Expr *condition)

@@ -78,14 +78,14 @@ static bool recognize_single(Context *ctx, const Views *views, const Stmt *store
     return true;
 }
 
-/* --- Two targets, stored one after the other. argmin and argmax are Selects over one comparison --- */
+/* --- Two targets, stored one after the other. argmin and argmax are choices by one comparison --- */
 
-/* CONDITION chooses the target: value target < operand, or that or else value target == operand and index target < index operand, so that
-   of equal values the one with the least index is kept (or, with >, the greatest). Gives the comparison of the values. */
-static const Expr *match_choice(const Expr *condition, const Stmt *index, const Stmt *value, const Expr *operand)
+/* CONDITION, which chooses the target: value target < compared, or that or else value target == compared and index target < OPERAND, so that
+   of equal values the one with the least index is kept (or, with >, the greatest). The comparison of the values; NULL: another form. */
+static const Expr *compared_values(const Expr *condition, const Stmt *index, const Stmt *value, const Expr *operand)
 {
     if (condition->kind != EXPR_OR)
-        return expr_is_compare(condition) ? condition : NULL;
+        return condition;
     const Expr *compare = condition->args[0], *tie = condition->args[1];
     if ((compare->kind != EXPR_LT && compare->kind != EXPR_GT) || tie->kind != EXPR_AND)
         return NULL;
@@ -96,17 +96,13 @@ static const Expr *match_choice(const Expr *condition, const Stmt *index, const 
     return same && ordered ? compare : NULL;
 }
 
-/* Which end of the selection is kept: Select(choice of the target, target, operand). */
-static bool match_selection(const Expr *select, const Stmt *store, const Stmt *value_store, const Expr **operand, const Expr **compared,
-                            ExprKind *compare)
+/* SELECT keeps the target of STORE, or takes another value, by which end of the values of VALUE_STORE is kept. */
+static bool match_selection(const Expr *select, const Stmt *store, const Stmt *value_store, UpdateChoice *choice)
 {
-    const Expr *choice = select->kind == EXPR_SELECT ? match_choice(select->args[0], store, value_store, select->args[2]) : NULL;
-    if (!choice || !update_is_target(select->args[1], store) || !update_is_target(choice->args[0], value_store))
+    if (!update_is_choice(select))
         return false;
-    *operand = select->args[2];
-    *compared = choice->args[1];
-    *compare = (ExprKind)choice->kind;
-    return true;
+    const Expr *condition = select->args[0], *compare = compared_values(condition, store, value_store, select->args[2]);
+    return compare && update_match_choice(select, compare, store, value_store, choice) && (choice->keeps || compare == condition);
 }
 
 /* The body of a reduction into two targets: the two stores with the lets around them put in. */
@@ -133,19 +129,18 @@ static bool match_pair_update(Context *ctx, const Views *views, const Stmt *body
 static bool match_arg_extreme(const PairUpdate *update, Reduction *reduction)
 {
     const Stmt *index = update->stores[0], *value = update->stores[1];
-    const Expr *compared[2], *values[2] = {index->as.store.value, value->as.store.value};
-    UpdateForm forms[2] = {{0}};
-    ExprKind compare[2];
-    if (!update->at_once || !match_selection(values[0], index, value, &forms[0].operand, &compared[0], &compare[0]) ||
-        !match_selection(values[1], value, value, &forms[1].operand, &compared[1], &compare[1]))
+    UpdateChoice choices[2];
+    if (!update->at_once || !match_selection(index->as.store.value, index, value, &choices[0]) ||
+        !match_selection(value->as.store.value, value, value, &choices[1]) || choices[0].compare != choices[1].compare ||
+        !expr_equal(choices[0].compared, choices[1].compared) || !expr_equal(choices[0].compared, choices[1].operand))
         return false;
-    if (compare[0] != compare[1] || !expr_equal(compared[0], compared[1]) || !expr_equal(compared[0], forms[1].operand) ||
-        compare[0] < EXPR_LT)
-        return false;
-    reduction->breaks_ties = values[0]->args[0]->kind == EXPR_OR;
-    reduction->kind = compare[0] == EXPR_GT || compare[0] == EXPR_GE ? REDUCE_ARG_MAX : REDUCE_ARG_MIN;
-    for (int i = 0; i < MOST_REDUCED; i++)
-        set_target(reduction, i, update->stores[i], &forms[i]);
+    ExprKind compare = choices[0].compare;
+    reduction->breaks_ties = index->as.store.value->args[0]->kind == EXPR_OR;
+    reduction->kind = compare == EXPR_GT || compare == EXPR_GE ? REDUCE_ARG_MAX : REDUCE_ARG_MIN;
+    for (int i = 0; i < MOST_REDUCED; i++) {
+        UpdateForm form = {.operand = choices[i].operand};
+        set_target(reduction, i, update->stores[i], &form);
+    }
     return true;
 }
 

@@ -127,33 +127,41 @@ static bool match_chain(Context *ctx, const Expr *value, const Stmt *store, Upda
 
 /* --- a choice of an extreme value --- */
 
-static bool is_choice(const Expr *value)
+bool update_is_choice(const Expr *value)
 {
     return value->kind == EXPR_SELECT || expr_is_call(value, OP_IF_THEN_ELSE);
 }
 
-/* Of the target and another value, compared in CONDITION, CHOSEN where it holds and else OTHER: which extreme it is. */
-static bool match_choice(const Expr *value, const Stmt *store, UpdateForm *form)
+bool update_match_choice(const Expr *value, const Expr *condition, const Stmt *store, const Stmt *by, UpdateChoice *choice)
 {
-    const Expr *condition = value->args[0], *chosen = value->args[1], *other = value->args[2];
-    bool keeps = update_is_target(chosen, store); /* where the condition holds */
-    const Expr *operand = keeps ? other : chosen;
-    if (!expr_is_compare(condition) || condition->kind == EXPR_EQ || condition->kind == EXPR_NE ||
-        (!keeps && !update_is_target(other, store)))
+    bool keeps = update_is_target(value->args[1], store);
+    if (!expr_is_compare(condition) || condition->kind < EXPR_LT || (!keeps && !update_is_target(value->args[2], store)))
         return false;
-    bool first = update_is_target(condition->args[0], store); /* the target is compared with the operand */
-    if (!update_is_target(condition->args[first ? 0 : 1], store) || !expr_equal(condition->args[first ? 1 : 0], operand))
+    bool first = update_is_target(condition->args[0], by); /* the target stands before the operator */
+    if (!first && !update_is_target(condition->args[1], by))
         return false;
-    bool target_greater = (condition->kind == EXPR_GT || condition->kind == EXPR_GE) == first;
-    form->kind = keeps == target_greater ? REDUCE_MAX : REDUCE_MIN;
-    form->operand = operand;
+    ExprKind compare = first ? (ExprKind)condition->kind : expr_mirrored_compare(condition->kind);
+    *choice = (UpdateChoice){.operand = value->args[keeps ? 2 : 1],
+                             .compared = condition->args[first ? 1 : 0],
+                             .compare = keeps ? compare : expr_opposite_compare(compare),
+                             .keeps = keeps};
+    return true;
+}
+
+static bool match_extreme(const Expr *value, const Stmt *store, UpdateForm *form)
+{
+    UpdateChoice choice;
+    if (!update_match_choice(value, value->args[0], store, store, &choice) || !expr_equal(choice.compared, choice.operand))
+        return false;
+    form->kind = choice.compare == EXPR_GT || choice.compare == EXPR_GE ? REDUCE_MAX : REDUCE_MIN;
+    form->operand = choice.operand;
     form->combine = (CombineForm){.value = value};
     return true;
 }
 
 bool update_match(Context *ctx, const Expr *value, const Stmt *store, UpdateForm *form)
 {
-    return is_choice(value) ? match_choice(value, store, form) : match_chain(ctx, value, store, form);
+    return update_is_choice(value) ? match_extreme(value, store, form) : match_chain(ctx, value, store, form);
 }
 
 /* --- combining --- */
@@ -171,7 +179,7 @@ static const Expr *replace_operand(Rewriter *rewriter, const Expr *expr)
 const Expr *reduction_combine(Context *ctx, const Reduction *reduction, int index, const Expr *target, const Expr *partial)
 {
     const CombineForm *form = &reduction->combines[index];
-    if (is_choice(form->value)) {
+    if (update_is_choice(form->value)) {
         Replacement replacement = {reduction->operands[index], partial};
         Rewriter rewriter = {.ctx = ctx, .expr = replace_operand, .data = &replacement};
         return rewrite_expr(&rewriter, form->value);

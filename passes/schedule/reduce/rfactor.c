@@ -140,8 +140,7 @@ static bool check_reduction(Factoring *f)
     const BlockStmt *block = node_block(f->block);
     const Stmt *stores[MOST_REDUCED], *body = block->body;
     f->reduction = reduction_recognize(sch->ctx, block);
-    /* partial differences would be combined by a sum, which the block does not have */
-    if (!f->reduction || f->reduction->kind == REDUCE_DIFFERENCE || body->kind == STMT_FOR || body->kind == STMT_BLOCK) {
+    if (!f->reduction || body->kind == STMT_FOR || body->kind == STMT_BLOCK) {
         sched_refuse(sch,
                      "the update of block '%s' is none that may be regrouped: sum, product, min, max, and, or, a bitwise operation, argmin "
                      "or argmax into one element, or two sums",
@@ -290,6 +289,15 @@ static Region *partial_reads(Factoring *f, const BlockStmt *block, const Expr *l
     return reads;
 }
 
+/* What the update makes of the neutral element: its operand, or what that takes off. */
+static const Expr *single_value(Factoring *f, int target)
+{
+    const Expr *operand = f->reduction->operands[target];
+    if (f->reduction->kind != REDUCE_DIFFERENCE)
+        return operand;
+    return op_sub(f->sch->ctx, reduction_identity(f->sch->ctx, f->reduction->kind, operand->dtype), operand);
+}
+
 /* A partial result of one value is that value: nothing is combined, so no init is needed. */
 static const Stmt *single_values(Factoring *f, const Expr *lane)
 {
@@ -298,7 +306,7 @@ static const Stmt *single_values(Factoring *f, const Expr *lane)
     const Stmt *stores[MOST_REDUCED];
     for (int t = 0; t < reduction->target_count; t++)
         stores[t] = stmt_store(ctx, f->partial[t], extended_indices(f, reduction->indices[t], reduction->index_counts[t], lane),
-                               reduction->index_counts[t] + 1, reduction->operands[t], NULL, f->block->stmt->span);
+                               reduction->index_counts[t] + 1, single_value(f, t), NULL, f->block->stmt->span);
     return reduction->target_count == 1 ? stores[0] : stmt_seq(ctx, stores, reduction->target_count);
 }
 
