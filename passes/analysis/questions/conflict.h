@@ -25,7 +25,7 @@ bool shown_serves_each_iteration(Context *ctx, const Func *func, const Block *fr
 bool conflict_leaves_instances(Context *ctx, const Func *func, const Block *producer, const Block *consumer, Conflict *conflict);
 bool conflict_init_moved(Context *ctx, const Func *func, const BlockStmt *block, const Var *var, Conflict *conflict);
 bool conflict_points_share(Context *ctx, const Func *func, const BlockStmt *block, Conflict *conflict);
-bool conflict_inits_lost(Context *ctx, const Func *before, const Func *after, const Block *block, Conflict *conflict);
+bool conflict_inits_lost(Context *ctx, const Func *before, const Func *after, const Block *block, bool may_gain, Conflict *conflict);
 bool conflict_init_early(Context *ctx, const Func *before, const Func *after, const Block *block, Conflict *conflict);
 bool shown_serves_all_points(Context *ctx, const Func *func, const Block *block);
 bool shown_runs_over_domain(Context *ctx, const Func *func, const Block *block, Conflict *conflict);

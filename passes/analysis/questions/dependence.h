@@ -127,8 +127,9 @@ const Access *dependence_reads_target_apart(Context *ctx, const Func *func, cons
 Answer dependence_init_may_move(Context *ctx, const Func *func, const BlockStmt *block, const Var *var);
 /* Two instances of BLOCK that differ in other than reduce axes write different elements: each holds the same after each of them. */
 Answer dependence_points_apart(Context *ctx, const Func *func, const BlockStmt *block);
-/* The inits of BLOCK run in AFTER for the same points, values of axes that do not reduce, as in BEFORE: also for points that have no update. */
-Answer dependence_inits_kept(Context *ctx, const Func *before, const Func *after, const Block *block);
+/* The inits of BLOCK run in AFTER for the same points, values of axes that do not reduce, as in BEFORE: also for points that have no update.
+   MAY_GAIN: and for more points. */
+Answer dependence_inits_kept(Context *ctx, const Func *before, const Func *after, const Block *block, bool may_gain);
 /* Where some point of BLOCK may have no update in AFTER, all inits run before the outermost loop that BLOCK reduces over. Then no
    dependence leads from this loop to an init: before the first update of a point, the loop neither writes what the init reads nor touches
    what the init writes. Dependences that BEFORE had already do not count. */

@@ -164,7 +164,7 @@ static bool have_same_frames(const Init *a, const Init *b)
     return same;
 }
 
-bool conflict_inits_lost(Context *ctx, const Func *before, const Func *after, const Block *block, Conflict *conflict)
+bool conflict_inits_lost(Context *ctx, const Func *before, const Func *after, const Block *block, bool may_gain, Conflict *conflict)
 {
     Init old, new;
     if (!find_init(ctx, before, block, &old) || !find_init(ctx, after, block, &new) || !have_same_axes(&old, &new) ||
@@ -173,10 +173,10 @@ bool conflict_inits_lost(Context *ctx, const Func *before, const Func *after, co
     Map sizes = func_sizes(ctx, before);
     const char *lost = NULL, *gained = NULL, *ignored, *why = NULL;
     int common = frame_common_loops(ctx, old.access->frame, new.access->frame);
-    bool kept = points_are_among(ctx, &old, &new, 0, &sizes, &lost) && points_are_among(ctx, &new, &old, 0, &sizes, &gained);
+    bool kept = points_are_among(ctx, &old, &new, 0, &sizes, &lost) && (may_gain || points_are_among(ctx, &new, &old, 0, &sizes, &gained));
     if (!kept && !lost && !gained)
         kept = (common && points_are_among(ctx, &old, &new, common, &sizes, &ignored) &&
-                points_are_among(ctx, &new, &old, common, &sizes, &ignored)) ||
+                (may_gain || points_are_among(ctx, &new, &old, common, &sizes, &ignored))) ||
                !(why = why_dependent(ctx, &old, &new));
     if (kept)
         return false;

@@ -174,11 +174,11 @@ Answer dependence_points_apart(Context *ctx, const Func *func, const BlockStmt *
     return query_end(asking, answer_of(conflict_points_share(ctx, func, block, &conflict), &conflict));
 }
 
-Answer dependence_inits_kept(Context *ctx, const Func *before, const Func *after, const Block *block)
+Answer dependence_inits_kept(Context *ctx, const Func *before, const Func *after, const Block *block, bool may_gain)
 {
     Conflict conflict;
     Asking asking = ask_of_block(ctx, QUERY_INITS_KEPT, block);
-    return query_end(asking, answer_of(conflict_inits_lost(ctx, before, after, block, &conflict), &conflict));
+    return query_end(asking, answer_of(conflict_inits_lost(ctx, before, after, block, may_gain, &conflict), &conflict));
 }
 
 Answer dependence_init_in_time(Context *ctx, const Func *before, const Func *after, const Block *block)

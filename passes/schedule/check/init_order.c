@@ -57,7 +57,7 @@ static void leave_stmt(Visitor *visitor, const Stmt *stmt)
 static bool check_init(Schedule *sch, const Func *before, const Func *after, InitBlock init)
 {
     bool narrowed = init.block == sch->narrowed;
-    Answer kept = narrowed ? answer_shown() : dependence_inits_kept(sch->ctx, before, after, init.block);
+    Answer kept = narrowed ? answer_shown() : dependence_inits_kept(sch->ctx, before, after, init.block, init.block == sch->widened);
     if (!answer_is_shown(kept)) {
         sched_refuse(sch, "%s; decompose_reduction makes it a block of its own", kept.text);
         sched_note(sch, init.block->span, "block '%s' is here", init.block->name);

@@ -49,7 +49,7 @@ Step schedule_begin(Schedule *sch, const char *primitive, Span call_span)
     sch->arg_count = 0;
     sch->func_pinned = false;
     sch->subject = NULL;
-    sch->narrowed = NULL;
+    sch->narrowed = sch->widened = NULL;
     sch->refused_without_place = false;
     return (Step){sch->module, sch->func_index, sch->renamed.count, diag_mark(sch->ctx)};
 }

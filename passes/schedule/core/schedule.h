@@ -50,6 +50,7 @@ typedef struct Schedule {
     Var *root_mark, *inline_mark; /* what sample_compute_location gives instead of a loop: stay where it is, be inlined */
     const Stmt *subject; /* of the running step: the loop or block that its first handle stands for, or NULL */
     const Block *narrowed;      /* the step lets this block run for fewer instances than before, and has shown that all that is read is written */
+    const Block *widened; /* the step lets this block run for more points than before, and has shown that nothing reads what those write */
     bool refused_without_place; /* it was refused, and no note says yet where in the program */
     bool will_run; /* of what check_threads looks at: see there */
     bool results_may_move; /* compute_at takes what writes a parameter too, where all of it is computed still: so stages of tensors are */

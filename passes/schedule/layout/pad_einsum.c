@@ -370,6 +370,7 @@ static bool apply(Einsum *step)
     Rewriter rewriter = {.ctx = ctx, .stmt = exchange_stmt, .data = &exchange};
     scope.body = rewrite_stmt(&rewriter, scope.body);
     sched_replace(sch, scope_node->stmt, stmt_block(ctx, scope, scope_node->stmt->span));
+    sch->widened = target; /* by points whose elements lie in the padding of copies */
     for (int i = 0; i < symbols.count; i++)
         if (!check_concurrent_loops_around(sch, schedule_find_block(sch, symbols.data[i])))
             return false;
