@@ -1,5 +1,7 @@
 /* Declarations of buffers: T.Buffer, T.match_buffer, T.alloc_buffer, T.decl_buffer; see elab.h. All take the same description of a
    layout. */
+#include <string.h>
+
 #include "parser/elab.h"
 
 void elab_declare_buffer(Elab *elab, Buffer *buffer)
@@ -59,11 +61,17 @@ static const Expr *read_stride(Elab *elab, const Value *value, DType dtype)
     return expr_var(elab->ctx, var);
 }
 
+/* The reference prints strides=(1,) of the tables that its cache_index makes, however many dimensions they have: they are compact. */
+static bool is_table_stride(const Call *call, ValueList strides)
+{
+    return strides.count == 1 && strstr(call->builtin->name, "alloc_buffer") && strides.items[0].kind == VALUE_INT && strides.items[0].as.integer == 1;
+}
+
 static bool read_strides(Elab *elab, const Call *call, Buffer *buffer)
 {
     const Value *value = call_arg(call, "strides");
     ValueList items = value_items(value);
-    if (!call_has(call, "strides") || (value_is_sequence(value) && items.count == 0))
+    if (!call_has(call, "strides") || (value_is_sequence(value) && items.count == 0) || (buffer->ndim > 1 && is_table_stride(call, items)))
         return true;
     if (items.count != buffer->ndim) {
         diag_error(elab->ctx, value->span, "%d stride%s given for %d dimension%s", items.count, items.count == 1 ? " is" : "s are",

@@ -9,10 +9,7 @@
 
 typedef VEC(const char *) NameList;
 
-/* Steps of TVM's schedules that are not there yet, and parts that only its own inside has. */
-static const char *const missing_steps[] = {
-    "cache_index", "rolling_buffer",
-};
+/* Parts that only the inside of TVM has. */
 static const char *const inside_names[] = {"state", "get_sref", "id_", "is_", "same_as", "apply_to_schedule_with", "with_decision"};
 
 static bool holds(const char *const *names, size_t count, const char *name)
@@ -60,8 +57,6 @@ static NameList attribute_names(Script *script, Value self)
 static bool refuse_attribute(Script *script, Value self, Str name, const NameList *names, Span span)
 {
     const char *near = diag_closest(name, names->data, names->count), *phrase = script_type_phrase(script, self);
-    if (value_object(self, OBJECT_SCHEDULE) && holds(missing_steps, sizeof missing_steps / sizeof *missing_steps, name))
-        return script_error(script, span, "%s has no attribute '%s': of TVM's steps, this one is not there", phrase, name);
     if (holds(inside_names, sizeof inside_names / sizeof *inside_names, name))
         return script_error(script, span, "%s has no attribute '%s': it is part of TVM's inside, not of schedules", phrase, name);
     return script_unknown(script, span, near, "%s has no attribute '%s'", phrase, name);

@@ -200,9 +200,7 @@ static const char *bind(Chooser *c)
 static const char *annotate(Chooser *c)
 {
     static const char *const values[] = {"1", "\"text\"", "[1, 2]", "{\"a\": 1}", "True", "0.5", "None", "None", "lambda i: i"};
-    static const char *const pragmas[] = {"\"pragma_auto_unroll_max_step\", 16", "\"pragma_no_peel\", 1", "\"pragma_unroll_explicit\", 1"};
-    const char *value = random_chance(c->random, 30) ? step_text(c, ", %s", pragmas[random_below(c->random, 3)])
-                                                     : step_text(c, ", \"note\", %s", values[random_below(c->random, 9)]);
+    const char *value = step_text(c, ", \"note\", %s", values[random_below(c->random, 9)]);
     return random_chance(c->random, 50) ? step_text(c, "sch.annotate(%s%s)", block_text(c, any_block(c)), value)
                                         : on_loop(c, "annotate", any_loop(c), value, 20);
 }
@@ -256,6 +254,14 @@ static const char *reverse_compute_at(Chooser *c)
     any_pair(c, &producer, &consumer);
     return step_text(c, "sch.reverse_compute_at(%s, %s%s)", block_text(c, consumer), loop_text(c, loop_around(c, producer)),
                      move_options(c));
+}
+/* Of a block where it is, or moved below a loop of a consumer. */
+static const char *rolling_buffer(Chooser *c)
+{
+    const TreeNode *producer, *consumer;
+    any_pair(c, &producer, &consumer);
+    const char *block = block_text(c, producer), *roll = step_text(c, "sch.rolling_buffer(%s, 0)", block);
+    return random_chance(c->random, 20) ? roll : step_text(c, "sch.compute_at(%s, %s)\n%s", block, loop_text(c, loop_around(c, consumer)), roll);
 }
 static const char *compute_inline(Chooser *c)
 {
@@ -386,6 +392,8 @@ static const struct {
     {"cache_read", step_cache_read, 5},
     {"cache_write", step_cache_write, 5},
     {"cache_inplace", step_cache_inplace, 4},
+    {"cache_index", step_cache_index, 4},
+    {"rolling_buffer", rolling_buffer, 6},
     {"read_at", step_read_at, 4},
     {"write_at", step_write_at, 5},
     {"transform_layout", step_transform_layout, 5},
@@ -404,11 +412,6 @@ static const struct {
     {"rfactor", rfactor, 7},
     {"blockize", blockize, 4},
     {"tensorize", tensorize, 3},
-    {"sample_perfect_tile", step_sample_perfect_tile, 2},
-    {"sample_partitioned_tile", step_sample_partitioned_tile, 1},
-    {"sample_categorical", step_sample_categorical, 1},
-    {"sample_compute_location", step_sample_compute_location, 2},
-    {"work_on", step_work_on, 2},
 };
 enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
 

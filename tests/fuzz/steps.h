@@ -51,6 +51,7 @@ const char *step_storage_align(Chooser *c);
 const char *step_cache_read(Chooser *c);
 const char *step_cache_write(Chooser *c);
 const char *step_cache_inplace(Chooser *c);
+const char *step_cache_index(Chooser *c);
 const char *step_read_at(Chooser *c);
 const char *step_write_at(Chooser *c);
 const char *step_transform_layout(Chooser *c);
@@ -66,12 +67,5 @@ const char *step_reindex(Chooser *c);
 /* Steps of reductions and what follows them; see steps_epilogue.c. */
 const char *step_fuse_reduction_epilogue(Chooser *c);
 const char *step_cache_accumulate(Chooser *c);
-
-/* Steps with numbers that they draw, and on other functions; see steps_sample.c. */
-const char *step_sample_perfect_tile(Chooser *c);
-const char *step_sample_partitioned_tile(Chooser *c);
-const char *step_sample_categorical(Chooser *c);
-const char *step_sample_compute_location(Chooser *c);
-const char *step_work_on(Chooser *c);
 
 #endif

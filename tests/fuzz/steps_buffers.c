@@ -64,6 +64,11 @@ const char *step_cache_write(Chooser *c)
                      which);
 }
 
+const char *step_cache_index(Chooser *c)
+{
+    return step_text(c, "sch.cache_index(%s, \"%s\", %d)", block_text(c, any_block(c)), random_scope(c), random_below(c->random, 4));
+}
+
 static bool updates_in_place(const TreeNode *block)
 {
     for (int i = 0; i < node_block(block)->write_count; i++)

@@ -13,8 +13,8 @@
 #include "verify/verify.h"
 #include "ir/walk.h"
 #include "parser/parser.h"
-#include "passes/analysis/questions/dependence.h"
-#include "passes/analysis/questions/faults.h"
+#include "passes/analysis/dependence.h"
+#include "passes/analysis/faults.h"
 #include "passes/lower/lower.h"
 #include "script/script.h"
 

@@ -2,7 +2,7 @@
 #include "passes/schedule/cache/reindex.h"
 
 #include "ir/walk.h"
-#include "passes/analysis/questions/dependence.h"
+#include "passes/analysis/dependence.h"
 #include "passes/schedule/check/concurrency.h"
 #include "passes/schedule/check/legality.h"
 #include "passes/schedule/core/index_map.h"
