@@ -268,12 +268,11 @@ static const Stmt *split_init(Context *ctx, InitPass *pass, const Stmt *stmt)
     if (pass->guard_first && !is_in_one_thread(site))
         return stmt;
     if (site->outer >= 0) {
-        bool guarded = pass->guard_first && reduction_runs(site) && init_site_guard(site);
-        if (!guarded) /* with its init, the block declares no read of what it reduces into, as one with an init does not */
-            add_reads_of_update(ctx, &update);
+        add_reads_of_update(ctx, &update);
         if (has_no_point(site) || does_nothing(init))
             return stmt_block(ctx, update, stmt->span);
         const Stmt *nest = init_site_nest(site);
+        bool guarded = pass->guard_first && reduction_runs(site) && init_site_guard(site);
         if (!guarded && nest_is_right(site, nest, &pass->roots)) {
             add_nest(ctx, pass, site, nest);
             return stmt_block(ctx, update, stmt->span);
