@@ -128,10 +128,10 @@ static void note_allocation(Rewriting *r, const Stmt *stmt)
     Allocation *allocation = ARENA_NEW(r->ctx->arena, Allocation);
     *allocation = (Allocation){.stmt = stmt, .scope = r->scope, .depth = r->loop_count, .size = 1};
     bool movable = expr_is_int(stmt->as.allocate.condition, 1) && !stmt->as.allocate.annotations.count;
-    for (int i = 0; i < stmt->as.allocate.extent_count; i++) {
+    for (int i = 0; i < stmt->as.allocate.extent_count && movable; i++) {
         int64_t extent;
-        movable &= expr_const_int(stmt->as.allocate.extents[i], &extent) && extent > 0 && extent <= INT32_MAX / allocation->size;
-        allocation->size = movable ? allocation->size * extent : 0;
+        movable = expr_const_int(stmt->as.allocate.extents[i], &extent) && extent > 0 && extent <= INT32_MAX / allocation->size;
+        allocation->size *= movable ? extent : 0;
     }
     if (!movable)
         return;
