@@ -27,7 +27,8 @@ static const Stmt *bind_block(Rewriter *rewriter, const Stmt *stmt)
     }
     BlockStmt opaque = block;
     opaque.iter_count = 0;
-    if (!options->keep_predicates)
+    bool keeps = options->keep_predicates && !kept; /* what a binding reads may be there only where the condition holds */
+    if (!keeps)
         opaque.predicate = expr_bool(ctx, true);
     const Stmt *result = stmt_block(ctx, opaque, stmt->span);
     if (kept < block.iter_count)
@@ -36,7 +37,7 @@ static const Stmt *bind_block(Rewriter *rewriter, const Stmt *stmt)
     for (int i = block.iter_count - 1; i >= 0; i--)
         if (expr_reads_memory(block.bindings[i]))
             result = stmt_let(ctx, block.iters[i].var, op_cast(ctx, block.iters[i].var->dtype, block.bindings[i]), result, stmt->span);
-    return options->keep_predicates || expr_is_int(block.predicate, 1) ? result : stmt_if(ctx, block.predicate, result, NULL, stmt->span);
+    return keeps || expr_is_int(block.predicate, 1) ? result : stmt_if(ctx, block.predicate, result, NULL, stmt->span);
 }
 
 static const Stmt *bind_in_stmt(Rewriter *rewriter, const Stmt *stmt)

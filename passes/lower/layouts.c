@@ -163,8 +163,13 @@ static const Stmt *lay_out_block(Rewriter *rewriter, const Stmt *stmt)
     block.matches = arena_copy(ctx->arena, block.matches, sizeof *block.matches * (size_t)block.match_count);
     for (int i = 0; i < block.match_count; i++)
         block.matches[i] = match_without_reads(layouts, block.matches[i]);
-    bool changed = layouts->kept.count > layouts->first || outside < stmt->as.block.match_count;
-    return with_kept(rewriter, outer_first, changed ? stmt_block(ctx, block, stmt->span) : stmt);
+    bool reads = layouts->kept.count > layouts->first, changed = reads || outside < stmt->as.block.match_count;
+    const Expr *predicate = block.predicate;
+    bool guards = reads && !expr_is_int(predicate, 1); /* what a place reads may be there only where the condition holds */
+    if (guards)
+        block.predicate = expr_bool(ctx, true);
+    const Stmt *result = with_kept(rewriter, outer_first, changed ? stmt_block(ctx, block, stmt->span) : stmt);
+    return guards ? stmt_if(ctx, predicate, result, NULL, stmt->span) : result;
 }
 
 static const Stmt *lay_out_declaration(Rewriter *rewriter, const Stmt *stmt)
