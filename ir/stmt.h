@@ -236,6 +236,12 @@ static inline Range range_point(Context *ctx, const Expr *index)
 {
     return (Range){index, expr_int(ctx, dtype_scalar(index->dtype), 1)};
 }
+/* RANGE, counted from BASE on, in its type. */
+static inline Range range_from(Context *ctx, const Expr *base, Range range)
+{
+    const Expr *min = op_add(ctx, base, range.min);
+    return (Range){min, op_cast(ctx, min->dtype, range.extent)};
+}
 /* The whole of BUFFER as a region. */
 Region region_whole(Context *ctx, Buffer *buffer);
 /* The single element INDICES. */

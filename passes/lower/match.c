@@ -51,7 +51,7 @@ static Range *compose_ranges(Matcher *matcher, Buffer *source, const Range *rang
         if (d < missing)
             result[d] = range_point(matcher->ctx, below->mins[d]);
         else if (below)
-            result[d] = (Range){op_add(matcher->ctx, below->mins[d], ranges[d - missing].min), ranges[d - missing].extent};
+            result[d] = range_from(matcher->ctx, below->mins[d], ranges[d - missing]);
         else
             result[d] = ranges[d];
     }

@@ -46,8 +46,7 @@ Range *view_ranges(Context *ctx, const Views *views, const View *view, const Ran
     Range *result = ARENA_ARRAY(ctx->arena, Range, views->root->ndim);
     int missing = views->root->ndim - view->target->ndim;
     for (int d = 0; d < views->root->ndim; d++)
-        result[d] = d < missing ? range_point(ctx, view->mins[d]) : (Range){op_add(ctx, view->mins[d], ranges[d - missing].min),
-                                                                            ranges[d - missing].extent};
+        result[d] = d < missing ? range_point(ctx, view->mins[d]) : range_from(ctx, view->mins[d], ranges[d - missing]);
     return result;
 }
 
