@@ -253,7 +253,8 @@ void elab_allocation_layers(Elab *elab, Buffer *buffer, Attrs annotations, Stmt 
     layers[0].as.allocate.dtype = buffer->dtype;
     layers[0].as.allocate.extents = buffer->shape;
     layers[0].as.allocate.extent_count = buffer->ndim;
-    if (buffer->strides || !expr_is_int(buffer->elem_offset, 0)) {
+    bool lies_densely = !buffer->strides || (buffer->ndim == 1 && expr_is_int(buffer->strides[0], 1));
+    if (!lies_densely || !expr_is_int(buffer->elem_offset, 0)) {
         const Expr *span = strided_span(elab->ctx, buffer);
         layers[0].as.allocate.extents = arena_copy(elab->ctx->arena, &span, sizeof span);
         layers[0].as.allocate.extent_count = 1;
