@@ -3,6 +3,14 @@
 
 #include <string.h>
 
+Str thread_name(Context *ctx, Str thread)
+{
+    char *name = arena_copy(ctx->arena, thread, strlen(thread) + 1);
+    for (char *at = name; (at = strchr(at, '.'));)
+        *at = '_';
+    return context_intern(ctx, name);
+}
+
 /* A loop over threads is a launch; virtual threads are loops. */
 static const Stmt *launch_thread(Rewriter *rewriter, const Stmt *stmt)
 {
@@ -12,9 +20,7 @@ static const Stmt *launch_thread(Rewriter *rewriter, const Stmt *stmt)
                   expr_is_int(stmt->as.loop.min, 0);
     if (!thread)
         return result;
-    char *name = arena_copy(ctx->arena, stmt->as.loop.thread, strlen(stmt->as.loop.thread) + 1);
-    *strchr(name, '.') = '_';
-    Var *var = var_clone(ctx, stmt->as.loop.var, context_intern(ctx, name));
+    Var *var = var_clone(ctx, stmt->as.loop.var, thread_name(ctx, stmt->as.loop.thread));
     Stmt launch = {.kind = STMT_ATTR, .span = stmt->span};
     launch.as.attr.var = var;
     launch.as.attr.thread = stmt->as.loop.thread;

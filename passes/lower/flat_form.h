@@ -5,6 +5,8 @@
 
 #include "passes/lower/state.h"
 
+/* The name of the variable that is the thread index THREAD: threadIdx_x of "threadIdx.x". */
+Str thread_name(Context *ctx, Str thread);
 /* STMT with its loops over threads as launches; virtual threads are loops. */
 const Stmt *launch_threads(Context *ctx, const Stmt *stmt);
 
