@@ -22,7 +22,7 @@ static void replay(const Finding *finding, Verdict *verdict)
     bool accepted = true, ok = trial_begin(&trial, finding->program, finding->seed);
     for (int i = 0; ok && i < finding->step_count; i++)
         ok = trial_step(&trial, finding->steps[i], &accepted);
-    ok = ok && trial_compile(&trial);
+    ok = ok && trial_passes(&trial, finding->seed) && trial_compile(&trial);
     snprintf(verdict->why, sizeof verdict->why, "%s", ok ? "" : trial.failure);
     verdict->set = trial.failed_set;
 }

@@ -115,7 +115,7 @@ static int run_task(Task *task, Report *report)
         wanted -= accepted;
         count_step(report, primitive, accepted);
     }
-    ok = ok && trial_compile(&trial);
+    ok = ok && trial_passes(&trial, task->seed) && trial_compile(&trial);
     trial_end(&trial);
     return begun != PASSED ? begun : ok ? PASSED : FAILED;
 }

@@ -49,6 +49,12 @@ bool trial_begin(Trial *trial, const char *program, uint64_t seed);
 bool trial_can_compile(Trial *trial);
 /* Runs a step and checks what comes of it; *ACCEPTED tells whether it was accepted. False when something is wrong. */
 bool trial_step(Trial *trial, const char *step, bool *accepted);
+/* Runs a random sequence of the passes of transforms.def, the one of the trial's SEED, on what the steps made. After each, which may refuse with a
+   message, the program must print as text that reads back, and compute the same. The program of the trial stays. False when something is
+   wrong. */
+bool trial_passes(Trial *trial, uint64_t seed);
+/* The interpreter runs MODULE, made of the program of the trial by WHAT, to the same results. False, with a failure, otherwise. */
+bool trial_interpreted(Trial *trial, const Module *module, const char *what);
 /* Compiles what the steps made and compares its results; a program with threads must be refused. False when something is wrong. */
 bool trial_compile(Trial *trial);
 void trial_end(Trial *trial);

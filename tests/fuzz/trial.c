@@ -223,6 +223,19 @@ static bool check_interpreted(Trial *trial, int set, const Func *func)
     return ok;
 }
 
+bool trial_interpreted(Trial *trial, const Module *module, const char *what)
+{
+    const Module *before = trial->current;
+    bool ok = true, copies = trial->copies;
+    trial->current = module;
+    trial->copies = true; /* a pass takes the axes of blocks away, which told their instances apart */
+    for (int set = 0; ok && set < trial->set_count; set++)
+        ok = check_interpreted(trial, set, scheduled_func(trial, module));
+    trial->current = before;
+    trial->copies = copies;
+    return ok || fail(trial, "%s: %s", what, trial->failure);
+}
+
 static bool may_reorder(const char *step)
 {
     static const char *const primitives[] = {"reorder", "rfactor", "compute_at", "tensorize", "merge", "fission", "bind", "transform_block_layout", "pad_einsum",
