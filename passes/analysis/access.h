@@ -70,6 +70,8 @@ AccessList access_collect_explicit(Context *ctx, const Func *func);
 bool frame_within(const Frame *frame, const Frame *outer);
 /* The frame of the loop over VAR around ACCESS, or NULL. */
 const Frame *access_loop(const Access *access, const Var *var);
+/* FRAME is a loop that is bound to threads. */
+bool frame_is_thread_loop(const Frame *frame);
 /* The innermost frame that both ways share. */
 const Frame *frame_common(const Frame *a, const Frame *b);
 

@@ -73,6 +73,11 @@ const Frame *access_loop(const Access *access, const Var *var)
     return frame;
 }
 
+bool frame_is_thread_loop(const Frame *frame)
+{
+    return frame->kind == FRAME_LOOP && frame->stmt->kind == STMT_FOR && frame->stmt->as.loop.kind == FOR_THREAD;
+}
+
 const Frame *frame_common(const Frame *a, const Frame *b)
 {
     while (a != b) {

@@ -118,6 +118,12 @@ static Range loop_range(const Frame *loop)
     return stmt_is_empty_loop(loop->stmt) ? (Range){loop->stmt->as.loop.min, loop->stmt->as.loop.extent} : loop->range;
 }
 
+/* The init of the block at BLOCK runs only where LOOP has an iteration: one that finds its point, or a thread that runs it. */
+static bool needs_iteration(const Frame *block, const Frame *innermost, const Frame *loop)
+{
+    return frame_is_thread_loop(loop) || is_visited(block, innermost, loop->var);
+}
+
 /* As frame_assume for the init of the block at BLOCK: loops and conditions that only restrict the reduction do not count. */
 static void assume_init(AffineSpace *space, const Frame *block, const Frame *innermost, const Frame *frame, const AffineEnv *env)
 {
@@ -125,7 +131,7 @@ static void assume_init(AffineSpace *space, const Frame *block, const Frame *inn
         return;
     bool binds = frame->kind == FRAME_LOOP || frame->kind == FRAME_BIND;
     assume_init(space, block, innermost, frame->outer, binds && env ? env->outer : env);
-    if (frame->kind == FRAME_LOOP && is_visited(block, innermost, frame->var))
+    if (frame->kind == FRAME_LOOP && needs_iteration(block, innermost, frame))
         affine_assume_range(space, env->outer, env->dim, loop_range(frame));
     if (frame->kind == FRAME_CONDITION)
         assume_init_condition(space, block, innermost, frame, frame->value, env);
@@ -158,8 +164,9 @@ const char *access_points_depend(Context *ctx, const Access *access)
         if (frame->kind == FRAME_CONDITION && mixes(block, access->frame, frame, frame->value))
             return "a condition is about points and about what is reduced over";
         if (frame->kind == FRAME_LOOP && !(expr_const_int(frame->range.extent, &extent) && extent > 0) && frame_reduces_over(block, frame->var) &&
-            is_visited(block, access->frame, frame->var))
-            return arena_printf(ctx->arena, "loop '%s' runs over points and over what is reduced, and may have no iteration", frame->var->name);
+            needs_iteration(block, access->frame, frame))
+            return arena_printf(ctx->arena, "loop '%s' runs over %s and over what is reduced, and may have no iteration", frame->var->name,
+                                frame_is_thread_loop(frame) ? "threads" : "points");
     }
     return NULL;
 }
@@ -182,7 +189,7 @@ static bool always_updates(const Access *access, const Frame *block)
     for (const Frame *frame = access->frame; frame; frame = frame->outer) {
         int64_t extent;
         bool reduces = frame->kind == FRAME_LOOP && frame->depth < block->depth && frame_only_reduces_over(block, frame->var);
-        if (reduces && !(expr_const_int(frame->range.extent, &extent) && extent > 0))
+        if (reduces && !(expr_const_int(loop_range(frame).extent, &extent) && extent > 0))
             return false;
         if (frame->kind == FRAME_CONDITION && concerns_reduction(access, frame, frame->value))
             return false;

@@ -109,11 +109,6 @@ static void prefer_flow(Context *ctx, const AccessList *accesses, const Map *siz
         }
 }
 
-static bool is_thread_loop(const Frame *frame)
-{
-    return frame->kind == FRAME_LOOP && frame->stmt->kind == STMT_FOR && frame->stmt->as.loop.kind == FOR_THREAD;
-}
-
 /* A and B are one store, which vectors make in the order of their lanes, once in each iteration of the loop over VAR. */
 static bool is_store_in_order(const Access *a, const Access *b, const Var *var)
 {
@@ -125,7 +120,7 @@ static bool is_store_in_order(const Access *a, const Access *b, const Var *var)
 
 static bool is_in_kernel(const Frame *frame)
 {
-    while (frame && !is_thread_loop(frame))
+    while (frame && !frame_is_thread_loop(frame))
         frame = frame->outer;
     return frame;
 }
@@ -136,7 +131,7 @@ static bool is_reduced_by_threads(const AccessList *accesses, const Var *data)
     for (int i = 0; i < accesses->count; i++) {
         const Access *access = &accesses->data[i];
         for (const Frame *frame = access->frame; access->data == data && access->write && frame; frame = frame->outer)
-            if (is_thread_loop(frame) && access_reduced_across(access, frame->var))
+            if (frame_is_thread_loop(frame) && access_reduced_across(access, frame->var))
                 return true;
     }
     return false;

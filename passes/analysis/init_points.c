@@ -143,7 +143,8 @@ static bool has_another(const Init *before, const Init *after, FrameKind kind)
         bool reads = a->kind == FRAME_CONDITION && !expr_is_fixed(a->value);
         for (const Frame *b = after->access->frame; b && !found; b = b->outer)
             found = b->kind == kind && b->var == a->var && b->negated == a->negated &&
-                    (kind == FRAME_LOOP ? expr_equal(a->range.min, b->range.min) && expr_equal(a->range.extent, b->range.extent)
+                    (kind == FRAME_LOOP ? expr_equal(a->range.min, b->range.min) && expr_equal(a->range.extent, b->range.extent) &&
+                                              frame_is_thread_loop(a) == frame_is_thread_loop(b)
                                         : expr_equal(a->value, b->value) || (reads && !expr_is_fixed(b->value)));
         if (!found)
             return true;

@@ -9,11 +9,6 @@
 
 #include "ir/walk.h"
 
-static bool is_thread_loop(const Frame *loop)
-{
-    return loop->stmt->kind == STMT_FOR && loop->stmt->as.loop.kind == FOR_THREAD;
-}
-
 static bool in_loop(const Access *access, const Var *var)
 {
     return access_loop(access, var) != NULL;
@@ -72,7 +67,7 @@ static bool meets_not_before(Meeting *meeting, bool first_is_a, bool same, Confl
     AffineSpace equal = affine_copy(meeting_base(meeting));
     bool found = false;
     for (int i = meeting->level + 1; i < pair->common && !found; i++) {
-        if (is_thread_loop(pair->loops_a[i]))
+        if (frame_is_thread_loop(pair->loops_a[i]))
             continue;
         if (!same) {
             int first = first_is_a ? i : pair->count_a + i, second = first_is_a ? pair->count_a + i : i;
@@ -337,7 +332,7 @@ static bool writes_differ(const Race *race, Meeting *meeting, Conflict *conflict
             value.same = reads_same(&value, read);
     }
     for (int i = meeting->level + 1; value.changing && i < pair->common && value.same; i++)
-        if (!is_thread_loop(pair->loops_a[i]))
+        if (!frame_is_thread_loop(pair->loops_a[i]))
             value.same = is_same(&value, expr_var(race->ctx, pair->loops_a[i]->var));
     return !value.same && (value.found || meets(meeting, conflict));
 }
@@ -398,7 +393,7 @@ static bool common_memory_conflicts(const Race *race, Meeting *meeting, Conflict
     if (!write_is_uniform(race, write, &visited))
         return meets(meeting, conflict);
     for (int i = 0; i < pair->common; i++)
-        if (i != meeting->level && is_thread_loop(pair->loops_a[i]))
+        if (i != meeting->level && frame_is_thread_loop(pair->loops_a[i]))
             affine_assume_dims(meeting_base(meeting), EXPR_EQ, i, pair->count_a + i);
     return meets_not_before(meeting, pair->a->write, false, conflict);
 }

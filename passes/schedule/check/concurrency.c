@@ -283,33 +283,13 @@ static bool check_threads_around_and_below(Schedule *sch, const TreeNode *node, 
     return true;
 }
 
-/* A reduction over no thread at all would have no init either. */
-static bool check_init_has_thread(Schedule *sch, const TreeNode *node)
-{
-    const ForStmt *loop = node_loop(node);
-    if (analyzer_prove_symbolic(loops_context(sch, node),
-                                op_compare(sch->ctx, EXPR_LT, expr_int(sch->ctx, loop->extent->dtype, 0), loop->extent)))
-        return true;
-    for (int i = schedule_node_index(sch, node); i < node->end; i++) {
-        const TreeNode *below = schedule_node_at(sch, i);
-        const BlockStmt *block = below->stmt->kind == STMT_BLOCK && node_block(below)->init ? node_block(below) : NULL;
-        for (int k = 0; block && k < block->iter_count; k++)
-            if (block->iters[k].kind == ITER_REDUCE && expr_uses_var(block->bindings[k], loop->var)) {
-                sched_refuse(sch, "loop '%s', a reduction of block '%s', may have no iterations, and no thread would run the init then",
-                             loop->var->name, block->block->name);
-                return sched_note_node(sch, node);
-            }
-    }
-    return true;
-}
-
 bool primitive_bind(Schedule *sch, const Value *args, Value *result)
 {
     (void)result;
     const TreeNode *node = schedule_loop(sch, args[0].as.loop);
     Str thread = args[1].as.text;
     if (!node || !check_thread_name(sch, &args[1]) || !check_loop_has_no_jump(sch, node) || !(node = loops_count_from_zero(sch, node)) ||
-        !check_threads_around_and_below(sch, node, thread) || !check_init_has_thread(sch, node))
+        !check_threads_around_and_below(sch, node, thread))
         return false;
     const Var *var = node_loop(node)->var;
     sched_note_bound(sch, var);
