@@ -160,25 +160,6 @@ static bool extent_speaks_of_points(Schedule *sch, const TreeNode *node, const T
     return false;
 }
 
-/* A condition says nothing of the points by a loop of one iteration; of the new loops in its place it would, and leave other inits out. */
-static bool check_unit_loop_unconditional(Schedule *sch, const Split *split)
-{
-    const Var *var = split->loop->var;
-    bool initializes = false, conditional = false;
-    for (int i = schedule_node_index(sch, split->node); i < split->node->end; i++) {
-        const Stmt *stmt = schedule_node_at(sch, i)->stmt;
-        initializes |= stmt->kind == STMT_BLOCK && stmt->as.block.init;
-        conditional |= stmt->kind == STMT_BLOCK && expr_uses_var(stmt->as.block.predicate, var);
-        conditional |= stmt->kind == STMT_IF && expr_uses_var(stmt->as.branch.condition, var);
-    }
-    if (!expr_is_int(split->loop->extent, 1) || !initializes || !conditional)
-        return true;
-    return sched_refuse(sch,
-                        "loop '%s' has one iteration and is part of a condition on a block with an init: which inits run would change with "
-                        "the number of its iterations; decompose_reduction takes the init off",
-                        var->name);
-}
-
 /* An init runs also for a point over which the loop reduces nothing, since its extent is 0 there. A guard that speaks of the point would
    keep that init from running. */
 static bool guard_keeps_inits(Schedule *sch, const Split *split)
@@ -251,7 +232,7 @@ bool primitive_split(Schedule *sch, const Value *args, Value *result)
         clip_factors(sch->ctx, &split, vars);
         guard = NULL;
     }
-    if (guard && (!check_loop_is_guardable(sch, split.node) || !check_unit_loop_unconditional(sch, &split)))
+    if (guard && !check_loop_is_guardable(sch, split.node))
         return false;
 
     int outer_count;

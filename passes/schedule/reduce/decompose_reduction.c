@@ -10,7 +10,7 @@
 
    The init block gets copies, named <loop>_init, of those loops from the given one inwards that its axes use. Legal when
    - the block is a reduction, and its opaque axes depend on loops further out only;
-   - the loops that its reduce axes use are the given loop and loops below it, and all of these are serial;
+   - the loops that its reduce axes use are the given loop and loops below it, and their iterations neither run at once nor repeat updates;
    - other statements below the given loop read the output only behind the block, where it has been written;
    - before the loop, the init finds the same inputs as at its old place. */
 #include "ir/infer_regions.h"
@@ -68,31 +68,6 @@ static bool check_outer_loops(Schedule *sch, const Decomposition *step)
             "loop '%s' reduces and is around loop '%s': the init would run again in each of its iterations; decompose at '%s' or above",
             node_name(step->outer[i]), node_name(step->target), node_name(step->outer[i]));
         return sched_note_node(sch, step->outer[i]);
-    }
-    return true;
-}
-
-static bool runs_in_order(const ForStmt *loop)
-{
-    return loop->kind == FOR_SERIAL || loop->kind == FOR_UNROLLED;
-}
-
-/* The loops from the given one inwards: those that reduce run in order, and each serves some axis. */
-static bool check_inner_loops(Schedule *sch, const Decomposition *step)
-{
-    const BlockStmt *block = node_block(step->block);
-    for (int i = 0; i < step->loop_count; i++) {
-        const ForStmt *loop = node_loop(step->loops[i]);
-        bool reduces = block_binds_axis(block, false, loop->var);
-        if (reduces && !runs_in_order(loop))
-            sched_refuse(sch, "loop '%s' reduces and %s%s: without the init its iterations would update the same elements at once",
-                         loop->var->name, loop->thread ? "is bound to " : "runs in parallel", loop->thread ? loop->thread : "");
-        else if (!reduces && !block_binds_axis(block, true, loop->var) && !expr_is_int(loop->extent, 1))
-            sched_refuse(sch, "no axis of block '%s' uses loop '%s': every update would run %s times after one init", block->block->name,
-                         loop->var->name, print_expr(sch->ctx, loop->extent));
-        else
-            continue;
-        return sched_note_node(sch, step->loops[i]);
     }
     return true;
 }
@@ -362,7 +337,7 @@ bool primitive_decompose_reduction(Schedule *sch, const Value *args, Value *resu
 {
     Decomposition step = {.block = schedule_block(sch, args[0].as.block), .target = schedule_loop(sch, args[1].as.loop)};
     if (!step.block || !step.target || !check_block_has_scope(sch, step.block) || !find_loops(sch, &step) ||
-        !check_decomposable_block(sch, step.block, step.target) || !check_outer_loops(sch, &step) || !check_inner_loops(sch, &step) ||
+        !check_decomposable_block(sch, step.block, step.target) || !check_outer_loops(sch, &step) ||
         !check_nothing_between(sch, &step))
         return false;
     choose_loops(&step);
