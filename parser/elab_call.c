@@ -22,6 +22,7 @@ static const char *const aliases[][2] = {
     {"tvm.script.tir", "T"},
     {"tvm.script.ir", "I"},
     {"tvm.script.ir_module", "I.ir_module"},
+    {"tvm.script.relax", "R"},
     {"ir_module", "I.ir_module"},
     {"prim_func", "T.prim_func"},
     {"tir", "tvm.tir"},
@@ -30,7 +31,7 @@ static const char *const aliases[][2] = {
 
 static bool is_namespace(const char *path)
 {
-    static const char *const paths[] = {"T", "T.axis", "I", "tvm", "tvm.script", "tvm.tir", "tvm.tir.TensorIntrin", "Module"};
+    static const char *const paths[] = {"T", "T.axis", "I", "R", "tvm", "tvm.script", "tvm.tir", "tvm.tir.TensorIntrin", "Module"};
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
         if (!strcmp(paths[i], path))
             return true;

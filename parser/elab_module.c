@@ -1,10 +1,31 @@
 /* Programs: the top level of the texts, classes, imports, constants, tensor intrinsics; see elab.h. */
 #include "parser/elab.h"
 
+#include "support/warning.h"
+
 /* --- functions --- */
+
+/* @R.function: a graph of calls of the other functions, which are a program without it. */
+static bool is_graph_function(Elab *elab, const AstNode *node)
+{
+    if (!node->as.def.decorators.count)
+        return false;
+    const AstNode *decorator = node->as.def.decorators.items[0];
+    const AstNode *callee = decorator->kind == AST_CALL ? decorator->as.call.callee : decorator;
+    if (callee->kind != AST_ATTRIBUTE || strcmp(callee->as.attribute.name, "function"))
+        return false;
+    Value value = elab_expr(elab, callee);
+    return value.kind == VALUE_BUILTIN && !strcmp(value.as.builtin->name, "R.function");
+}
 
 static void add_function(Elab *elab, const AstNode *node)
 {
+    if (is_graph_function(elab, node)) {
+        diag_warning(elab->ctx, WARNING_GRAPH_FUNCTION, node->as.def.name_span, "the graph function '%s' is left out: only functions with @T.prim_func are read",
+                     node->as.def.name);
+        scope_bind(elab, node->as.def.name, value_error(), node->as.def.name_span);
+        return;
+    }
     const Func *func = elab_function(elab, node);
     if (!func) {
         scope_bind(elab, node->as.def.name, value_error(), node->as.def.name_span);

@@ -18,6 +18,7 @@ static const char *const known_paths[] = {
     "tvm.s_tir.TensorIntrin.register",
     "tvm.script.tir.prim_func",
     "tvm.script.ir.ir_module",
+    "tvm.script.relax.function",
     "tvm.script.ir_module",
     "tvm.contrib.clang.create_llvm",
     "tvm.contrib.utils.tempdir",
