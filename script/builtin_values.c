@@ -1,4 +1,5 @@
 /* Builtin functions about values, types and other functions. */
+#include "ir/fold.h"
 #include "script/builtins.h"
 #include "script/methods.h"
 #include "script/text.h"
@@ -271,6 +272,32 @@ bool builtin_divmod(Script *script, const Arguments *arguments, Value *result)
     return true;
 }
 
+/* NUMBER to the next multiple of UNIT, a power of 10; of two that are as near the even one. FRACTION: it is a part of a unit larger, in absolute
+   value. False where that does not fit. */
+static bool round_whole(int64_t number, int64_t unit, bool fraction, int64_t *result)
+{
+    int64_t rest = number % unit, size = llabs(rest);
+    int64_t below = number - rest;
+    bool up = size > unit - size || (size == unit - size && (fraction || below / unit % 2));
+    return !__builtin_add_overflow(below, up ? (number < 0 ? -unit : unit) : 0, result);
+}
+
+/* round(value, digits) of fewer than 0 digits. */
+static bool round_to_tens(Script *script, Value value, int64_t digits, Span span, Value *result)
+{
+    double real = value.kind == VALUE_FLOAT ? value.as.real : 0;
+    if (!(fabs(real) < 9e18))
+        return script_error(script, span, "the number does not fit in 64 bits");
+    int64_t unit = 1, number = value.kind == VALUE_FLOAT ? (int64_t)real : value.as.integer, rounded = 0;
+    for (int64_t i = digits; i < 0 && i > -19; i++)
+        unit *= 10;
+    if (digits >= -18 && !round_whole(number, unit, real != trunc(real), &rounded))
+        return script_error(script, span, "the result does not fit in 64 bits");
+    *result = value.kind == VALUE_FLOAT ? (Value){.kind = VALUE_FLOAT, .as.real = copysign((double)rounded, real)}
+                                        : (Value){.kind = VALUE_INT, .as.integer = rounded};
+    return digits >= -18 || llabs(number) < INT64_C(5000000000000000000) || script_error(script, span, "the result does not fit in 64 bits");
+}
+
 bool builtin_round(Script *script, const Arguments *arguments, Value *result)
 {
     Value value = arguments->positional[0];
@@ -281,14 +308,18 @@ bool builtin_round(Script *script, const Arguments *arguments, Value *result)
     *result = value;
     if (value.kind == VALUE_BOOL)
         *result = (Value){.kind = VALUE_INT, .as.integer = value.as.boolean};
+    if (!script_is_number(value))
+        return script_error(script, arguments->span, "round needs a number, not %s", script_type_phrase(script, value));
+    if (digits < 0)
+        return round_to_tens(script, *result, digits, arguments->span, result);
     if (value.kind != VALUE_FLOAT)
-        return (script_is_number(value) && digits >= 0) || script_error(script, arguments->span, "round needs a float, and at least 0 digits");
+        return true;
     if (!given && fabs(value.as.real) < 9e18) {
         *result = (Value){.kind = VALUE_INT, .as.integer = (int64_t)nearbyint(value.as.real)};
         return true;
     }
-    if (!given || digits < 0 || digits > 300)
-        return script_error(script, arguments->span, "the number cannot be rounded so");
+    if (!given || digits > 300)
+        return script_error(script, arguments->span, given ? "the number cannot be rounded so" : "the number does not fit in 64 bits");
     char text[700];
     snprintf(text, sizeof text, "%.*f", (int)digits, value.as.real);
     result->as.real = strtod(text, NULL);
@@ -300,8 +331,25 @@ bool builtin_repr(Script *script, const Arguments *arguments, Value *result)
     return script_convert(script, arguments->positional[0], 'r', result);
 }
 
+/* pow(base, exponent, modulus), with the sign of the modulus. */
+static bool modular_power(Script *script, const Arguments *arguments, Value *result)
+{
+    int64_t base, exponent, modulus;
+    if (!argument_int(script, arguments, 0, 0, &base) || !argument_int(script, arguments, 1, 0, &exponent) || !argument_int(script, arguments, 2, 0, &modulus))
+        return false;
+    if (modulus == 0 || exponent < 0)
+        return script_error(script, arguments->span, modulus ? "pow with a modulus takes no negative exponent" : "the modulus of pow must not be 0");
+    __int128 power = 1, factor = floor_modulo(base, modulus);
+    for (power %= modulus; exponent; exponent >>= 1, factor = factor * factor % modulus)
+        power = exponent & 1 ? power * factor % modulus : power;
+    *result = (Value){.kind = VALUE_INT, .as.integer = floor_modulo((int64_t)power, modulus)};
+    return true;
+}
+
 bool builtin_pow(Script *script, const Arguments *arguments, Value *result)
 {
+    if (arguments->positional_count > 2 && arguments->positional[2].kind != VALUE_NONE)
+        return modular_power(script, arguments, result);
     return script_binary(script, AST_OP_POWER, arguments->positional[0], arguments->positional[1], arguments->span, result);
 }
 

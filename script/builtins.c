@@ -2,7 +2,9 @@
 #include "script/builtins.h"
 #include "script/methods.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -177,9 +179,13 @@ static bool builtin_abs(Script *script, const Arguments *arguments, Value *resul
 {
     Value value = arguments->positional[0], zero = {.kind = VALUE_INT};
     bool negative;
+    if (value.kind == VALUE_FLOAT) {
+        *result = (Value){.kind = VALUE_FLOAT, .as.real = fabs(value.as.real)};
+        return true;
+    }
     if (!script_compare(script, AST_OP_LT, value, zero, arguments->span, &negative))
         return false;
-    *result = value;
+    *result = value.kind == VALUE_BOOL ? (Value){.kind = VALUE_INT, .as.integer = value.as.boolean} : value;
     return !negative || script_binary(script, AST_OP_SUB, zero, value, arguments->span, result);
 }
 
@@ -219,6 +225,29 @@ static bool builtin_str(Script *script, const Arguments *arguments, Value *resul
     return true;
 }
 
+/* An int as Python's literals are, with underscores; of BASE 0, the prefix (0x, 0o, 0b) tells the base. */
+static bool read_int(const char *text, int base, int64_t *result)
+{
+    char digits[80], last = '_', *end;
+    size_t count = 0;
+    text += strspn(text, " \t\n\r\f\v");
+    if (*text == '-' || *text == '+')
+        digits[count++] = *text++;
+    int letter = *text == '0' ? tolower((unsigned char)text[1]) : 0, implied = letter == 'x' ? 16 : letter == 'o' ? 8 : letter == 'b' ? 2 : 0;
+    if (implied && (!base || base == implied)) {
+        base = implied;
+        text += text[2] == '_' ? 3 : 2;
+    }
+    bool no_zero = !base && *text == '0';
+    for (; isalnum((unsigned char)*text) || (*text == '_' && last != '_'); last = *text++)
+        if (*text != '_' && count < sizeof digits - 1)
+            digits[count++] = *text;
+    digits[count] = 0;
+    errno = count == sizeof digits - 1 ? ERANGE : 0;
+    *result = strtoll(digits, &end, base ? base : 10);
+    return last != '_' && !*end && !text[strspn(text, " \t\n\r\f\v")] && !(no_zero && *result) && !errno;
+}
+
 static bool builtin_int(Script *script, const Arguments *arguments, Value *result)
 {
     Value value = arguments->positional_count ? arguments->positional[0] : (Value){.kind = VALUE_INT};
@@ -233,10 +262,7 @@ static bool builtin_int(Script *script, const Arguments *arguments, Value *resul
     if (value.kind == VALUE_FLOAT && value.as.real > -9e18 && value.as.real < 9e18)
         result->as.integer = (int64_t)value.as.real;
     else if (value.kind == VALUE_STRING) {
-        char *end;
-        errno = 0;
-        result->as.integer = strtoll(value.as.text, &end, (int)base);
-        if (end == value.as.text || end[strspn(end, " \t\n")] || errno)
+        if (!read_int(value.as.text, (int)base, &result->as.integer))
             return script_error(script, value.span, "'%s' is not an int%s", value.as.text, errno ? " of 64 bits" : "");
     } else
         return integer_argument(script, arguments, 0, &result->as.integer);
@@ -299,7 +325,7 @@ static const struct {
     {"divmod", builtin_divmod, 2, 2, {0}},
     {"round", builtin_round, 1, 2, {0}},
     {"repr", builtin_repr, 1, 1, {0}},
-    {"pow", builtin_pow, 2, 2, {0}},
+    {"pow", builtin_pow, 2, 3, {0}},
     {"chr", builtin_chr, 1, 1, {0}},
     {"ord", builtin_ord, 1, 1, {0}},
     {"format", builtin_format, 1, 2, {0}},

@@ -60,22 +60,28 @@ static bool list_pop(Script *script, Value self, const Arguments *arguments, Val
     return true;
 }
 
-/* The position of ITEM in the list; -1: nowhere. */
-static bool position_of(Script *script, Value self, Value item, Span span, int *position)
+/* The position of ITEM in the list, from FIRST to END; -1: nowhere. */
+static bool position_of(Script *script, Value self, Value item, Span span, int64_t first, int64_t end, int *position)
 {
     *position = -1;
     if (!script_can_walk(script, self, span) || !script_can_walk(script, item, span))
         return false;
-    for (int i = 0; i < self.as.list->count && *position < 0; i++)
+    for (int64_t i = first; i < end && i < self.as.list->count && *position < 0; i++)
         if (script_equal(self.as.list->items[i], item))
-            *position = i;
+            *position = (int)i;
     return true;
 }
 
+/* index(value, first, end): negative places count from the end. */
 static bool list_index(Script *script, Value self, const Arguments *arguments, Value *result)
 {
     int position;
-    if (!position_of(script, self, arguments->positional[0], arguments->span, &position))
+    int64_t count = self.as.list->count, first, end;
+    if (!argument_int(script, arguments, 1, 0, &first) || !argument_int(script, arguments, 2, count, &end))
+        return false;
+    first = first < 0 ? first + count < 0 ? 0 : first + count : first;
+    end = end < 0 ? end + count : end;
+    if (!position_of(script, self, arguments->positional[0], arguments->span, first, end, &position))
         return false;
     *result = (Value){.kind = VALUE_INT, .as.integer = position};
     return position >= 0 || script_error(script, arguments->span, "the value is not in the list");
@@ -258,7 +264,7 @@ static bool dict_update(Script *script, Value self, const Arguments *arguments, 
 #define DICT(name, fewest, most, ...) {VALUE_DICT, #name, dict_##name, fewest, most, false, {__VA_ARGS__}},
 const ValueMethod container_methods[] = {
     LIST(append, 1, 1, false, 0) LIST(extend, 1, 1, false, 0) LIST(insert, 2, 2, false, 0) LIST(pop, 0, 1, false, 0)
-    LIST(remove, 1, 1, false, 0) LIST(index, 1, 1, true, 0) LIST(count, 1, 1, true, 0) LIST(sort, 0, 0, false, "key", "reverse")
+    LIST(remove, 1, 1, false, 0) LIST(index, 1, 3, true, 0) LIST(count, 1, 1, true, 0) LIST(sort, 0, 0, false, "key", "reverse")
     LIST(reverse, 0, 0, false, 0) LIST(copy, 0, 0, false, 0) LIST(clear, 0, 0, false, 0)
     DICT(get, 1, 2, 0) DICT(items, 0, 0, 0) DICT(keys, 0, 0, 0) DICT(values, 0, 0, 0) DICT(update, 0, 1, "*") DICT(pop, 1, 2, 0)
     DICT(popitem, 0, 0, 0) DICT(setdefault, 1, 2, 0) {VALUE_DICT, "copy", list_copy, 0, 0, false, {0}},

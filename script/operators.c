@@ -202,6 +202,14 @@ static bool whole_operation(Script *script, AstOp op, Value left, Value right, S
     return true;
 }
 
+/* The items of both; those of RIGHT win. */
+static bool join_dicts(Script *script, Value left, Value right, Span span, Value *result)
+{
+    *result = script_list(script, left.as.list->items, left.as.list->count, false);
+    result->kind = VALUE_DICT;
+    return script_dict_update(script, *result, right, span);
+}
+
 bool script_binary(Script *script, AstOp op, Value left, Value right, Span span, Value *result)
 {
     if (script_is_expr(script, left) || script_is_expr(script, right))
@@ -216,6 +224,8 @@ bool script_binary(Script *script, AstOp op, Value left, Value right, Span span,
         return concatenate(script, left, right, span, result);
     if (op == AST_OP_ADD && left.kind == VALUE_LIST && right.kind == VALUE_LIST)
         return script_error(script, span, "a list and a tuple cannot be added; list(...) and tuple(...) make one of the other");
+    if (op == AST_OP_BIT_OR && left.kind == VALUE_DICT && right.kind == VALUE_DICT)
+        return join_dicts(script, left, right, span, result);
     if (op == AST_OP_MUL && is_sequence(left) && is_whole(right))
         return repeat(script, left, right, span, result);
     if (op == AST_OP_MUL && is_whole(left) && is_sequence(right))

@@ -283,6 +283,19 @@ static bool string_removesuffix(Script *script, Value self, const Arguments *arg
 
 /* --- looking --- */
 
+/* The part of SELF from the second argument to the third, NULL where there is none; *FROM is where it begins. */
+static bool bounded_text(Script *script, Value self, const Arguments *arguments, Str *range, int64_t *from)
+{
+    const char *text = self.as.text;
+    int64_t count = text_characters(text, strlen(text)), to;
+    if (!argument_int(script, arguments, 1, 0, from) || !argument_int(script, arguments, 2, count, &to))
+        return false;
+    *from = *from < 0 ? (*from + count < 0 ? 0 : *from + count) : *from;
+    to = to < 0 ? to + count : to > count ? count : to;
+    *range = *from > count || to < *from ? NULL : part_of(script, text + byte_of(text, *from), byte_of(text, to) - byte_of(text, *from));
+    return true;
+}
+
 /* TEXT, or one of several in a tuple, stands at the beginning (or end) of SELF between the bounds. */
 static bool stands(Script *script, Value self, const Arguments *arguments, bool at_end, Value *result)
 {
@@ -290,11 +303,11 @@ static bool stands(Script *script, Value self, const Arguments *arguments, bool 
     ValueList one = {.items = &given, .count = 1};
     const ValueList *texts = given.kind == VALUE_LIST && given.as.list->is_tuple ? given.as.list : &one;
     int64_t from;
-    if (!argument_int(script, arguments, 1, 0, &from))
+    Str text;
+    if (!bounded_text(script, self, arguments, &text, &from))
         return false;
-    const char *text = self.as.text + byte_of(self.as.text, from);
     *result = (Value){.kind = VALUE_BOOL};
-    for (int i = 0; i < texts->count; i++) {
+    for (int i = 0; i < texts->count && text; i++) {
         if (texts->items[i].kind != VALUE_STRING)
             return script_error(script, given.span, "a string or a tuple of strings is needed here, not %s", script_type_phrase(script, given));
         const char *wanted = texts->items[i].as.text;
@@ -317,16 +330,14 @@ static bool string_endswith(Script *script, Value self, const Arguments *argumen
 /* Where the text of the first argument is; -1: nowhere. */
 static bool find_text(Script *script, Value self, const Arguments *arguments, bool from_right, int64_t *position)
 {
-    const char *text = self.as.text, *wanted = text_argument(script, arguments, 0);
-    int64_t count = text_characters(text, strlen(text)), from, to;
-    if (!wanted || !argument_int(script, arguments, 1, 0, &from) || !argument_int(script, arguments, 2, count, &to))
+    const char *wanted = text_argument(script, arguments, 0);
+    int64_t from;
+    Str range;
+    if (!wanted || !bounded_text(script, self, arguments, &range, &from))
         return false;
-    from = from < 0 ? (from + count < 0 ? 0 : from + count) : from;
-    to = to < 0 ? to + count : to > count ? count : to;
     *position = -1;
-    if (from > count || to < from)
+    if (!range)
         return true;
-    Str range = part_of(script, text + byte_of(text, from), byte_of(text, to) - byte_of(text, from));
     const char *found = strstr(range, wanted);
     for (const char *next = found; from_right && next && *next; next = strstr(next + 1, wanted))
         found = next;
@@ -356,27 +367,32 @@ static bool string_index(Script *script, Value self, const Arguments *arguments,
 
 static bool string_count(Script *script, Value self, const Arguments *arguments, Value *result)
 {
-    const char *wanted = text_argument(script, arguments, 0), *at = self.as.text;
+    const char *wanted = text_argument(script, arguments, 0), *at;
+    int64_t from;
     *result = (Value){.kind = VALUE_INT};
-    if (wanted && !*wanted)
+    if (!wanted || !bounded_text(script, self, arguments, &at, &from))
+        return false;
+    if (at && !*wanted)
         result->as.integer = text_characters(at, strlen(at)) + 1;
-    while (wanted && *wanted && (at = strstr(at, wanted))) {
+    while (at && *wanted && (at = strstr(at, wanted))) {
         result->as.integer++;
         at += strlen(wanted);
     }
-    return wanted != NULL;
+    return true;
 }
 
 /* --- letters --- */
 
 typedef enum { UPPER, LOWER, SWAP, TITLE, CAPITALIZE } Letters;
 
-static bool change_letters(Script *script, Value self, Letters how, Value *result)
+static bool change_letters(Script *script, Value self, Letters how, Span span, Value *result)
 {
     size_t length = strlen(self.as.text);
     char *text = arena_strndup(script->ctx->arena, self.as.text, length);
     for (size_t i = 0; i < length; i++) {
         unsigned char c = (unsigned char)text[i];
+        if (c >= 0xC3)
+            return script_error(script, span, "only letters of ASCII have upper and lower case here");
         bool first = how == TITLE ? !i || !isalpha((unsigned char)text[i - 1]) : !i;
         bool upper = how == UPPER || (how == SWAP && islower(c)) || ((how == TITLE || how == CAPITALIZE) && first);
         if (c < 128)
@@ -389,8 +405,7 @@ static bool change_letters(Script *script, Value self, Letters how, Value *resul
 #define LETTERS(name, how)                                                                                                                   \
     static bool string_##name(Script *script, Value self, const Arguments *arguments, Value *result)                                         \
     {                                                                                                                                        \
-        (void)arguments;                                                                                                                     \
-        return change_letters(script, self, how, result);                                                                                    \
+        return change_letters(script, self, how, arguments->span, result);                                                                                    \
     }
 LETTERS(upper, UPPER)
 LETTERS(lower, LOWER)
@@ -498,8 +513,8 @@ static bool string_format(Script *script, Value self, const Arguments *arguments
 const ValueMethod string_methods[] = {
     METHOD(split, 0, 2, "sep", "maxsplit") METHOD(rsplit, 0, 2, "sep", "maxsplit") METHOD(splitlines, 0, 0, 0) METHOD(join, 1, 1, 0)
     METHOD(partition, 1, 1, 0) METHOD(rpartition, 1, 1, 0) METHOD(strip, 0, 1, 0) METHOD(lstrip, 0, 1, 0) METHOD(rstrip, 0, 1, 0)
-    METHOD(replace, 2, 3, 0) METHOD(removeprefix, 1, 1, 0) METHOD(removesuffix, 1, 1, 0) METHOD(startswith, 1, 2, 0)
-    METHOD(endswith, 1, 1, 0) METHOD(find, 1, 3, 0) METHOD(rfind, 1, 3, 0) METHOD(index, 1, 3, 0) METHOD(count, 1, 1, 0)
+    METHOD(replace, 2, 3, 0) METHOD(removeprefix, 1, 1, 0) METHOD(removesuffix, 1, 1, 0) METHOD(startswith, 1, 3, 0)
+    METHOD(endswith, 1, 3, 0) METHOD(find, 1, 3, 0) METHOD(rfind, 1, 3, 0) METHOD(index, 1, 3, 0) METHOD(count, 1, 3, 0)
     METHOD(upper, 0, 0, 0) METHOD(lower, 0, 0, 0) METHOD(swapcase, 0, 0, 0) METHOD(title, 0, 0, 0) METHOD(capitalize, 0, 0, 0)
     METHOD(isdigit, 0, 0, 0) METHOD(isalpha, 0, 0, 0) METHOD(isalnum, 0, 0, 0) METHOD(isspace, 0, 0, 0) METHOD(isupper, 0, 0, 0)
     METHOD(islower, 0, 0, 0) METHOD(ljust, 1, 2, 0) METHOD(rjust, 1, 2, 0) METHOD(center, 1, 2, 0) METHOD(zfill, 1, 1, 0)

@@ -228,7 +228,7 @@ bool script_add_formatted(Script *script, StrBuf *out, Value value, const char *
     }
     if (!read_spec(script, text, &spec, span))
         return false;
-    bool whole = value.kind == VALUE_INT || (value.kind == VALUE_BOOL && spec.type);
+    bool whole = value.kind == VALUE_INT || value.kind == VALUE_BOOL;
     bool real_type = spec.type && strchr("eEfFgG%n", spec.type);
     if (value.kind == VALUE_STRING)
         return add_string(script, out, &spec, value, span);
@@ -243,6 +243,5 @@ bool script_add_formatted(Script *script, StrBuf *out, Value value, const char *
         return add_real(script, out, &spec, value, span);
     if (whole || value.kind == VALUE_FLOAT)
         return refuse_type(script, &spec, value, span);
-    return value.kind == VALUE_BOOL ? add_string(script, out, &spec, value, span)
-                                    : script_error(script, span, "%s takes no format specification", script_type_phrase(script, value));
+    return script_error(script, span, "%s takes no format specification", script_type_phrase(script, value));
 }

@@ -3,6 +3,7 @@
 #include "script/text.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,6 +116,8 @@ static bool add_percent(Percent *percent, StrBuf *out, Value value, const char *
     if (whole && value.kind == VALUE_FLOAT) {
         if (type != 'd' && type != 'i' && type != 'u')
             return script_error(script, percent->span, "'%%%c' needs an int, not a float", type);
+        if (!(fabs(value.as.real) < 9.2e18))
+            return script_error(script, percent->span, "the number does not fit in 64 bits");
         value = (Value){.kind = VALUE_INT, .as.integer = (int64_t)value.as.real};
     }
     StrBuf spec = {.arena = script->ctx->arena};
