@@ -170,12 +170,21 @@ static bool check_reduction(Factoring *f)
 static bool check_axis(Factoring *f, const Value *argument)
 {
     int64_t axis = argument->as.integer;
-    int ndim = f->reduction->targets[0]->ndim;
-    if (axis < -(ndim + 1) || axis > ndim)
-        return sched_refuse_argument(f->sch, argument, "factor_axis is %lld; it must be between %d and %d, since '%s' has %d dimension%s",
-                                     (long long)axis, -(ndim + 1), ndim, f->reduction->targets[0]->name, ndim, ndim == 1 ? "" : "s");
-    f->axis = (int)(axis < 0 ? axis + ndim + 1 : axis);
+    for (int t = 0; t < f->reduction->target_count; t++) {
+        const Buffer *target = f->reduction->targets[t];
+        int ndim = target->ndim;
+        if (axis < -(ndim + 1) || axis > ndim)
+            return sched_refuse_argument(f->sch, argument, "factor_axis is %lld; it must be between %d and %d, since '%s' has %d dimension%s",
+                                         (long long)axis, -(ndim + 1), ndim, target->name, ndim, ndim == 1 ? "" : "s");
+    }
+    f->axis = (int)axis;
     return true;
+}
+
+/* Which dimension of the partial results for a target of NDIM dimensions the loop becomes. */
+static int factor_dimension(const Factoring *f, int ndim)
+{
+    return f->axis < 0 ? f->axis + ndim + 1 : f->axis;
 }
 
 /* --- the partial results --- */
@@ -186,8 +195,9 @@ static void make_buffers(Factoring *f)
     for (int t = 0; t < f->reduction->target_count; t++) {
         const Buffer *target = f->reduction->targets[t];
         const Expr **shape = ARENA_ARRAY(ctx->arena, const Expr *, target->ndim + 1);
+        int factored = factor_dimension(f, target->ndim);
         for (int d = 0; d <= target->ndim; d++)
-            shape[d] = d == f->axis ? node_loop(f->loop)->extent : target->shape[d - (d > f->axis)];
+            shape[d] = d == factored ? node_loop(f->loop)->extent : target->shape[d - (d > factored)];
         f->partial[t] = buffer_new(ctx, context_internf(ctx, "%s.rf", target->name), target->dtype, target->ndim + 1, shape, target->scope,
                                    f->sch->call_span);
     }
@@ -197,8 +207,9 @@ static void make_buffers(Factoring *f)
 static const Expr **extended_indices(Factoring *f, const Expr *const *indices, int count, const Expr *lane)
 {
     const Expr **result = ARENA_ARRAY(f->sch->ctx->arena, const Expr *, count + 1);
+    int factored = factor_dimension(f, count);
     for (int d = 0; d <= count; d++)
-        result[d] = d == f->axis ? lane : indices[d - (d > f->axis)];
+        result[d] = d == factored ? lane : indices[d - (d > factored)];
     return result;
 }
 
@@ -268,10 +279,10 @@ static Region *partial_regions(Factoring *f, const Region *regions, int count, c
     Context *ctx = f->sch->ctx;
     Region *result = ARENA_ARRAY(ctx->arena, Region, count);
     for (int i = 0; i < count; i++) {
-        int t = target_index(f, regions[i].buffer), ndim = regions[i].buffer->ndim;
+        int t = target_index(f, regions[i].buffer), ndim = regions[i].buffer->ndim, factored = factor_dimension(f, ndim);
         result[i] = (Region){f->partial[t], ARENA_ARRAY(ctx->arena, Range, ndim + 1), regions[i].span};
         for (int d = 0; d <= ndim; d++)
-            result[i].ranges[d] = d == f->axis ? range_point(ctx, lane) : regions[i].ranges[d - (d > f->axis)];
+            result[i].ranges[d] = d == factored ? range_point(ctx, lane) : regions[i].ranges[d - (d > factored)];
     }
     return result;
 }
