@@ -31,7 +31,7 @@ SCRIPT_TESTS := \
   tests/cross-targets
 
 check: all $(UNIT_TESTS) $(TEST_TOOLS) $(RUNTIME_TESTS) $(BUILD)/tests/fuzz/fuzz
-	@CC='$(CC)' SANITIZE='$(SANITIZE)' tests/run $(BUILD) $(UNIT_TESTS) $(RUNTIME_TESTS) $(BUILD)/tests/roundtrip $(BUILD)/tests/readback $(BUILD)/tests/traces $(BUILD)/tests/verdicts $(BUILD)/tests/fuzz/fuzz $(SCRIPT_TESTS)
+	@CC='$(CC)' SANITIZE='$(SANITIZE)' tests/run $(BUILD) $(UNIT_TESTS) $(RUNTIME_TESTS) $(BUILD)/tests/roundtrip $(BUILD)/tests/readback $(BUILD)/tests/traces $(BUILD)/tests/verdicts $(BUILD)/tests/mutations $(BUILD)/tests/fuzz/fuzz $(SCRIPT_TESTS)
 
 # Not part of check: TVM's wheel comes from PyPI, or TVM_PYTHON=... names a Python that has TVM.
 check-tvm: $(BUILD)/tirc $(BUILD)/libtirc_rt.a
