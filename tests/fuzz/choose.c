@@ -80,6 +80,17 @@ const TreeNode *loop_around(Chooser *c, const TreeNode *block)
     return count ? loops[random_below(c->random, count)] : NULL;
 }
 
+const TreeNode *loop_around_only(Chooser *c, const TreeNode *block, const TreeNode *other)
+{
+    int count, first;
+    const TreeNode **loops = schedule_loops_around(c->sch, block, &count);
+    first = count ? random_below(c->random, count) : 0;
+    for (int i = 0; i < count; i++)
+        if (!schedule_is_under(c->sch, other, loops[(first + i) % count]))
+            return loops[(first + i) % count];
+    return count ? loops[first] : NULL;
+}
+
 const TreeNode *any_loop(Chooser *c)
 {
     for (int attempt = 0; attempt < 4; attempt++) {
@@ -90,12 +101,6 @@ const TreeNode *any_loop(Chooser *c)
     return NULL;
 }
 
-bool block_has_init(Chooser *c, const TreeNode *block)
-{
-    (void)c;
-    return node_block(block)->init != NULL;
-}
-
 static bool is_param(Chooser *c, const Buffer *buffer)
 {
     const Func *func = schedule_func(c->sch);
@@ -103,6 +108,33 @@ static bool is_param(Chooser *c, const Buffer *buffer)
         if (func->params[i].buffer == buffer)
             return true;
     return false;
+}
+
+bool block_fills_scratch(Chooser *c, const TreeNode *block)
+{
+    return node_block(block)->write_count && !is_param(c, node_block(block)->writes[0].buffer);
+}
+
+bool block_updates_in_place(Chooser *c, const TreeNode *block)
+{
+    (void)c;
+    for (int i = 0; i < node_block(block)->write_count; i++)
+        if (block_reads(block, node_block(block)->writes[i].buffer))
+            return true;
+    return false;
+}
+
+bool block_pads(Chooser *c, const TreeNode *block)
+{
+    (void)c;
+    const Stmt *body = node_block(block)->body;
+    return body->kind == STMT_STORE && expr_is_call(body->as.store.value, OP_IF_THEN_ELSE) && body->as.store.value->args[1]->kind == EXPR_LOAD;
+}
+
+bool block_has_init(Chooser *c, const TreeNode *block)
+{
+    (void)c;
+    return node_block(block)->init != NULL;
 }
 
 bool block_reads(const TreeNode *block, const Buffer *buffer)

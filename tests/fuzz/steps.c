@@ -117,7 +117,14 @@ static const char *merge(Chooser *c)
     return step_text(c, "sch.merge(%s, %s)", loop_text(c, pair[0]), loop_text(c, pair[1]));
 }
 
-/* A loop around a block, where it has several statements most of the time. */
+/* The body of LOOP goes on behind what holds BLOCK. */
+static bool is_followed(Chooser *c, const TreeNode *loop, const TreeNode *block)
+{
+    const Stmt *body = node_loop(loop)->body;
+    return body->kind == STMT_SEQ && !schedule_is_under(c->sch, block, schedule_find_stmt(c->sch, body->as.seq.items[body->as.seq.count - 1]));
+}
+
+/* A loop around a block, and behind that other statements, most of the time. */
 static const char *fission(Chooser *c)
 {
     const TreeNode *block = any_block(c);
@@ -127,9 +134,9 @@ static const char *fission(Chooser *c)
         return NULL;
     const TreeNode *loop = loops[random_below(c->random, count)];
     for (int i = 0; i < count; i++)
-        if (node_loop(loops[i])->body->kind == STMT_SEQ && random_chance(c->random, 80))
+        if (is_followed(c, loops[i], block) && random_chance(c->random, 80))
             loop = loops[i];
-    return step_text(c, "sch.fission(%s, %s)", loop_text(c, loop), block_text(c, block));
+    return is_followed(c, loop, block) || random_chance(c->random, 10) ? step_text(c, "sch.fission(%s, %s)", loop_text(c, loop), block_text(c, block)) : NULL;
 }
 
 static const char *reorder_axes(Chooser *c)
@@ -225,9 +232,9 @@ static void any_pair(Chooser *c, const TreeNode **producer, const TreeNode **con
     int a = random_below(c->random, c->block_count), b = random_below(c->random, c->block_count);
     *producer = c->blocks[a < b ? a : b];
     *consumer = c->blocks[a < b ? b : a];
-    for (int attempt = 0; attempt < 12 && !random_chance(c->random, 3); attempt++) {
+    for (int attempt = 0; attempt < 24 && !random_chance(c->random, 2); attempt++) {
         const TreeNode *from = any_block(c), *to = any_block(c);
-        if (from == to || !node_block(from)->write_count || !block_reads(to, node_block(from)->writes[0].buffer))
+        if (from == to || !block_fills_scratch(c, from) || !block_reads(to, node_block(from)->writes[0].buffer))
             continue;
         *producer = from;
         *consumer = to;
@@ -246,13 +253,14 @@ static const char *compute_at(Chooser *c)
 {
     const TreeNode *producer, *consumer;
     any_pair(c, &producer, &consumer);
-    return step_text(c, "sch.compute_at(%s, %s%s)", block_text(c, producer), loop_text(c, loop_around(c, consumer)), move_options(c));
+    return step_text(c, "sch.compute_at(%s, %s%s)", block_text(c, producer), loop_text(c, loop_around_only(c, consumer, producer)),
+                     move_options(c));
 }
 static const char *reverse_compute_at(Chooser *c)
 {
     const TreeNode *producer, *consumer;
     any_pair(c, &producer, &consumer);
-    return step_text(c, "sch.reverse_compute_at(%s, %s%s)", block_text(c, consumer), loop_text(c, loop_around(c, producer)),
+    return step_text(c, "sch.reverse_compute_at(%s, %s%s)", block_text(c, consumer), loop_text(c, loop_around_only(c, producer, consumer)),
                      move_options(c));
 }
 /* Of a block where it is, or moved below a loop of a consumer. */

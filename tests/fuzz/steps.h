@@ -24,11 +24,19 @@ const TreeNode *any_block(Chooser *c);
 const TreeNode *block_where(Chooser *c, bool (*predicate)(Chooser *c, const TreeNode *block));
 /* A loop around BLOCK in its scope, or NULL. */
 const TreeNode *loop_around(Chooser *c, const TreeNode *block);
+/* A loop around BLOCK and not around OTHER, if there is one; else one around BLOCK. */
+const TreeNode *loop_around_only(Chooser *c, const TreeNode *block, const TreeNode *other);
 const TreeNode *any_loop(Chooser *c);
 
 bool block_has_init(Chooser *c, const TreeNode *block);
 /* It computes a buffer that is no parameter from others, without reduction. */
 bool block_is_inlinable(Chooser *c, const TreeNode *block);
+/* What it writes first is no parameter. */
+bool block_fills_scratch(Chooser *c, const TreeNode *block);
+/* It declares to read what it writes. */
+bool block_updates_in_place(Chooser *c, const TreeNode *block);
+/* It stores an element or, by a condition, something else. */
+bool block_pads(Chooser *c, const TreeNode *block);
 /* It computes one element from the result of another block. */
 bool block_is_epilogue(Chooser *c, const TreeNode *block);
 /* A copy or a reduction whose innermost loop divides into tiles of 4 or 2. */

@@ -69,19 +69,16 @@ const char *step_cache_index(Chooser *c)
     return step_text(c, "sch.cache_index(%s, \"%s\", %d)", block_text(c, any_block(c)), random_scope(c), random_below(c->random, 4));
 }
 
-static bool updates_in_place(const TreeNode *block)
-{
-    for (int i = 0; i < node_block(block)->write_count; i++)
-        if (block_reads(block, node_block(block)->writes[i].buffer))
-            return true;
-    return false;
-}
-
 const char *step_cache_inplace(Chooser *c)
 {
-    const TreeNode *block = any_block(c);
-    for (int attempt = 0; attempt < 6 && !updates_in_place(block); attempt++)
-        block = any_block(c);
+    const TreeNode *block = block_where(c, block_updates_in_place);
+    if (!block)
+        return NULL;
+    const BlockStmt *stmt = node_block(block);
+    for (int i = 0; i < stmt->read_count; i++)
+        for (int k = 0; k < stmt->write_count && !random_chance(c->random, 10); k++)
+            if (stmt->reads[i].buffer == stmt->writes[k].buffer)
+                return step_text(c, "sch.cache_inplace(%s, %d, \"%s\")", block_text(c, block), i, random_scope(c));
     return step_text(c, "sch.cache_inplace(%s, %s, \"%s\")", block_text(c, block), buffer_text(c, block, false), random_scope(c));
 }
 
@@ -163,8 +160,8 @@ const char *step_pad_einsum(Chooser *c)
 
 const char *step_decompose_padding(Chooser *c)
 {
-    const char *block = block_text(c, any_block(c));
-    return step_text(c, "sch.decompose_padding(%s, sch.get_loops(%s)[0])", block, block);
+    const TreeNode *block = block_where(c, block_pads), *loop = block ? loop_around(c, block) : NULL;
+    return loop ? step_text(c, "sch.decompose_padding(%s, %s)", block_text(c, block), loop_text(c, loop)) : NULL;
 }
 
 const char *step_set_axis_separator(Chooser *c)

@@ -366,7 +366,14 @@ bool trial_can_compile(Trial *trial)
     visit_stmt(&visitor, func->body);
     if (trial->failure)
         return false;
-    return has_threads(func) || lower(trial, trial->source) || fail(trial, "the unscheduled program cannot be lowered: %s", first_error(trial));
+    if (has_threads(func))
+        return true;
+    const Func *lowered = lower(trial, trial->source);
+    Jit *jit = lowered ? jit_open(trial->ctx) : NULL;
+    bool compiled = jit && compile(trial, jit, lowered);
+    if (jit)
+        jit_close(jit);
+    return compiled || fail(trial, "the unscheduled program cannot be compiled: %s", first_error(trial));
 }
 
 bool trial_compile(Trial *trial)
