@@ -158,16 +158,23 @@ static bool find_own_store(Visitor *visitor, const Stmt *stmt)
     return !search->found && (stmt->kind != STMT_BLOCK || stmt == search->scope);
 }
 
+bool cache_scope_may_write(const TreeNode *scope, const Buffer *buffer, Span *at)
+{
+    OwnWriteSearch search = {.scope = scope->stmt, .buffer = buffer};
+    Visitor visitor = {.expr = find_own_call, .stmt = find_own_store, .data = &search};
+    visit_stmt(&visitor, scope->stmt);
+    *at = search.at;
+    return search.found;
+}
+
 static bool check_no_own_write(Schedule *sch, const CachePlan *plan)
 {
-    OwnWriteSearch search = {.scope = plan->scope->stmt, .buffer = plan->buffer};
-    Visitor visitor = {.expr = find_own_call, .stmt = find_own_store, .data = &search};
-    visit_stmt(&visitor, plan->scope->stmt);
-    if (!search.found)
+    Span at;
+    if (!cache_scope_may_write(plan->scope, plan->buffer, &at))
         return true;
     sched_refuse(sch, "a statement outside of the blocks writes '%s', or may: put it into a block that declares its writes",
                  plan->buffer->name);
-    sched_note(sch, search.at, "this statement");
+    sched_note(sch, at, "this statement");
     return false;
 }
 

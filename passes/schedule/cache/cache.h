@@ -36,6 +36,10 @@ typedef struct {
 
 /* Sets buffer, scope and storage; false after a refusal (the scope's name, the block's place, buffers that are declared inside). */
 bool cache_begin(Schedule *sch, CachePlan *plan, const TreeNode *block, const Buffer *buffer, const Value *storage);
+/* Blocks with an init at NODE and below read of BUFFER only what their init, or a store before, has set; false after a refusal. */
+bool check_inits_set_reads(Schedule *sch, const TreeNode *node, const Buffer *buffer);
+/* A statement of the block SCOPE that is in no block inside may write BUFFER; *AT tells where. */
+bool cache_scope_may_write(const TreeNode *scope, const Buffer *buffer, Span *at);
 /* No call below PART, a loop or block, may touch anything, and so the buffer; false after a refusal. */
 bool check_no_fence(Schedule *sch, const CachePlan *plan, const TreeNode *part);
 /* A copy is made in each iteration of LOOP. Inits of the users run also where a loop over reduce axes, at LOOP or around it, has no iteration: it

@@ -367,10 +367,19 @@ static bool find_parts(At *at, const Value *args)
     return true;
 }
 
+static bool check_inits_fill_copy(At *at)
+{
+    for (int i = 0; at->writes && i < at->user_count; i++)
+        if (!check_inits_set_reads(at->sch, at->users[i], at->plan.buffer))
+            return false;
+    return true;
+}
+
 static bool copy_at(Schedule *sch, const Value *args, bool writes, Value *result)
 {
     At at = {.sch = sch, .writes = writes};
-    if (!find_parts(&at, args) || !check_users(&at) || !check_no_fence(sch, &at.plan, at.loop) || !check_inits_find_copy(sch, &at.plan, at.loop))
+    if (!find_parts(&at, args) || !check_users(&at) || !check_no_fence(sch, &at.plan, at.loop) || !check_inits_find_copy(sch, &at.plan, at.loop) ||
+        !check_inits_fill_copy(&at))
         return false;
     if (!find_region(&at) || !check_users_can_redirect(sch, &at.plan))
         return false;

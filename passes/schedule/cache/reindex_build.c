@@ -1,6 +1,8 @@
 /* The checks and the edit of reindex and its like; see reindex.h. */
 #include "passes/schedule/cache/reindex.h"
 
+#include "passes/schedule/cache/cache.h"
+
 #include "ir/walk.h"
 #include "passes/analysis/dependence.h"
 #include "passes/schedule/check/concurrency.h"
@@ -372,6 +374,8 @@ static bool check_copies_writes(const Reindex *reindex)
         if (block->reads[i].buffer == reindex->buffer && !block->init)
             return sched_refuse(sch, "block '%s' reads '%s' before it writes it, and a copy would not have that value", block->block->name,
                                 reindex->buffer->name);
+    if (!check_inits_set_reads(sch, reindex->block, reindex->buffer))
+        return false;
     if (reindex->conditional)
         return sched_refuse(sch, "block '%s' writes '%s' under a condition or in a loop of its own, and the copy would hold no value elsewhere",
                             block->block->name, reindex->buffer->name);

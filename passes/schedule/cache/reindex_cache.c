@@ -12,6 +12,8 @@
    the same axes as the old ones, and tell elements apart as they do. */
 #include "ir/walk.h"
 #include "passes/schedule/cache/reindex.h"
+
+#include "passes/schedule/cache/cache.h"
 #include "passes/schedule/core/index_map.h"
 #include "passes/schedule/core/query.h"
 #include "passes/schedule/core/scope.h"
@@ -145,7 +147,8 @@ static bool reindex_cache(Schedule *sch, const Value *args, bool writes, Value *
         return sched_refuse(sch, "block '%s' runs under a condition (T.where), which the copy does not have", stmt->block->name);
     int writers;
     scope_writers(sch, reindex.scope, reindex.buffer, &writers);
-    reindex.at_start = !writes && !writers && stands_anywhere(&reindex);
+    Span at;
+    reindex.at_start = !writes && !writers && !cache_scope_may_write(reindex.scope, reindex.buffer, &at) && stands_anywhere(&reindex);
     return check_axes_stay(&reindex) && reindex_check(&reindex) && make_nest(&reindex, &nest) &&
            reindex_apply(&reindex, reindex.copy->name, nest.iters, nest.bindings, expr_bool(sch->ctx, true), nest.loops, nest.loop_count, result);
 }
