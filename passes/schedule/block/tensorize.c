@@ -95,6 +95,25 @@ static bool check_view_fits(Schedule *sch, Matcher *matcher, const TensorIntrin 
     return true;
 }
 
+/* Where VIEW and the buffer of the region SOURCE both state a stride, they agree; what is stated for neither is settled with the layout of the buffer.
+   A stride along one element does not count. */
+static bool check_strides_agree(Schedule *sch, const TensorIntrin *intrin, const Buffer *view, const Region *source)
+{
+    const Buffer *buffer = source->buffer;
+    int64_t wanted, stated;
+    for (int d = 0; view->strides && buffer->strides && d < view->ndim; d++) {
+        int at = d + buffer->ndim - view->ndim;
+        if (expr_is_int(view->shape[d], 1) || !expr_const_int(view->strides[d], &wanted) || !expr_const_int(buffer->strides[at], &stated) ||
+            wanted == stated)
+            continue;
+        sched_refuse(sch, "the implementation of '%s' needs stride %lld in dimension %d of '%s', and '%s' has stride %lld there", intrin->name,
+                     (long long)wanted, d, view->name, buffer->name, (long long)stated);
+        sched_note(sch, buffer->span, "'%s' is declared here", buffer->name);
+        return false;
+    }
+    return true;
+}
+
 /* The part of the program's buffer that VIEW, of which the implementation declares REGION, stands for. */
 static Region tile_region(Matcher *matcher, const TileMap *tile, const Region *region)
 {
@@ -131,7 +150,7 @@ static bool add_views(Schedule *sch, Matcher *matcher, const TensorIntrin *intri
             return false;
         }
         MatchBuffer match = {views[i], tile_region(matcher, tile, region)};
-        if (!check_view_fits(sch, matcher, intrin, views[i], &match.source))
+        if (!check_view_fits(sch, matcher, intrin, views[i], &match.source) || !check_strides_agree(sch, intrin, views[i], &match.source))
             return false;
         block->matches[block->match_count++] = match;
     }
