@@ -503,11 +503,26 @@ static const Stmt *merged_producer(Reverse *reverse)
     return inline_refresh_regions(sch, stmt_block(ctx, producer, reverse->producer->stmt->span), reverse->buffer);
 }
 
+/* How often BLOCK runs, and before what, is told by the loops around it alone. */
+static bool check_no_jump_around(Schedule *sch, const TreeNode *block)
+{
+    int count;
+    const TreeNode **loops = schedule_loops_around(sch, block, &count);
+    for (int i = 0; i < count; i++)
+        if (loop_jump(loops[i])) {
+            sched_refuse(sch, "loop '%s' may be left or continued, so which instances of block '%s' run is not known", node_name(loops[i]),
+                         node_name(block));
+            return sched_note_node(sch, loops[i]);
+        }
+    return true;
+}
+
 /* REVERSE->consumer disappears into its producer; KEPT: the allocation of the buffer between them stays. */
 static bool inline_consumer(Reverse *reverse, bool kept)
 {
     Schedule *sch = reverse->sch;
-    if (!check_nothing_between(reverse) || !check_no_instance_is_lost(reverse))
+    if (!check_no_jump_around(sch, reverse->producer) || !check_no_jump_around(sch, reverse->consumer) || !check_nothing_between(reverse) ||
+        !check_no_instance_is_lost(reverse))
         return false;
     const Stmt *merged = merged_producer(reverse);
     if (!merged)
