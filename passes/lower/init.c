@@ -32,6 +32,7 @@ typedef struct {
 
 typedef struct {
     bool guard_first; /* LowerOptions.guard_init */
+    VEC(Buffer *) updated; /* with guard_first: written by blocks whose init was split off */
     VEC(Frame) frames;
     Map params; /* what the parameters define */
     Map roots; /* of views, see effects.h */
@@ -258,6 +259,21 @@ static bool is_in_one_thread(const InitSite *site)
     return true;
 }
 
+/* STMT, a block inside of which updates of the buffers from FIRST on lost their init, as it declares that it reads what it writes of them. */
+static const Stmt *declare_updates(Context *ctx, const InitPass *pass, const Stmt *stmt, int first)
+{
+    BlockStmt block = stmt->as.block;
+    for (int i = first; i < pass->updated.count; i++)
+        for (int w = 0; w < block.write_count; w++) {
+            bool known = block.writes[w].buffer != pass->updated.data[i];
+            for (int r = 0; r < block.read_count; r++)
+                known |= block.reads[r].buffer == pass->updated.data[i];
+            if (!known)
+                regions_add(ctx, &block.reads, &block.read_count, block.writes[w]);
+        }
+    return block.read_count == stmt->as.block.read_count ? stmt : stmt_block(ctx, block, stmt->span);
+}
+
 /* STMT, a block with init, as its update, with the init in it where that is its place. */
 static const Stmt *split_init(Context *ctx, InitPass *pass, const Stmt *stmt)
 {
@@ -269,6 +285,8 @@ static const Stmt *split_init(Context *ctx, InitPass *pass, const Stmt *stmt)
         return stmt;
     if (site->outer >= 0) {
         add_reads_of_update(ctx, &update);
+        for (int i = 0; i < update.write_count && pass->guard_first; i++)
+            vec_push(ctx->arena, &pass->updated, update.writes[i].buffer);
         if (has_no_point(site) || does_nothing(init))
             return stmt_block(ctx, update, stmt->span);
         const Stmt *nest = init_site_nest(site);
@@ -343,10 +361,10 @@ static const Stmt *init_in_stmt(Rewriter *rewriter, const Stmt *stmt)
     if (stmt->kind == STMT_IF)
         return init_in_branches(rewriter, stmt);
     vec_push(ctx->arena, &pass->frames, ((Frame){stmt, false}));
-    int open = pass->open.count;
+    int open = pass->open.count, updated = pass->updated.count;
     const Stmt *result = rewrite_stmt_children(rewriter, stmt);
     if (result->kind == STMT_BLOCK)
-        result = declare_flags(ctx, pass, result, open);
+        result = declare_updates(ctx, pass, declare_flags(ctx, pass, result, open), updated);
     if (result->kind == STMT_BLOCK && result->as.block.init)
         result = split_init(ctx, pass, result);
     pass->frames.count--;
