@@ -32,6 +32,8 @@ static const Expr *replace_expr(Rewriter *rewriter, const Expr *expr)
         return value;
     const Expr *result = rewrite_expr_children(rewriter, expr);
     bool folds = result != expr && expr_is_binary(result);
+    if (result != expr && expr_is_call(result, OP_IF_THEN_ELSE))
+        return op_if_then_else(rewriter->ctx, result->args[0], result->args[1], result->args[2], expr->span);
     return folds ? op_binary(rewriter->ctx, result->kind, result->args[0], result->args[1], expr->span) : result;
 }
 
