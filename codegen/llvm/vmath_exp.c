@@ -1,8 +1,8 @@
 /* Exponentials: e^x, 2^x, 10^x, and what is made of them, sigmoid and tanh.
 
    x = n ln 2 + r, |r| <= ln 2 / 2, with ln 2 in two parts of which the first has so few digits that n times it is exact. e^r is a minimax
-   polynomial; 2^n goes into the exponent in two steps, so that subnormal results round once. */
-#include "codegen/llvm/vmath_lanes.h"
+   polynomial; 2^n goes into the exponent, where results may be subnormal in two steps, so that these round once. */
+#include "codegen/llvm/vmath_avx512.h"
 
 /* (e^r - 1 - r) / r^2, errors of e^r - 1 2^-26 and 2^-55. */
 static const Polynomial exp_terms[] = {
@@ -40,38 +40,73 @@ static Reduced reduce(const Lanes *m, Value x)
     return (Reduced){n, mulsub(m, n.real, real(m, m->wide ? 0x1.a39ef35793c76p-33 : 0x1.7f7d1cp-20), r)};
 }
 
-Value exp_within(const Lanes *m, Value x)
+Value exp_within(const Lanes *m, Value x, ScaleFunction *scaled)
 {
     Reduced reduced = reduce(m, x);
     Value slope = muladd(m, polynomial(m, &exp_terms[m->wide], reduced.r), reduced.r, real(m, 1));
-    return scale(m, muladd(m, slope, reduced.r, real(m, 1)), reduced.n);
+    return scaled(m, muladd(m, slope, reduced.r, real(m, 1)), reduced.n);
 }
 
-/* Beyond the bounds of the clamps results are 0 and infinity, which scale reaches there. */
+Value exp2_of_parts(const Lanes *m, Rounded n, Value r, ScaleFunction *scaled)
+{
+    return scaled(m, muladd(m, r, polynomial(m, &exp2_terms[m->wide], r), real(m, 1)), n);
+}
+
+static Value exp2_within(const Lanes *m, Value x, ScaleFunction *scaled)
+{
+    Rounded n = round_product(m, x, 1);
+    return exp2_of_parts(m, n, sub(m, x, n.real), scaled);
+}
+
+static Value exp10_within(const Lanes *m, Value x, ScaleFunction *scaled)
+{
+    Rounded n = round_product(m, x, 0x1.a934f0979a371p1);
+    Value r = mulsub(m, n.real, real(m, m->wide ? 0x1.34413509f6p-2 : 0x1.344p-2), x);
+    r = mulsub(m, n.real, real(m, m->wide ? 0x1.9fef311f12b36p-42 : 0x1.3509f8p-18), r);
+    return scaled(m, muladd(m, r, polynomial(m, &exp10_terms[m->wide], r), real(m, 1)), n);
+}
+
+/* An exponential for float32 and float64: up to |x| = normal its results are normal numbers; below low they are 0, above high infinity, which
+   scale reaches there. */
+typedef struct {
+    Value (*formula)(const Lanes *m, Value x, ScaleFunction *scaled);
+    struct {
+        double normal, low, high;
+    } bounds[2];
+} Exponential;
+
+static Value exponential_of_rare(const Lanes *m, Value x, Value rare, Value usual, const void *data)
+{
+    const Exponential *function = data;
+    (void)rare, (void)usual;
+    return function->formula(m, clamp(m, x, function->bounds[m->wide].low, function->bounds[m->wide].high), scale);
+}
+
+/* AVX-512 scales in one instruction, whatever the result is. */
+static Value exponential(const Lanes *m, const Exponential *function, Value x)
+{
+    if (avx512_fits(m))
+        return exponential_of_rare(m, x, NULL, NULL, function);
+    Value rare = compare(m, LLVMRealUGT, magnitude(m, x), function->bounds[m->wide].normal);
+    return with_rare_lanes(m, x, rare, function->formula(m, x, scale_normal), exponential_of_rare, function);
+}
+
 Value vmath_exp(const Lanes *m, Value x)
 {
-    return exp_within(m, m->wide ? clamp(m, x, -746, 710) : clamp(m, x, -104, 89));
-}
-
-Value exp2_of_parts(const Lanes *m, Rounded n, Value r)
-{
-    return scale(m, muladd(m, r, polynomial(m, &exp2_terms[m->wide], r), real(m, 1)), n);
+    static const Exponential function = {exp_within, {{87, -104, 89}, {708, -746, 710}}};
+    return exponential(m, &function, x);
 }
 
 Value vmath_exp2(const Lanes *m, Value x)
 {
-    x = m->wide ? clamp(m, x, -1080, 1025) : clamp(m, x, -155, 129);
-    Rounded n = round_product(m, x, 1);
-    return exp2_of_parts(m, n, sub(m, x, n.real));
+    static const Exponential function = {exp2_within, {{125, -155, 129}, {1021, -1080, 1025}}};
+    return exponential(m, &function, x);
 }
 
 Value vmath_exp10(const Lanes *m, Value x)
 {
-    x = m->wide ? clamp(m, x, -325, 309) : clamp(m, x, -46, 39);
-    Rounded n = round_product(m, x, 0x1.a934f0979a371p1);
-    Value r = mulsub(m, n.real, real(m, m->wide ? 0x1.34413509f6p-2 : 0x1.344p-2), x);
-    r = mulsub(m, n.real, real(m, m->wide ? 0x1.9fef311f12b36p-42 : 0x1.3509f8p-18), r);
-    return scale(m, muladd(m, r, polynomial(m, &exp10_terms[m->wide], r), real(m, 1)), n);
+    static const Exponential function = {exp10_within, {{37, -46, 39}, {307, -325, 309}}};
+    return exponential(m, &function, x);
 }
 
 /* With e = exp(-|x|), which cannot overflow: 1 / (1 + e), or e / (1 + e) where x is negative. */

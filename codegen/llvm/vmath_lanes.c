@@ -69,12 +69,22 @@ Value with_sign_of(const Lanes *m, Value a, Value b)
     return emit_intrinsic(m->gen, "llvm.copysign", m->type, (Value[]){a, b}, 2);
 }
 
+/* The terms FIRST, FIRST + STEP, ... by Horner's rule, in POWER = x^STEP. */
+static Value horner(const Lanes *m, const Polynomial *p, int first, int step, Value power)
+{
+    int last = first + (p->count - 1 - first) / step * step;
+    Value sum = real(m, p->terms[last]);
+    for (int i = last - step; i >= first; i -= step)
+        sum = muladd(m, sum, power, real(m, p->terms[i]));
+    return sum;
+}
+
 Value polynomial(const Lanes *m, const Polynomial *p, Value x)
 {
-    Value sum = real(m, p->terms[p->count - 1]);
-    for (int i = p->count - 2; i >= 0; i--)
-        sum = muladd(m, sum, x, real(m, p->terms[i]));
-    return sum;
+    if (p->count < 7)
+        return horner(m, p, 0, 1, x);
+    Value square = mul(m, x, x);
+    return muladd(m, horner(m, p, 1, 2, square), x, horner(m, p, 0, 2, square));
 }
 
 Value compare(const Lanes *m, LLVMRealPredicate predicate, Value a, double b)
@@ -166,13 +176,20 @@ Rounded round_product(const Lanes *m, Value x, double factor)
 
 Value bits_to_real(const Lanes *m, Value bits)
 {
-    Value shifted = as_real(m, bits_add(m, bits, as_bits(m, real(m, shifter(m)))));
+    if (!m->wide)
+        return LLVMBuildSIToFP(m->gen->builder, bits, m->type, "");
+    Value shifted = as_real(m, bits_add(m, bits, as_bits(m, real(m, shifter(m))))); /* few targets convert integers of 64 bits */
     return sub(m, shifted, real(m, shifter(m)));
 }
 
 Value power_of_two(const Lanes *m, Value n)
 {
     return as_real(m, shift_left(m, bits_add(m, n, integer(m, m->wide ? 1023 : 127)), mantissa_bits(m)));
+}
+
+Value scale_normal(const Lanes *m, Value x, Rounded n)
+{
+    return mul(m, x, power_of_two(m, n.bits));
 }
 
 /* In two steps, of which only the last one may round. */
@@ -205,4 +222,18 @@ Pair exact_product(const Lanes *m, Value a, Value b)
     Value rest = sub(m, mul(m, a_high, b_high), product);
     rest = add(m, add(m, rest, mul(m, a_high, b_low)), mul(m, a_low, b_high));
     return (Pair){product, add(m, rest, mul(m, a_low, b_low))};
+}
+
+Value with_rare_lanes(const Lanes *m, Value x, Value rare, Value usual, RareFormula *formula, const void *data)
+{
+    FuncGen *gen = m->gen;
+    LLVMBasicBlockRef slow = emit_block(gen, "rare"), join = emit_block(gen, "usual"), fast = LLVMGetInsertBlock(gen->builder);
+    Value any = LLVMBuildFreeze(gen->builder, m->lanes > 1 ? emit_any(gen, rare) : rare, ""); /* X may be an element without a value that nobody uses */
+    emit_unlikely(gen, LLVMBuildCondBr(gen->builder, any, slow, join));
+    emit_at(gen, slow);
+    Value corrected = formula(m, x, rare, usual, data);
+    LLVMBasicBlockRef slow_end = LLVMGetInsertBlock(gen->builder);
+    LLVMBuildBr(gen->builder, join);
+    emit_at(gen, join);
+    return emit_phi(gen, usual, fast, corrected, slow_end);
 }

@@ -39,7 +39,7 @@ Value negative(const Lanes *m, Value a);
 Value magnitude(const Lanes *m, Value a);
 /* The magnitude of A with the sign of B. */
 Value with_sign_of(const Lanes *m, Value a, Value b);
-/* A polynomial in X, by Horner's rule. */
+/* A polynomial in X. A long one is a sum of two, its even and odd powers by Horner's rule each, which wait less for themselves. */
 Value polynomial(const Lanes *m, const Polynomial *p, Value x);
 
 Value compare(const Lanes *m, LLVMRealPredicate predicate, Value a, double b);
@@ -73,6 +73,9 @@ Value bits_to_real(const Lanes *m, Value bits);
 Value power_of_two(const Lanes *m, Value n);
 /* X * 2^N, rounded once; |N| up to twice the greatest exponent. */
 Value scale(const Lanes *m, Value x, Rounded n);
+/* The same where 2^N and the result have normal exponents. */
+Value scale_normal(const Lanes *m, Value x, Rounded n);
+typedef Value ScaleFunction(const Lanes *m, Value x, Rounded n);
 
 /* A sum of two floats of which the second is below the last place of the first. */
 typedef struct {
@@ -82,11 +85,16 @@ typedef struct {
 Pair exact_sum(const Lanes *m, Value a, Value b);
 Pair exact_product(const Lanes *m, Value a, Value b);
 
+/* USUAL, and where a lane of X is RARE, what FORMULA makes of X, RARE and USUAL: in a branch that is hardly ever taken. For the other lanes it
+   is to give the bits of USUAL. */
+typedef Value RareFormula(const Lanes *m, Value x, Value rare, Value usual, const void *data);
+Value with_rare_lanes(const Lanes *m, Value x, Value rare, Value usual, RareFormula *formula, const void *data);
+
 /* --- Shared parts of the functions --- */
-/* e^x for x in the range where neither the result nor a power of two on the way leaves the normal range but at the low end. */
-Value exp_within(const Lanes *m, Value x);
+/* e^x, with SCALED for the power of two in it. */
+Value exp_within(const Lanes *m, Value x, ScaleFunction *scaled);
 /* 2^(n + r), |r| <= 1/2. */
-Value exp2_of_parts(const Lanes *m, Rounded n, Value r);
+Value exp2_of_parts(const Lanes *m, Rounded n, Value r, ScaleFunction *scaled);
 /* x = 2^k (1 + f), 3/4 <= 1 + f < 3/2, x > 0 also subnormal. */
 typedef struct {
     Value k, f;

@@ -29,6 +29,13 @@ static LogParts split_exponent(const Lanes *m, Value x)
     return (LogParts){k, as_real(m, bits_sub(m, bits, shift_left(m, k, mantissa_bits(m))))};
 }
 
+/* x = 2^k (1 + f) for X that is normal. */
+static LogParts normal_log_parts(const Lanes *m, Value x)
+{
+    LogParts parts = split_exponent(m, x);
+    return (LogParts){bits_to_real(m, parts.k), sub(m, parts.f, real(m, 1))};
+}
+
 LogParts log_parts(const Lanes *m, Value x)
 {
     if (avx512_fits(m))
@@ -78,9 +85,40 @@ static Value log_of_parts(const Lanes *m, LogParts parts)
     return muladd(m, parts.k, real(m, 0x1.62e42feep-1), negative(m, minus));
 }
 
+/* A logarithm by its parts. */
+typedef struct {
+    Value (*formula)(const Lanes *m, LogParts parts);
+} Logarithm;
+
+static Value logarithm_of_rare(const Lanes *m, Value x, Value rare, Value usual, const void *data)
+{
+    const Logarithm *function = data;
+    (void)rare, (void)usual;
+    return with_limits(m, x, function->formula(m, log_parts(m, x)));
+}
+
+/* X is not a normal positive finite number: its bits less those of the least one are too large as an unsigned number. Processors compare
+   signed ones in fewer instructions, hence the sign bit. */
+static Value is_rare(const Lanes *m, Value x)
+{
+    const int64_t least = m->wide ? (int64_t)1 << 52 : 1 << 23, infinity = m->wide ? 0x7ff0000000000000 : 0x7f800000;
+    const int64_t greatest = m->wide ? INT64_MAX : INT32_MAX;
+    Value above = bits_add(m, as_bits(m, x), integer(m, greatest - least + 1));
+    return LLVMBuildICmp(m->gen->builder, LLVMIntSGT, above, integer(m, infinity - least - 1 - greatest - 1), "");
+}
+
+/* AVX-512 takes numbers of all kinds apart. */
+static Value logarithm(const Lanes *m, const Logarithm *function, Value x)
+{
+    if (avx512_fits(m))
+        return logarithm_of_rare(m, x, NULL, NULL, function);
+    return with_rare_lanes(m, x, is_rare(m, x), function->formula(m, normal_log_parts(m, x)), logarithm_of_rare, function);
+}
+
 Value vmath_log(const Lanes *m, Value x)
 {
-    return with_limits(m, x, log_of_parts(m, log_parts(m, x)));
+    static const Logarithm function = {log_of_parts};
+    return logarithm(m, &function, x);
 }
 
 /* log(1 + f) times FACTOR = factor_high + factor_low, plus the pair K, in float64: log(1 + f) is cut in a part of 26 digits, whose product
@@ -96,29 +134,39 @@ static Value log_times(const Lanes *m, Value f, double factor_high, double facto
     return add(m, sum, rest);
 }
 
+static Value log2_of_parts(const Lanes *m, LogParts parts)
+{
+    if (m->wide)
+        return log_times(m, parts.f, 0x1.71547652p0, 0x1.705fc2eefa2p-33, (Pair){parts.k, real(m, 0)});
+    return add(m, parts.k, muladd(m, parts.f, polynomial(m, &log2_terms, parts.f), parts.f));
+}
+
 Value vmath_log2(const Lanes *m, Value x)
 {
-    LogParts parts = log_parts(m, x);
-    Value result;
-    if (m->wide)
-        result = log_times(m, parts.f, 0x1.71547652p0, 0x1.705fc2eefa2p-33, (Pair){parts.k, real(m, 0)});
-    else
-        result = add(m, parts.k, muladd(m, parts.f, polynomial(m, &log2_terms, parts.f), parts.f));
-    return with_limits(m, x, result);
+    static const Logarithm function = {log2_of_parts};
+    return logarithm(m, &function, x);
+}
+
+static Value log10_of_parts(const Lanes *m, LogParts parts)
+{
+    if (m->wide) {
+        Pair k = {mul(m, parts.k, real(m, 0x1.34413509f6p-2)), mul(m, parts.k, real(m, 0x1.9fef311f12b36p-42))};
+        return log_times(m, parts.f, 0x1.bcb7b152p-2, 0x1.b9438ca9aadd5p-36, k);
+    }
+    Value tail = muladd(m, parts.k, real(m, 0x1.3509f8p-18), mul(m, parts.f, polynomial(m, &log10_terms, parts.f)));
+    return muladd(m, parts.k, real(m, 0x1.344p-2), muladd(m, parts.f, real(m, 0.5), tail));
 }
 
 Value vmath_log10(const Lanes *m, Value x)
 {
-    LogParts parts = log_parts(m, x);
-    Value result;
-    if (m->wide) {
-        Pair k = {mul(m, parts.k, real(m, 0x1.34413509f6p-2)), mul(m, parts.k, real(m, 0x1.9fef311f12b36p-42))};
-        result = log_times(m, parts.f, 0x1.bcb7b152p-2, 0x1.b9438ca9aadd5p-36, k);
-    } else {
-        Value tail = muladd(m, parts.k, real(m, 0x1.3509f8p-18), mul(m, parts.f, polynomial(m, &log10_terms, parts.f)));
-        result = muladd(m, parts.k, real(m, 0x1.344p-2), muladd(m, parts.f, real(m, 0.5), tail));
-    }
-    return with_limits(m, x, result);
+    static const Logarithm function = {log10_of_parts};
+    return logarithm(m, &function, x);
+}
+
+static Value limits_of_rare(const Lanes *m, Value x, Value rare, Value usual, const void *data)
+{
+    (void)rare, (void)data;
+    return with_limits(m, x, usual);
 }
 
 /* With u the rounded 1 + x and c what the rounding lost: 1 + x = 2^k (m + c 2^-k). Beyond k = 30 the loss is too small to count. */
@@ -131,6 +179,7 @@ Value vmath_log1p(const Lanes *m, Value x)
     Value down = power_of_two(m, bits_sub(m, integer(m, 0), choose(m, counts, parts.k, integer(m, 0))));
     lost = choose(m, counts, mul(m, lost, down), real(m, 0));
     Value f = add(m, sub(m, parts.f, real(m, 1)), lost);
-    Value result = with_limits(m, u, log_of_parts(m, (LogParts){k, f}));
+    Value result = log_of_parts(m, (LogParts){k, f});
+    result = avx512_fits(m) ? with_limits(m, u, result) : with_rare_lanes(m, u, is_rare(m, u), result, limits_of_rare, NULL);
     return choose(m, compare(m, LLVMRealOLT, magnitude(m, x), m->wide ? 0x1p-54 : 0x1p-25), x, result);
 }

@@ -10,7 +10,7 @@ static Value exp2_of_pair(const Lanes *m, Pair e)
     Value high = clamp(m, e.high, -1080, 1025);
     Rounded n = round_product(m, high, 1);
     Value low = choose(m, LLVMBuildFCmp(m->gen->builder, LLVMRealOEQ, high, e.high, ""), e.low, real(m, 0));
-    return exp2_of_parts(m, n, add(m, sub(m, high, n.real), low));
+    return exp2_of_parts(m, n, add(m, sub(m, high, n.real), low), scale);
 }
 
 /* (2 atanh(s) - 2 s - 2/3 s^3) / s^5 in s^2, error of 2 atanh(s) 2^-69. */

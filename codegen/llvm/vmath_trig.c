@@ -85,28 +85,24 @@ static Value far_lane(FuncGen *gen, Value *args, void *data)
     return emit_c_call(gen, work->name, LLVMTypeOf(args[0]), args, 1);
 }
 
+static Value by_c_function(const Lanes *m, Value x, Value rare, Value usual, const void *data)
+{
+    FuncGen *gen = m->gen;
+    FarWork work = *(const FarWork *)data;
+    if (m->lanes == 1)
+        return far_lane(gen, &x, &work);
+    Value outer_mask = gen->lane_mask;
+    gen->lane_mask = rare;
+    Value lanes = emit_each_lane(gen, m->wide ? gen->build->f64 : gen->build->f32, &x, 1, m->lanes, far_lane, &work);
+    gen->lane_mask = outer_mask;
+    return choose(m, rare, lanes, usual);
+}
+
 /* RESULT, but for the lanes of X beyond the range of the reduction: there the C function NAME. */
 static Value with_far_lanes(const Lanes *m, Value x, Value result, const char *name)
 {
-    FuncGen *gen = m->gen;
-    Value far = compare(m, LLVMRealOGT, magnitude(m, x), reduction_limit(m));
-    LLVMBasicBlockRef slow = emit_block(gen, "far"), join = emit_block(gen, "near"), fast = LLVMGetInsertBlock(gen->builder);
-    Value any = LLVMBuildFreeze(gen->builder, m->lanes > 1 ? emit_any(gen, far) : far, ""); /* X may be an element without a value that nobody uses */
-    LLVMBuildCondBr(gen->builder, any, slow, join);
-    emit_at(gen, slow);
-    FarWork work = {m->wide ? name : context_internf(gen->ctx, "%sf", name)};
-    Value outer_mask = gen->lane_mask, corrected;
-    if (m->lanes > 1) {
-        gen->lane_mask = far;
-        Value lanes = emit_each_lane(gen, m->wide ? gen->build->f64 : gen->build->f32, &x, 1, m->lanes, far_lane, &work);
-        corrected = choose(m, far, lanes, result);
-        gen->lane_mask = outer_mask;
-    } else
-        corrected = far_lane(gen, &x, &work);
-    LLVMBasicBlockRef slow_end = LLVMGetInsertBlock(gen->builder);
-    LLVMBuildBr(gen->builder, join);
-    emit_at(gen, join);
-    return emit_phi(gen, result, fast, corrected, slow_end);
+    FarWork work = {m->wide ? name : context_internf(m->gen->ctx, "%sf", name)};
+    return with_rare_lanes(m, x, compare(m, LLVMRealOGT, magnitude(m, x), reduction_limit(m)), result, by_c_function, &work);
 }
 
 static Value is_negative(const Lanes *m, Value x)
