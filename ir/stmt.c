@@ -92,6 +92,11 @@ const AttrValue *attr_float(Context *ctx, double value)
                            : attr_expr(ctx, expr_float(ctx, DTYPE_FLOAT32, value));
 }
 
+const AttrValue *attr_bool(Context *ctx, bool value)
+{
+    return attr_untyped(ctx, expr_bool(ctx, value));
+}
+
 const Stmt *stmt_new(Context *ctx, const Stmt *template)
 {
     return arena_copy(ctx->arena, template, sizeof *template);

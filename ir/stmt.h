@@ -29,7 +29,7 @@ struct AttrValue {
     AttrKind kind;
     const Expr *expr;        /* ATTR_EXPR */
     Buffer *buffer;          /* ATTR_BUFFER */
-    bool untyped;            /* ATTR_EXPR: a number of Python's, which prints without its type */
+    bool untyped;            /* ATTR_EXPR: a number or bool of Python's, which prints without its type */
     const AttrValue **items; /* ATTR_LIST */
     Attr *entries;           /* ATTR_DICT */
     int count;
@@ -53,6 +53,8 @@ const AttrValue *attr_expr(Context *ctx, const Expr *expr);
    number). */
 const AttrValue *attr_int(Context *ctx, int64_t value);
 const AttrValue *attr_float(Context *ctx, double value);
+/* True or False of Python's, which newer releases of the reference print so, and older ones as T.bool(True). */
+const AttrValue *attr_bool(Context *ctx, bool value);
 
 typedef enum { ITER_SPATIAL, ITER_REDUCE, ITER_SCAN, ITER_OPAQUE } IterKind;
 

@@ -439,6 +439,7 @@ const AttrValue *value_to_attr(Elab *elab, const Value *value)
         return attr;
     }
     case VALUE_FLOAT: return attr_float(elab->ctx, value->as.real);
+    case VALUE_BOOL: return attr_bool(elab->ctx, value->as.boolean);
     case VALUE_DTYPE: return attr_expr(elab->ctx, expr_string(elab->ctx, dtype_name(elab->ctx, value->as.dtype)));
     case VALUE_TARGET: {
         /* A target has no form of its own in attributes: a dictionary with the single key "T.target" stands for it. */

@@ -78,7 +78,9 @@ void print_attr_value(Printer *printer, const AttrValue *value)
     case ATTR_EXPR:
         if (value->untyped && value->expr->kind == EXPR_FLOAT)
             print_real(printer, value->expr->value.real);
-        else if (value->untyped)
+        else if (value->untyped && value->expr->dtype.code == DT_BOOL && printer->ctx->new_spellings)
+            print_text(printer, value->expr->value.integer ? "True" : "False");
+        else if (value->untyped && value->expr->dtype.code != DT_BOOL)
             print_integer(printer, value->expr->dtype, value->expr->value.integer);
         else
             print_expression(printer, value->expr);

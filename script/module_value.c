@@ -81,7 +81,7 @@ static const AttrValue *attr_of(Script *script, Value value)
     Context *ctx = script->ctx;
     switch (value.kind) {
     case VALUE_STRING: return attr_expr(ctx, expr_string(ctx, value.as.text));
-    case VALUE_BOOL: return attr_expr(ctx, expr_bool(ctx, value.as.boolean));
+    case VALUE_BOOL: return attr_bool(ctx, value.as.boolean);
     case VALUE_INT: return attr_int(ctx, value.as.integer);
     case VALUE_FLOAT: return attr_float(ctx, value.as.real);
     case VALUE_EXPR: return value.as.expr->arg_count ? NULL : attr_expr(ctx, value.as.expr);

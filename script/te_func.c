@@ -93,7 +93,7 @@ static const AttrValue *attr_value(FuncBuild *build, Value value, int depth)
     switch (value.kind) {
     case VALUE_INT: return attr_int(ctx, value.as.integer);
     case VALUE_FLOAT: return attr_float(ctx, value.as.real);
-    case VALUE_BOOL: return attr_expr(ctx, expr_bool(ctx, value.as.boolean));
+    case VALUE_BOOL: return attr_bool(ctx, value.as.boolean);
     case VALUE_STRING: return attr_expr(ctx, expr_string(ctx, value.as.text));
     case VALUE_EXPR: return attr_expr(ctx, te_transformed(build, value.as.expr));
     case VALUE_NONE: *result = (AttrValue){.kind = ATTR_NONE}; return result;
@@ -257,7 +257,7 @@ static Attrs function_attrs(FuncBuild *build)
                     list->items[list->count++] = attr_int(ctx, p);
         attrs = attrs_set(ctx, attrs, context_intern(ctx, "layout_free_buffers"), list);
     }
-    return attrs_set(ctx, attrs, context_intern(ctx, "tir.noalias"), attr_expr(ctx, expr_bool(ctx, true)));
+    return attrs_set(ctx, attrs, context_intern(ctx, "tir.noalias"), attr_bool(ctx, true));
 }
 
 /* A block without axes that is all of the function is its root. */

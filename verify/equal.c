@@ -176,7 +176,7 @@ static bool same_attr_value(Comparison *comparison, const char *what, const Attr
         return same_symbol(comparison, a->buffer, b->buffer) ||
                differ(comparison, arena_printf(comparison->ctx->arena, "%s: other buffers", what));
     case ATTR_EXPR:
-        if (a->untyped != b->untyped)
+        if (a->untyped != b->untyped && a->expr->dtype.code != DT_BOOL)
             return differ(comparison, arena_printf(comparison->ctx->arena, "%s: a number with a type and one without", what));
         return same_expr(comparison, what, a->expr, b->expr);
     case ATTR_DICT: return same_attrs(comparison, what, (Attrs){a->entries, a->count}, (Attrs){b->entries, b->count});

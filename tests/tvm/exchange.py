@@ -49,6 +49,18 @@ BIAS = HEAD + '''def main(A: T.Buffer((16, 16), "float32"), B: T.Buffer((16, 16)
             vi, vj = T.axis.remap("SS", [i, j])
             D[vi, vj] = S[vi, vj] + C[vi, vj]
 '''
+STENCIL = HEAD + '''def main(A: T.Buffer((66,), "float32"), C: T.Buffer((64,), "float32")):
+    T.func_attr({"noted": True, "typed": T.bool(True)})
+    B = T.sblock_alloc_buffer((66,))
+    for i in range(66):
+        with T.sblock("B"):
+            vi = T.axis.spatial(66, i)
+            B[vi] = A[vi] * T.float32(2)
+    for i in range(64):
+        with T.sblock("C"):
+            vi = T.axis.spatial(64, i)
+            C[vi] = B[vi] + B[vi + 2]
+'''
 SMALL = HEAD + '''def main(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float8_e4m3fn"), C: T.Buffer((16,), "float8_e5m2")):
     for i in range(16):
         with T.sblock("B"):
@@ -106,6 +118,11 @@ l = sch.fuse(*sch.get_loops("B"))
 l0, l1 = sch.split(l, [None, 32])
 ''', True),
     ("bias", BIAS, 'sch.fuse_reduction_epilogue("S", "D")\n', True),
+    ("windows", STENCIL, '''i, = sch.get_loops("C")
+i0, i1 = sch.split(i, [None, 6])
+sch.compute_at("B", i0)
+sch.rolling_buffer("B", 0)
+''', True),
     ("small floats", SMALL, "", False),
 ]
 

@@ -13,7 +13,7 @@ static const AttrValue *attr_value(Schedule *sch, const Value *value)
 {
     Context *ctx = sch->ctx;
     switch (value->kind) {
-    case VALUE_BOOL: return attr_expr(ctx, expr_bool(ctx, value->as.boolean));
+    case VALUE_BOOL: return attr_bool(ctx, value->as.boolean);
     case VALUE_INT: return attr_int(ctx, value->as.integer);
     case VALUE_FLOAT: return attr_float(ctx, value->as.real);
     /* names files relative to the script */
