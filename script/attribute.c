@@ -42,6 +42,8 @@ static NameList attribute_names(Script *script, Value self)
         add_names(arena, &names, script_trace_names);
     } else if (object && object->kind == OBJECT_NODE) {
         add_names(arena, &names, script_node_names);
+    } else if (object && object->kind == OBJECT_REGION) {
+        add_names(arena, &names, script_region_names);
     } else if (object && object->kind == OBJECT_MODULE) {
         for (size_t i = 0; i < sizeof module / sizeof *module; i++)
             vec_push(arena, &names, module[i]);
@@ -93,6 +95,10 @@ bool script_attribute(Script *script, Value self, const AstNode *node, Value *re
         return true;
     if (object && object->kind == OBJECT_NODE)
         return script_node_attribute(script, object, name, result) || refuse_attribute(script, self, name, &names, span);
+    if (object && object->kind == OBJECT_REGION) {
+        *result = script_region_buffer(script, object);
+        return true;
+    }
     if (!object)
         object = script_object(script, (Object){.kind = OBJECT_VALUE, .as.value = self}).as.script;
     *result = script_method(script, object, name);
@@ -145,6 +151,7 @@ const char *script_class_name(Value value)
     case OBJECT_PASS: return "Pass";
     case OBJECT_BUILT: return "Module";
     case OBJECT_BUFFER: return "Buffer";
+    case OBJECT_REGION: return "BufferRegion";
     case OBJECT_GLOBAL_VAR: return "GlobalVar";
     case OBJECT_REDUCTION: return "Reduce";
     case OBJECT_OPERATION: return operation_class(object->as.operation);

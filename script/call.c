@@ -213,6 +213,13 @@ static void record(Schedule *sch, const Primitive *primitive, const Value *given
     sch->func_index = acted_on;
 }
 
+/* A buffer, such as that of a region of a block, as the name by which steps find it among what their block reads and writes. */
+static Value buffer_as_name(Value value)
+{
+    const Object *buffer = value_object(value, OBJECT_BUFFER);
+    return buffer ? (Value){.kind = VALUE_STRING, .span = value.span, .as.text = buffer->as.buffer->name} : value;
+}
+
 static bool run_primitive(Script *script, Schedule *sch, const Primitive *primitive, const Arguments *arguments, Value *result)
 {
     Parameter parameters[MOST_PARAMETERS];
@@ -223,6 +230,9 @@ static bool run_primitive(Script *script, Schedule *sch, const Primitive *primit
     for (int i = 0; i < count; i++)
         if (!script_can_walk(script, given[i], given[i].span))
             return false;
+    for (int i = 0; i < count; i++)
+        if (!strcmp(parameters[i].type, "Buffer"))
+            given[i] = buffer_as_name(given[i]);
     memcpy(values, given, sizeof values);
     if (script->mapping)
         return script_error(script, arguments->span, "%s: a function that a step calls takes no step itself", primitive->name);

@@ -19,7 +19,7 @@ enum { LONGEST_TEXT = 1 << 28 };
 const char *script_type_name(Value value)
 {
     static const char *const objects[] = {"schedule",         "module", "function of a module", "module of Python", "function",
-                                          "builtin function", "method", "value",  "type",   "trace", "statement",
+                                          "builtin function", "method", "value",  "type",   "trace", "statement", "region",
                                           "name of a function", "tensor", "part of a tensor", "operation", "axis", "range", "reducer", "reduction", "buffer", "schedule of stages", "stage", "builder", "array", "pass",
                                           "built program"};
     return value.kind == VALUE_SCRIPT ? objects[((const Object *)value.as.script)->kind] : value_type_name(value.kind);

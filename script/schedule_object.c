@@ -8,7 +8,8 @@
 const char *const script_schedule_names[] = {"mod",  "trace",     "func_working_on", "show", "work_on", "copy",
                                              "seed", "fork_seed", "get",             "remove_rv", NULL};
 const char *const script_trace_names[] = {"show", "as_python", "apply_to_schedule", NULL};
-const char *const script_node_names[] = {"extent", "min", "loop_var", "name", "name_hint", NULL};
+const char *const script_node_names[] = {"extent", "min", "loop_var", "name", "name_hint", "reads", "writes", "alloc_buffers", NULL};
+const char *const script_region_names[] = {"buffer", NULL};
 
 Value script_method(Script *script, const Object *self, Str name)
 {
@@ -63,9 +64,23 @@ static Value expression_value(const Expr *expr)
     return (Value){.kind = VALUE_EXPR, .as.expr = expr};
 }
 
+/* The regions of a block, or with BUFFERS those, as a list. */
+static Value region_list(Script *script, const Region *regions, Buffer *const *buffers, int count)
+{
+    Value *items = ARENA_ARRAY(script->ctx->arena, Value, count);
+    for (int i = 0; i < count; i++)
+        items[i] = script_object(script, buffers ? (Object){.kind = OBJECT_BUFFER, .as.buffer = buffers[i]}
+                                                 : (Object){.kind = OBJECT_REGION, .as.region = &regions[i]});
+    return script_list(script, items, count, false);
+}
+
+Value script_region_buffer(Script *script, const Object *region)
+{
+    return script_object(script, (Object){.kind = OBJECT_BUFFER, .as.buffer = region->as.region->buffer});
+}
+
 bool script_node_attribute(Script *script, const Object *self, Str name, Value *result)
 {
-    (void)script;
     const Stmt *stmt = self->as.stmt;
     bool loop = stmt->kind == STMT_FOR;
     if (loop && !strcmp(name, "extent"))
@@ -78,6 +93,12 @@ bool script_node_attribute(Script *script, const Object *self, Str name, Value *
         *result = (Value){.kind = VALUE_STRING, .as.text = stmt->as.loop.var->name};
     else if (!loop && !strcmp(name, "name_hint"))
         *result = (Value){.kind = VALUE_STRING, .as.text = stmt->as.block.block->name};
+    else if (!loop && !strcmp(name, "reads"))
+        *result = region_list(script, stmt->as.block.reads, NULL, stmt->as.block.read_count);
+    else if (!loop && !strcmp(name, "writes"))
+        *result = region_list(script, stmt->as.block.writes, NULL, stmt->as.block.write_count);
+    else if (!loop && !strcmp(name, "alloc_buffers"))
+        *result = region_list(script, NULL, stmt->as.block.allocs, stmt->as.block.alloc_count);
     else
         return false;
     return true;

@@ -18,6 +18,7 @@ typedef enum {
     OBJECT_TYPE,      /* a type that is no builtin function */
     OBJECT_TRACE,     /* sch.trace */
     OBJECT_NODE,      /* sch.get(loop or block): a statement of the program */
+    OBJECT_REGION,    /* one of a block's reads and writes */
     OBJECT_GLOBAL_VAR, /* the name of a function of a module */
     /* of tensor expressions, see te.h */
     OBJECT_TENSOR,
@@ -42,6 +43,7 @@ typedef struct Object {
     union {
         Schedule *schedule; /* of OBJECT_TRACE, too */
         const Stmt *stmt; /* OBJECT_NODE */
+        const Region *region;
         const Module *module; /* OBJECT_MODULE */
         const Func *func;
         Str path; /* OBJECT_NAMESPACE; OBJECT_TYPE, OBJECT_GLOBAL_VAR: the name */
@@ -280,10 +282,12 @@ const char *script_trace_spelling(const Primitive *primitive, const Parameter *p
 bool script_schedule_method(Script *script, const Object *self, Str name, const Arguments *arguments, Value *result);
 bool script_trace_method(Script *script, const Object *self, Str name, const Arguments *arguments, Value *result);
 /* NAMES, ended by NULL, of these methods and attributes. */
-extern const char *const script_schedule_names[], *const script_trace_names[], *const script_node_names[];
+extern const char *const script_schedule_names[], *const script_trace_names[], *const script_node_names[], *const script_region_names[];
 /* Attribute NAME, one of those names, where it is no method: *RESULT set. False where it is one. */
 bool script_schedule_attribute(Script *script, const Object *self, Str name, Value *result);
 bool script_node_attribute(Script *script, const Object *self, Str name, Value *result);
+/* The buffer of REGION, an OBJECT_REGION. */
+Value script_region_buffer(Script *script, const Object *region);
 /* A method of the object SELF under NAME, not called yet. */
 Value script_method(Script *script, const Object *self, Str name);
 /* What module.show() and module.script() do. */

@@ -226,6 +226,10 @@ bool trace_decide(Schedule *sch, Value *value)
         return refuse_handle(sch, value);
     if (value->kind != VALUE_EXPR)
         return true;
+    if (value->as.expr->kind == EXPR_FLOAT) {
+        *value = (Value){.kind = VALUE_FLOAT, .span = value->span, .as.real = value->as.expr->value.literal};
+        return true;
+    }
     int64_t integer;
     if (!trace_integer(sch, value->as.expr, &integer))
         return sched_refuse_argument(sch, value, "the expression is not made of values that this schedule sampled, or does not fit in 64 bits");
