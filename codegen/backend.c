@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "codegen/llvm/llvm_module.h"
+#include "codegen/llvm/llvm_registers.h"
 
 static const EmitKindInfo emit_kinds[EMIT_KIND_COUNT] = {
     [EMIT_OBJECT] = {"obj", "o"},
@@ -13,7 +14,7 @@ static const EmitKindInfo emit_kinds[EMIT_KIND_COUNT] = {
 };
 
 static const Backend backends[] = {
-    {"llvm", "LLVM 19: x86_64, aarch64 and riscv64", llvm_compile},
+    {"llvm", "LLVM 19: x86_64, aarch64 and riscv64", llvm_compile, llvm_vector_registers},
 };
 
 const EmitKindInfo *emit_kind_info(EmitKind kind)

@@ -58,11 +58,18 @@ typedef struct {
     int import_count;
 } CodegenOutput;
 
+/* The vector registers of a target that a program may use at a time: their size, and how many there are (0: not known). */
+typedef struct {
+    int bytes, count;
+} VectorRegisters;
+
 typedef struct {
     const char *name, *description;
     /* Compiles all functions of MODULE, which is at the lowered stage, into the kinds in the bit set KINDS (1 << EMIT_OBJECT | ...). False
        after diagnostics; OUT then holds nothing. */
     bool (*compile)(Context *ctx, const Module *module, const CodegenOptions *options, unsigned kinds, CodegenOutput *out);
+    /* The vector registers of the target of OPTIONS. Without a target that can be compiled for there is a diagnostic, and none are known. */
+    VectorRegisters (*vector_registers)(Context *ctx, const CodegenOptions *options);
 } Backend;
 /* The back end called NAME (NULL: the default one), or NULL. */
 const Backend *backend_find(const char *name);

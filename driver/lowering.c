@@ -11,6 +11,7 @@
 typedef struct {
     Driver *driver;
     bool report;
+    VectorRegisters registers; /* of the target; 0 bytes: not asked yet */
 } PassReport;
 
 static void after_pass(void *data, const char *pass, const Func *func, double seconds)
@@ -21,6 +22,17 @@ static void after_pass(void *data, const char *pass, const Func *func, double se
     for (int i = 0; report->report && i < driver->options.print_after.count; i++)
         if (!strcmp(driver->options.print_after.data[i], pass) || !strcmp(driver->options.print_after.data[i], "all"))
             fprintf(driver->out, "# after %s\n%s", pass, print_func(driver->ctx, func));
+}
+
+/* The target is opened once for all functions, and only for a program with a loop that asks. */
+static void tell_vector_registers(void *data, int *bytes, int *count)
+{
+    PassReport *report = data;
+    CodegenOptions options = driver_codegen_options(report->driver);
+    if (!report->registers.bytes)
+        report->registers = backend_find(NULL)->vector_registers(report->driver->ctx, &options);
+    *bytes = report->registers.bytes;
+    *count = report->registers.count;
 }
 
 /* --print-after and --start-after name passes; false after a diagnostic with what is close. */
@@ -50,10 +62,11 @@ const Module *driver_lower(Driver *driver, const Module *module, bool report)
     module = script_lower_intrinsics(driver->ctx, module);
     if (!module)
         return NULL;
-    PassReport pass_report = {driver, report};
+    PassReport pass_report = {.driver = driver, .report = report};
     LowerOptions options = {.bounds_check = driver->options.bounds_check,
                             .verify_each = driver->options.verify_each,
                             .start_after = driver->options.start_after,
+                            .vector_registers = tell_vector_registers,
                             .after_pass = after_pass,
                             .data = &pass_report};
     bool ok = true;

@@ -53,6 +53,14 @@ static inline void lower_note_step(void *data, const char *pass, const Func *fun
     vec_push(check->ctx->arena, &check->steps, step);
 }
 
+/* The target: 16 registers of 32 bytes. */
+static inline void lower_tell_registers(void *data, int *bytes, int *count)
+{
+    (void)data;
+    *bytes = 32;
+    *count = 16;
+}
+
 /* --- Directives --- */
 /* The text of the next line from *AT on that begins with "# KEY" (KEY ends with a space or colon), or NULL; *AT is moved behind it. */
 static inline const char *lower_next_directive(LowerCheck *check, const char **at, const char *key)
@@ -104,7 +112,7 @@ static inline void lower_check_round_trip(LowerCheck *check, const LoweredStep *
         lower_fail(check, step->pass, "the printed text is another function: %s", why);
     if (strcmp(printed, print_func(ctx, again->funcs[0])))
         lower_fail(check, step->pass, "the second print differs");
-    LowerOptions options = {.start_after = step->pass};
+    LowerOptions options = {.start_after = step->pass, .vector_registers = lower_tell_registers};
     const Func *rest = lower_func(ctx, again, again->funcs[0], &options);
     if (!rest)
         lower_fail(check, step->pass, "the printed text does not lower on");
@@ -185,7 +193,7 @@ static inline void lower_check_runs(LowerCheck *check, const Func *source)
 /* --- Files --- */
 static inline void lower_check_func(LowerCheck *check, const Func *source)
 {
-    LowerOptions options = {.after_pass = lower_note_step, .data = check};
+    LowerOptions options = {.vector_registers = lower_tell_registers, .after_pass = lower_note_step, .data = check};
     check->steps.count = 0;
     const Func *final = lower_func(check->ctx, check->module, source, &options);
     if (!final) {

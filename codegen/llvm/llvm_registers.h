@@ -6,5 +6,7 @@
 
 /* The bytes of the widest vector register that code for TARGET uses: 64 with AVX-512, 32 with AVX, else 16. */
 int llvm_vector_bytes(const LlvmTarget *target);
+/* See backend.h. */
+VectorRegisters llvm_vector_registers(Context *ctx, const CodegenOptions *options);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "codegen/llvm/llvm_debug.h"
 #include "codegen/llvm/llvm_gen.h"
-#include "codegen/llvm/vector_slice.h"
+#include "ir/vector_slice.h"
 #include "support/bug.h"
 
 static void emit_if(FuncGen *gen, const Stmt *stmt)

@@ -23,6 +23,8 @@ typedef struct {
     bool guard_init;         /* an init goes into the first iteration of its reduction where that is right, not into loops before it */
     bool keep_predicates;    /* blocks without axes keep T.where */
     const char *start_after; /* run only the passes after this one (FUNC is what it gives); NULL: all. A name of lower_passes */
+    /* Tells the bytes of a vector register of the target and how many there are; a count of 0: not known. NULL: there is no target. */
+    void (*vector_registers)(void *data, int *bytes, int *count);
     /* Called after each pass that ran with its result and the seconds it took; NULL: not called. */
     void (*after_pass)(void *data, const char *pass, const Func *func, double seconds);
     void *data;

@@ -166,12 +166,6 @@ static bool find_in_expr(Visitor *visitor, const Expr *expr)
     return true;
 }
 
-static bool no_peel(const ForStmt *loop)
-{
-    const AttrValue *value = attrs_get(loop->annotations, "pragma_no_peel");
-    return value && !(value->kind == ATTR_EXPR && expr_is_int(value->expr, 0));
-}
-
 static bool find_in_stmt(Visitor *visitor, const Stmt *stmt)
 {
     Guards *guards = visitor->data;
@@ -180,7 +174,7 @@ static bool find_in_stmt(Visitor *visitor, const Stmt *stmt)
     facts_bind_stmt(pass->an, stmt);
     if (stmt->kind == STMT_FOR) {
         map_set(pass->ctx->arena, &guards->inner, stmt->as.loop.var, stmt->as.loop.var);
-        if (no_peel(&stmt->as.loop))
+        if (loop_is_marked(&stmt->as.loop, "pragma_no_peel"))
             map_set(pass->ctx->arena, &guards->kept, stmt->as.loop.var, stmt->as.loop.var);
     } else if (stmt->kind == STMT_LET) {
         map_set(pass->ctx->arena, &guards->inner, stmt->as.let.var, stmt->as.let.var);
@@ -327,7 +321,7 @@ static const Stmt *peel_loop(PeelPass *pass, const Stmt *stmt, int copies)
     const ForStmt *loop = &stmt->as.loop;
     index_vars_add(pass->ctx, &pass->vars, stmt);
     facts_bind_stmt(pass->an, stmt);
-    if (no_peel(loop) || loop->kind == FOR_VECTORIZED)
+    if (loop_is_marked(loop, "pragma_no_peel") || loop->kind == FOR_VECTORIZED)
         return stmt;
     bool whole = loop->kind == FOR_SERIAL || loop->kind == FOR_PARALLEL;
     return stmt_with_body(pass->ctx, stmt, whole ? peel_body(pass, loop, loop->body, copies) : peel_stmt(pass, loop->body, copies));

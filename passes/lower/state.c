@@ -249,3 +249,9 @@ Buffer *stmt_allocated_buffer(const Stmt *stmt)
         same = expr_equal(buffer->shape[d], stmt->as.allocate.extents[d]);
     return same ? buffer : NULL;
 }
+
+bool loop_is_marked(const ForStmt *loop, const char *key)
+{
+    const AttrValue *value = attrs_get(loop->annotations, key);
+    return value && !(value->kind == ATTR_EXPR && expr_is_int(value->expr, 0));
+}

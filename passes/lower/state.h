@@ -56,6 +56,8 @@ void facts_bind_stmt(Analyzer *an, const Stmt *stmt);
 void facts_assume(Analyzer *an, const Expr *condition);
 
 /* --- Statements --- */
+/* LOOP has the annotation KEY, with another value than 0. */
+bool loop_is_marked(const ForStmt *loop, const char *key);
 /* True when T.break_loop, T.continue_loop or T.ret is somewhere in STMT: what comes after it may not run. */
 bool stmt_has_jump(const Stmt *stmt);
 /* True when STMT uses BUFFER or a region declared in it is one of BUFFER. */

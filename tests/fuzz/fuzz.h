@@ -26,6 +26,11 @@ bool call_of_c(void *data, const char *name, const InterpValue *args, int count,
 
 enum { MOST_STEPS = 24, MOST_SETS = 3 };
 
+/* The bytes of a vector register, and how many there are; 0: not known. */
+typedef struct {
+    int bytes, count;
+} FuzzRegisters;
+
 /* A program on its way through a schedule. */
 typedef struct {
     Context *ctx;
@@ -40,6 +45,7 @@ typedef struct {
     bool copies;         /* an accepted step may have made blocks that copy into scratch */
     bool truncates_floats; /* to integers, which has no bound: a sum that rounds to another float may become another integer */
     int opt_level;       /* that the result is compiled at: by the seed, low ones more often since they take less time */
+    FuzzRegisters registers; /* of the target, by the seed too: few, so that tiles are cut in parts */
     const char *failure; /* what is wrong, or NULL */
     int failed_set;      /* at which sizes */
 } Trial;

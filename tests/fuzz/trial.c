@@ -136,7 +136,8 @@ static bool find_func(Trial *trial)
 bool trial_begin(Trial *trial, const char *program, uint64_t seed)
 {
     static const int levels[] = {0, 1, 0, 2};
-    *trial = (Trial){.ctx = context_new(), .opt_level = levels[seed % 4]};
+    static const FuzzRegisters registers[] = {{0, 0}, {16, 4}, {32, 16}, {32, 6}};
+    *trial = (Trial){.ctx = context_new(), .opt_level = levels[seed % 4], .registers = registers[seed / 4 % 4]};
     trial->source = trial->current = parse_module_text(trial->ctx, "fuzz.tir", program, strlen(program));
     if (!trial->source)
         return fail(trial, "the program does not parse: %s", first_error(trial));
@@ -308,6 +309,13 @@ static bool check_called(Trial *trial, JitFunction function, int set)
     return ok;
 }
 
+static void tell_registers(void *data, int *bytes, int *count)
+{
+    const Trial *trial = data;
+    *bytes = trial->registers.bytes;
+    *count = trial->registers.count;
+}
+
 /* LOWERED, exported, with the module's other functions, which it may call. NULL after a diagnostic. */
 static JitFunction compile(Trial *trial, Jit *jit, const Func *lowered)
 {
@@ -319,7 +327,7 @@ static JitFunction compile(Trial *trial, Jit *jit, const Func *lowered)
     exported.is_private = false;
     const Module *module = module_with_func(trial->ctx, trial->current, trial->func, &exported);
     for (int i = 0; i < module->func_count; i++) {
-        LowerOptions options = {0};
+        LowerOptions options = {.vector_registers = trial->registers.count ? tell_registers : NULL, .data = trial};
         const Func *callee = i == trial->func ? &exported : lower_func(trial->ctx, trial->current, module->funcs[i], &options);
         if (!callee)
             return NULL;
@@ -338,7 +346,7 @@ static bool has_threads(const Func *func)
 
 static const Func *lower(Trial *trial, const Module *module)
 {
-    LowerOptions options = {0};
+    LowerOptions options = {.vector_registers = trial->registers.count ? tell_registers : NULL, .data = trial};
     return lower_func(trial->ctx, module, scheduled_func(trial, module), &options);
 }
 

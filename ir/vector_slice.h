@@ -1,6 +1,6 @@
 /* Vector stores taken apart into slices that fit the registers, on the IR. */
-#ifndef TIRC_CODEGEN_LLVM_VECTOR_SLICE_H
-#define TIRC_CODEGEN_LLVM_VECTOR_SLICE_H
+#ifndef TIRC_IR_VECTOR_SLICE_H
+#define TIRC_IR_VECTOR_SLICE_H
 
 #include "ir/stmt.h"
 

@@ -3,7 +3,7 @@
 
    LLVM would split the operations of a wide vector one by one and keep all parts of every intermediate value alive at once; and it takes
    vectors whose number of lanes is no power of two apart element by element. Slices do the whole expression for a register at a time. */
-#include "codegen/llvm/vector_slice.h"
+#include "ir/vector_slice.h"
 
 #include "ir/walk.h"
 
