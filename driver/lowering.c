@@ -35,6 +35,12 @@ static void tell_vector_registers(void *data, int *bytes, int *count)
     *count = report->registers.count;
 }
 
+static void note_parts(void *data, const LoopParts *parts)
+{
+    Driver *driver = ((PassReport *)data)->driver;
+    vec_push(driver->ctx->arena, &driver->loop_parts, *parts);
+}
+
 /* --print-after and --start-after name passes; false after a diagnostic with what is close. */
 static bool check_pass_names(Driver *driver)
 {
@@ -67,11 +73,13 @@ const Module *driver_lower(Driver *driver, const Module *module, bool report)
                             .verify_each = driver->options.verify_each,
                             .start_after = driver->options.start_after,
                             .vector_registers = tell_vector_registers,
+                            .in_parts = note_parts,
                             .after_pass = after_pass,
                             .data = &pass_report};
     bool ok = true;
     int errors = diag_error_count(driver->ctx);
     const Module *lowered = module;
+    driver->loop_parts.count = 0;
     for (int i = 0; i < module->func_count; i++) {
         int before = diag_error_count(driver->ctx);
         const Func *func = lower_func(driver->ctx, module, module->funcs[i], &options);

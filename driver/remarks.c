@@ -230,6 +230,30 @@ static void print_json(Driver *driver, const CodePart *part, const LoopList *loo
     fprintf(driver->out, "%s}\n", strbuf_text(&text));
 }
 
+/* --- Loops that run in parts --- */
+
+static void print_parts(Driver *driver, const LoopParts *parts)
+{
+    Place place = {0};
+    bool known = source_place(driver->ctx->sources, parts->span, &place);
+    const char *loop = parts->loop->as.loop.var->name, *func = parts->func->name, *file = known ? place.file->name : "";
+    if (driver->options.remarks == REMARKS_TEXT) {
+        fprintf(driver->out, "%s:%d:%d: loop '%s' of %s runs %d times, for parts of its sums: they take %d registers of %d; a tile of %d x %d fits\n",
+                file, place.line, place.column, loop, func, parts->parts, parts->sums, parts->registers, parts->rows, parts->columns);
+        return;
+    }
+    StrBuf text = {.arena = driver->ctx->arena};
+    strbuf_add(&text, "{");
+    add_string(&text, "file", file);
+    strbuf_printf(&text, ",\"line\":%d,\"column\":%d,", place.line, place.column);
+    add_string(&text, "function", func);
+    strbuf_add(&text, ",");
+    add_string(&text, "loop", loop);
+    strbuf_printf(&text, ",\"parts\":%d,\"sum_registers\":%d,\"registers\":%d,\"part_rows\":%d,\"part_columns\":%d}", parts->parts, parts->sums,
+                  parts->registers, parts->rows, parts->columns);
+    fprintf(driver->out, "%s\n", strbuf_text(&text));
+}
+
 /* --- The whole --- */
 
 int driver_remarks(Driver *driver)
@@ -243,6 +267,8 @@ int driver_remarks(Driver *driver)
         return EXIT_DIAGNOSED;
     if (!output.is_x86)
         return driver_error(driver, "--remarks reads the code of x86-64 only"), EXIT_DIAGNOSED;
+    for (int i = 0; i < driver->loop_parts.count; i++)
+        print_parts(driver, &driver->loop_parts.data[i]);
     CodeParts parts = machine_code_read(driver->ctx, output.bytes[EMIT_ASSEMBLY].data);
     for (int i = 0; i < parts.count; i++) {
         LoopList loops = loops_of_part(driver, parts.data[i]);

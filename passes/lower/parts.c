@@ -29,6 +29,7 @@ enum {
 
 typedef struct {
     const LowerOptions *options;
+    const Func *func;
     Map roots;
     Map scratch; /* keys: variables of allocations around */
     int vector_bytes, registers; /* of the target; 0: not asked yet */
@@ -61,6 +62,7 @@ typedef struct {
     bool fits;
     int64_t steps, most_steps; /* of the loops around what is visited; the most of any statement */
     int store_count;
+    const Stmt *first_store;
     Map written;               /* keys: root data variables */
     Map sum_of_store;          /* Stmt -> 1 + the number of its sum */
     VEC(Sum) sums;
@@ -141,6 +143,7 @@ static bool sees_store(SumNest *nest, const Stmt *store)
     map_set(nest->ctx->arena, &nest->written, root, nest);
     map_set(nest->ctx->arena, &nest->sum_of_store, store, (void *)(intptr_t)(sum + 1));
     nest->most_steps = nest->steps > nest->most_steps ? nest->steps : nest->most_steps;
+    nest->first_store = nest->first_store ? nest->first_store : store;
     return sum >= 0 && ++nest->store_count <= MOST_STORES;
 }
 
@@ -409,6 +412,20 @@ static void ask_registers(PartsPass *pass)
         pass->options->vector_registers(pass->options->data, &pass->vector_bytes, &pass->registers);
 }
 
+/* Tells that STMT was cut, if anybody listens. */
+static void tell(const SumNest *nest, const Stmt *stmt, const PartShape *shape)
+{
+    const LowerOptions *options = nest->pass->options;
+    int rows = nest->rows.count, columns = nest->columns.count, lanes = 0;
+    for (int i = 0; i < nest->pieces.count; i++)
+        lanes = nest->pieces.data[i].lanes.count > lanes ? nest->pieces.data[i].lanes.count : lanes;
+    LoopParts parts = {.func = nest->pass->func, .loop = stmt, .span = nest->first_store->span, .parts = shape->rows * shape->columns, .registers = nest->pass->registers,
+                       .sums = rows * columns, .rows = (rows + shape->rows - 1) / shape->rows,
+                       .columns = (columns + shape->columns - 1) / shape->columns * lanes};
+    if (options->in_parts && parts.parts > 1)
+        options->in_parts(options->data, &parts);
+}
+
 /* The loop STMT in parts; NULL where it is not to be cut. */
 static const Stmt *in_parts(Context *ctx, PartsPass *pass, const Stmt *stmt)
 {
@@ -424,7 +441,10 @@ static const Stmt *in_parts(Context *ctx, PartsPass *pass, const Stmt *stmt)
     int rows = nest.rows.count, columns = nest.columns.count;
     if (part_fits(rows, columns, pass->registers) || !part_shape_choose(rows, columns, pass->registers, &shape))
         return NULL;
-    return cut(&nest, stmt, &shape);
+    const Stmt *result = cut(&nest, stmt, &shape);
+    if (result)
+        tell(&nest, stmt, &shape);
+    return result;
 }
 
 static const Stmt *parts_in_stmt(Rewriter *rewriter, const Stmt *stmt)
@@ -442,7 +462,7 @@ static const Stmt *parts_in_stmt(Rewriter *rewriter, const Stmt *stmt)
 
 const Func *lower_parts(LowerState *state, const Func *func)
 {
-    PartsPass pass = {.options = state->options};
+    PartsPass pass = {.options = state->options, .func = func};
     if (!state->options->vector_registers)
         return func;
     effects_add_view_roots(state->ctx, &pass.roots, func->body);
