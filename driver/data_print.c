@@ -77,19 +77,45 @@ static bool read_range(Reader *reader, int64_t extent, SliceRange *range)
     return true;
 }
 
-/* Reads the indices behind the name, if there are any, for the first dimensions of ARRAY; all of the others are taken. */
+/* An ellipsis, where one stands. */
+static bool read_ellipsis(Reader *reader)
+{
+    reader->at += strspn(reader->at, " ");
+    bool stands = !strncmp(reader->at, "...", 3);
+    reader->at += stands ? 3 : 0;
+    return stands;
+}
+
+/* How many indices stand behind an ellipsis. */
+static int indices_left(const Reader *reader)
+{
+    int count = 0;
+    for (const char *at = reader->at; *at && *at != ']'; at++)
+        count += *at == ',' && at[1 + strspn(at + 1, " ")] != ']';
+    return count;
+}
+
+/* Reads the indices behind the name, if there are any, for the first dimensions of ARRAY, and behind an ellipsis for its last ones; all of the
+   others are taken. */
 static bool read_ranges(Reader *reader, const NpyArray *array, SliceRange *ranges)
 {
     for (int i = 0; i < array->ndim; i++)
         ranges[i] = (SliceRange){0, 1, array->shape[i], false};
     if (!*reader->at)
         return true;
+    bool has_ellipsis = false;
     skip(reader, '[');
     for (int i = 0; !skip(reader, ']'); i++) {
-        if (i == array->ndim)
+        bool ellipsis = read_ellipsis(reader);
+        if (ellipsis && has_ellipsis)
+            return fail(reader, "there is one ellipsis at most");
+        if (ellipsis ? i + indices_left(reader) > array->ndim : i == array->ndim)
             return fail(reader, "there are more indices than dimensions");
-        if (!read_range(reader, array->shape[i], &ranges[i]))
+        if (ellipsis)
+            i = array->ndim - indices_left(reader) - 1;
+        else if (!read_range(reader, array->shape[i], &ranges[i]))
             return false;
+        has_ellipsis |= ellipsis;
         if (!skip(reader, ',') && *reader->at != ']')
             return fail(reader, "an index is a number or a slice: C[0:4, 2]");
     }
