@@ -38,6 +38,8 @@ bool shown_runs_over_domain(Context *ctx, const Func *func, const Block *block, 
 bool shown_runs_once(Context *ctx, const Func *func, const Block *block, const Var *var);
 bool shown_is_private(Context *ctx, const AccessList *accesses, const Map *sizes, const Var *data, const Var *var);
 bool shown_reads_own_writes(Context *ctx, const Func *func, const Block *block, const Buffer *buffer);
+/* BLOCK is a recognized reduction with an init. Instances that differ in a spatial axis never touch one element of the target: the init of
+   one leaves the sum of the other alone. */
 bool shown_tells_points_apart(Context *ctx, const Func *func, const Block *block, Conflict *conflict);
 Verdict check_claims_of_block(const ClaimSet *set, const Stmt *block_stmt, Conflict *conflict);
 

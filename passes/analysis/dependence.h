@@ -145,9 +145,6 @@ typedef struct {
     Map sizes, ranges;
 } ClaimSet;
 ClaimSet dependence_collect_claims(Context *ctx, const Func *func);
-/* BLOCK is a recognized reduction with an init. Instances that differ in a spatial axis never touch one element of the target: the init of
-   one leaves the sum of the other alone. */
-Answer dependence_tells_points_apart(Context *ctx, const Func *func, const Block *block);
 /* Different instances of BLOCK_STMT, a block of the set's function, that differ in a spatial iterator touch nothing in common, and those that
    differ in reduce iterators only commute. */
 Answer dependence_claims_hold(const ClaimSet *set, const Stmt *block_stmt);

@@ -186,13 +186,6 @@ Answer dependence_init_in_time(Context *ctx, const Func *before, const Func *aft
     return query_end(asking, answer_of(conflict_init_early(ctx, before, after, block, &conflict), &conflict));
 }
 
-Answer dependence_tells_points_apart(Context *ctx, const Func *func, const Block *block)
-{
-    Conflict conflict;
-    Asking asking = ask_of_block(ctx, QUERY_TELLS_POINTS_APART, block);
-    return query_end(asking, answer_of(!shown_tells_points_apart(ctx, func, block, &conflict), &conflict));
-}
-
 Answer dependence_claims_hold(const ClaimSet *set, const Stmt *block_stmt)
 {
     Conflict conflict;

@@ -50,11 +50,19 @@ static void add_digits(Witness *witness, const AccessRows *rows, int dim, const 
         strbuf_printf(&witness->text, "%s%lld", separator, (long long)indices[last]);
 }
 
+static void add_element(Witness *witness, const Buffer *buffer, const int64_t *indices)
+{
+    strbuf_printf(&witness->text, "%s[%s", spelling(witness, buffer, buffer->name), buffer->ndim ? "" : "()");
+    for (int i = 0; i < buffer->ndim; i++)
+        strbuf_printf(&witness->text, "%s%lld", i ? ", " : "", (long long)indices[i]);
+    strbuf_add(&witness->text, "]");
+}
+
 void witness_add_accessed(Witness *witness, const Access *access, const int64_t *indices)
 {
     const AccessRows *rows = access->rows;
     if (!rows) {
-        witness_add_element(witness, access->buffer, indices);
+        add_element(witness, access->buffer, indices);
         return;
     }
     strbuf_printf(&witness->text, "%s[", spelling(witness, rows->flat, rows->flat->name));
@@ -63,14 +71,6 @@ void witness_add_accessed(Witness *witness, const Access *access, const int64_t 
         add_digits(witness, rows, d, indices);
         indices += rows->strides[d].count + 1;
     }
-    strbuf_add(&witness->text, "]");
-}
-
-void witness_add_element(Witness *witness, const Buffer *buffer, const int64_t *indices)
-{
-    strbuf_printf(&witness->text, "%s[%s", spelling(witness, buffer, buffer->name), buffer->ndim ? "" : "()");
-    for (int i = 0; i < buffer->ndim; i++)
-        strbuf_printf(&witness->text, "%s%lld", i ? ", " : "", (long long)indices[i]);
     strbuf_add(&witness->text, "]");
 }
 

@@ -16,9 +16,7 @@ typedef struct {
 
 /* An empty text about what lies in the loops of the frames A and B of FUNC; each may be NULL. */
 Witness witness_new(Context *ctx, const Func *func, const Frame *a, const Frame *b);
-/* "C[0, 3]": the element of BUFFER at INDICES, "C[()]" where it has no dimension. */
-void witness_add_element(Witness *witness, const Buffer *buffer, const int64_t *indices);
-/* The element of its buffer that ACCESS names by INDICES: "C[2 * m + 1]" where they are digits. */
+/* "C[0, 3]": the element of its buffer that ACCESS names by INDICES, "C[()]" where that has no dimension, "C[2 * m + 1]" where they are digits. */
 void witness_add_accessed(Witness *witness, const Access *access, const int64_t *indices);
 /* "i = 0, j = 3": the VALUES of COUNT LOOPS. */
 void witness_add_iteration(Witness *witness, const Frame *const *loops, int count, const int64_t *values);

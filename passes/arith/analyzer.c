@@ -53,7 +53,8 @@ Memo *analyzer_memo(Analyzer *an, const Expr *expr)
     return memo;
 }
 
-void analyzer_touch_facts(Analyzer *an)
+/* Forgets what depends on the facts so far. */
+static void touch_facts(Analyzer *an)
 {
     an->epoch = ++an->last_epoch;
 }
@@ -97,7 +98,7 @@ static void note_binding(Analyzer *an, const Var *var)
 {
     an->binding_count++;
     if (an->seen & symbol_bit(var->id))
-        analyzer_touch_facts(an);
+        touch_facts(an);
 }
 
 /* A new, empty fact in place of what was bound to VAR. */
@@ -181,7 +182,7 @@ void analyzer_leave(Analyzer *an, AnalyzerScope scope)
     if (an->binding_count == scope.bindings)
         an->epoch = scope.epoch; /* the facts are those of then: what was remembered holds again */
     else
-        analyzer_touch_facts(an);
+        touch_facts(an);
 }
 
 static void assume_literal(Analyzer *an, const Expr *conjunct)
@@ -197,7 +198,7 @@ static void enter_epoch(Analyzer *an, uint32_t known)
     if (known)
         an->epoch = known;
     else
-        analyzer_touch_facts(an);
+        touch_facts(an);
 }
 
 void analyzer_assume(Analyzer *an, const Expr *condition)

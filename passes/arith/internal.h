@@ -89,8 +89,6 @@ static inline bool is_index_type(DType t)
 
 /* The memo of EXPR under the present facts, made when missing. The pointer holds until the next call. */
 Memo *analyzer_memo(Analyzer *an, const Expr *expr);
-/* Forgets what depends on the facts so far. */
-void analyzer_touch_facts(Analyzer *an);
 /* Counts one visit and the nesting; false when a limit is reached. Each success is paired with analyzer_end_visit. */
 bool analyzer_begin_visit(Analyzer *an);
 void analyzer_end_visit(Analyzer *an);

@@ -18,7 +18,7 @@ Linear linear_of_sum(Sum sum)
     return (Linear){.form = LINEAR_SUM, .dtype = sum.dtype, .sum = sum};
 }
 
-Sum sum_empty(DType dtype)
+static Sum sum_empty(DType dtype)
 {
     return (Sum){.dtype = dtype};
 }
@@ -142,7 +142,7 @@ void sum_add_sum(Simplifier *s, Sum *sum, const Sum *other, int64_t scale)
     sum->overflow |= other->overflow;
 }
 
-void sum_multiply(Sum *sum, int64_t factor)
+static void sum_multiply(Sum *sum, int64_t factor)
 {
     for (int i = 0; i < sum->terms.count; i++)
         sum->terms.data[i].scale = checked_multiply(sum, sum->terms.data[i].scale, factor);

@@ -46,7 +46,6 @@ Term linear_to_term(Simplifier *s, Linear value);
 const Expr *linear_to_expr(Simplifier *s, Linear value);
 /* VALUE * FACTOR: a sum stays a sum, anything else is one term. */
 Linear linear_scaled(Simplifier *s, Linear value, int64_t factor);
-Sum sum_empty(DType dtype);
 const Expr *sum_to_expr(Simplifier *s, Sum sum);
 const Expr *term_to_expr(Simplifier *s, Term term, DType dtype);
 bool sum_is_zero(const Sum *sum);
@@ -54,7 +53,6 @@ bool sum_is_zero(const Sum *sum);
 void sum_add_constant(Sum *sum, int64_t value);
 void sum_add_term(Simplifier *s, Sum *sum, Term term, int64_t scale);
 void sum_add_sum(Simplifier *s, Sum *sum, const Sum *other, int64_t scale);
-void sum_multiply(Sum *sum, int64_t factor);
 /* Every scale and the base are multiples of DIVISOR. */
 void sum_divide(Sum *sum, int64_t divisor);
 /* The parts of SUM that DIVISOR divides, and the rest. */

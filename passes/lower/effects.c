@@ -104,14 +104,6 @@ Effects effects_of_stmt(Context *ctx, const Map *roots, const Stmt *stmt, const 
     return finder.effects;
 }
 
-Effects effects_of_expr(Context *ctx, const Map *roots, const Expr *expr)
-{
-    EffectFinder finder = {.ctx = ctx, .roots = roots};
-    Visitor visitor = {.expr = find_in_expr, .data = &finder};
-    visit_expr(&visitor, expr);
-    return finder.effects;
-}
-
 static bool store_writes_element(const Stmt *store, const Expr *load)
 {
     bool same = store->as.store.buffer == load->value.buffer && store->as.store.index_count == load_index_count(load);

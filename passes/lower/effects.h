@@ -17,7 +17,6 @@ typedef struct {
 
 /* What STMT does, apart from the statement EXCEPT inside it (NULL: none). */
 Effects effects_of_stmt(Context *ctx, const Map *roots, const Stmt *stmt, const Stmt *except);
-Effects effects_of_expr(Context *ctx, const Map *roots, const Expr *expr);
 /* True when an element that EFFECTS reads and some statement of it writes is read at other indices than those at which it is written. */
 bool effects_read_other_elements(const Effects *effects, const Map *roots);
 /* True when A and B have a key in common. */

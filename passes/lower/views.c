@@ -33,14 +33,6 @@ const View *views_find(const Views *views, const Buffer *target)
     return NULL;
 }
 
-const View *views_find_data(const Views *views, const Var *data)
-{
-    for (int i = 0; i < views->items.count; i++)
-        if (views->items.data[i].target->data == data)
-            return &views->items.data[i];
-    return NULL;
-}
-
 Range *view_ranges(Context *ctx, const Views *views, const View *view, const Range *ranges)
 {
     Range *result = ARENA_ARRAY(ctx->arena, Range, views->root->ndim);

@@ -17,9 +17,8 @@ typedef struct {
 Views views_new(Context *ctx, const Buffer *root);
 /* Adds the views that BLOCK makes of the root or of a view of it. */
 void views_add_block(Context *ctx, Views *views, const BlockStmt *block);
-/* The view with TARGET, or whose data pointer is DATA; NULL where it is none of the root. */
+/* The view with TARGET; NULL where it is none of the root. */
 const View *views_find(const Views *views, const Buffer *target);
-const View *views_find_data(const Views *views, const Var *data);
 /* The box of the root (root->ndim ranges) that RANGES of the view's target is. */
 Range *view_ranges(Context *ctx, const Views *views, const View *view, const Range *ranges);
 
