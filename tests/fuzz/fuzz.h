@@ -40,6 +40,7 @@ typedef struct {
     ArgData *inputs[MOST_SETS], *expected[MOST_SETS]; /* expected: after the unscheduled program ran */
     int returned[MOST_SETS];
     int64_t length;      /* how many float values go into a result */
+    bool may_tie, ties; /* may_tie: an extreme is looked for among whole numbers; ties: a step warned that it may choose another of equal ones */
     bool reduces_floats, reordered; /* reordered: an accepted step may have changed the order of a float reduction */
     bool had_faults;     /* before any step */
     bool copies;         /* an accepted step may have made blocks that copy into scratch */
