@@ -221,11 +221,12 @@ static const ExecNode *compile_let(Compiler *compiler, const Stmt *stmt)
     return node;
 }
 
-static const EvalNode *copied_load(const EvalNode *value)
+/* VALUE may be an element as it is, as another type, or as a condition chooses it. */
+static bool may_copy(const EvalNode *value)
 {
-    while (value->source->kind == EXPR_CAST)
-        value = value->args[0];
-    return value->source->kind == EXPR_LOAD ? value : NULL;
+    const Expr *expr = value->source;
+    return expr->kind == EXPR_LOAD || (expr->kind == EXPR_CAST && may_copy(value->args[0])) ||
+           (expr_is_call(expr, OP_IF_THEN_ELSE) && (may_copy(value->args[1]) || may_copy(value->args[2])));
 }
 
 static const ExecNode *compile_store(Compiler *compiler, const Stmt *stmt)
@@ -239,7 +240,7 @@ static const ExecNode *compile_store(Compiler *compiler, const Stmt *stmt)
     node->as.store.mask = stmt->as.store.mask ? compile_expr(compiler, stmt->as.store.mask) : NULL;
     node->as.store.lanes = stmt->as.store.value->dtype.lanes;
     node->as.store.undefined = expr_is_call(stmt->as.store.value, OP_UNDEF);
-    node->as.store.copied = copied_load(node->as.store.value);
+    node->as.store.copies = may_copy(node->as.store.value);
     return node;
 }
 

@@ -171,21 +171,46 @@ static bool is_argument(const Run *run, const Memory *memory)
     return found;
 }
 
-/* A copy into scratch of what was never written, as it is or as another type, leaves that as undefined as it was; only a use of the copy is a
-   use. A cache may hold more than its readers ask for. */
-static bool copies_undefined(Thread *thread, const ExecNode *node, int lane)
+/* The load that VALUE is in this lane, or NULL: it is computed, or a mask leaves the lane out. */
+static const EvalNode *copied_load(Thread *thread, const EvalNode *value)
 {
-    Element from, to;
-    const EvalNode *load = node->as.store.copied;
-    if (!load || !thread->run->checks || (load->arg_count && !eval_integer(load->args[0], thread)))
-        return false; /* a lane that a mask leaves out reads nothing */
-    const Access *source = &load->as.access;
-    return access_locate(thread, source, lane, false, &from) &&
-           !check_defined(thread, &from, source->buffer->bytes) && access_locate(thread, &node->as.store.access, lane, true, &to) &&
-           !is_argument(thread->run, to.memory);
+    while (value->source->kind != EXPR_LOAD)
+        if (value->source->kind == EXPR_CAST)
+            value = value->args[0];
+        else if (expr_is_call(value->source, OP_IF_THEN_ELSE))
+            value = value->args[eval_integer(value->args[0], thread) ? 1 : 2];
+        else
+            return NULL;
+    return !value->arg_count || eval_integer(value->args[0], thread) ? value : NULL;
 }
 
-static void store_lane(Thread *thread, const ExecNode *node, int lane, bool undefined, Slot value)
+/* What was never written comes back to where it was copied from, in an argument: nothing changes. */
+static bool comes_back(Thread *thread, const Access *source, const Element *from, const Access *target, const Element *to)
+{
+    DType type = target->buffer->dtype;
+    return dtype_equal(source->buffer->dtype, type) && !check_defined(thread, to, target->buffer->bytes) &&
+           !memcmp(from->at, to->at, (size_t)target->buffer->bytes);
+}
+
+/* A copy into scratch of what was never written, as it is, as another type or by a condition, leaves that as undefined as it was; only a use of
+   the copy is a use. A cache may hold more than its readers ask for. *FROM: what is copied, if its bytes are. */
+static bool copies_undefined(Thread *thread, const ExecNode *node, int lane, Element *from)
+{
+    Element to;
+    const EvalNode *load = node->as.store.copies && thread->run->checks ? copied_load(thread, node->as.store.value) : NULL;
+    if (!load)
+        return false;
+    const Access *source = &load->as.access, *target = &node->as.store.access;
+    if (!access_locate(thread, source, lane, false, from) || check_defined(thread, from, source->buffer->bytes) ||
+        !access_locate(thread, target, lane, true, &to) || (is_argument(thread->run, to.memory) && !comes_back(thread, source, from, target, &to)))
+        return false;
+    if (!dtype_equal(source->buffer->dtype, target->buffer->dtype))
+        from->at = NULL;
+    return true;
+}
+
+/* FROM: where bytes without a value are copied from, if any are. */
+static void store_lane(Thread *thread, const ExecNode *node, int lane, bool undefined, const Element *from, Slot value)
 {
     const Access *access = &node->as.store.access;
     Element element;
@@ -195,6 +220,8 @@ static void store_lane(Thread *thread, const ExecNode *node, int lane, bool unde
         element_store(thread, access, &element, access->buffer->dtype, value);
     else if (thread->run->checks)
         check_undefine(thread, &element, access->buffer->bytes);
+    if (undefined && from->at)
+        memmove(element.at, from->at, (size_t)access->buffer->bytes);
 }
 
 /* All lanes are computed before the first is written. */
@@ -203,10 +230,12 @@ static void exec_store(Thread *thread, const ExecNode *node)
     int lanes = node->as.store.lanes;
     Slot values[lanes];
     bool wanted[lanes], undefined[lanes];
+    Element sources[lanes];
     for (int lane = 0; lane < lanes; lane++) {
         thread->lane = lane;
         wanted[lane] = !node->as.store.mask || eval_integer(node->as.store.mask, thread);
-        undefined[lane] = node->as.store.undefined || (wanted[lane] && copies_undefined(thread, node, lane));
+        sources[lane].at = NULL;
+        undefined[lane] = node->as.store.undefined || (wanted[lane] && copies_undefined(thread, node, lane, &sources[lane]));
     }
     for (thread->lane = 0; thread->lane < lanes; thread->lane++)
         if (!undefined[thread->lane])
@@ -214,7 +243,7 @@ static void exec_store(Thread *thread, const ExecNode *node)
     thread->lane = 0;
     for (int lane = 0; lane < lanes; lane++)
         if (wanted[lane])
-            store_lane(thread, node, lane, undefined[lane], values[lane]);
+            store_lane(thread, node, lane, undefined[lane], &sources[lane], values[lane]);
 }
 
 static void exec_evaluate(Thread *thread, const ExecNode *node)

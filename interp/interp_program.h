@@ -158,9 +158,9 @@ struct ExecNode {
         struct {
             Access access;
             const EvalNode *value, *mask;
-            int lanes;              /* of the value */
-            bool undefined;         /* the value is T.undef() */
-            const EvalNode *copied; /* the load of an element that is the value, as it is or as another type; or NULL */
+            int lanes;      /* of the value */
+            bool undefined; /* the value is T.undef() */
+            bool copies;    /* the value may be an element, as it is, as another type or by a condition */
         } store;
         const EvalNode *evaluate;
         AllocateInfo allocate;
