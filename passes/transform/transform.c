@@ -138,6 +138,40 @@ static bool has_form(Context *ctx, const Transform *row, const Func *func)
     return true;
 }
 
+/* --- empty regions --- */
+
+/* What a block declares for values that never occur, as those of an iteration whose condition fails, may have a negative extent, which no
+   text can say. */
+static Region *regions_not_negative(Context *ctx, Region *regions, int count)
+{
+    Region *result = arena_copy(ctx->arena, regions, (size_t)count * sizeof *regions);
+    bool same = true;
+    for (int i = 0; i < count; i++)
+        for (int d = 0; d < regions[i].buffer->ndim; d++) {
+            const Expr *extent = regions[i].ranges[d].extent;
+            int64_t number;
+            if (!expr_const_int(extent, &number) || number >= 0)
+                continue;
+            if (result[i].ranges == regions[i].ranges)
+                result[i].ranges = arena_copy(ctx->arena, regions[i].ranges, (size_t)regions[i].buffer->ndim * sizeof *regions[i].ranges);
+            result[i].ranges[d].extent = expr_int(ctx, extent->dtype, 0);
+            same = false;
+        }
+    return same ? regions : result;
+}
+
+static const Stmt *declare_not_negative(Rewriter *rewriter, const Stmt *stmt)
+{
+    const Stmt *result = rewrite_stmt_children(rewriter, stmt);
+    if (stmt->kind != STMT_BLOCK)
+        return result;
+    BlockStmt block = result->as.block;
+    block.reads = regions_not_negative(rewriter->ctx, block.reads, block.read_count);
+    block.writes = regions_not_negative(rewriter->ctx, block.writes, block.write_count);
+    bool same = block.reads == result->as.block.reads && block.writes == result->as.block.writes;
+    return same ? result : stmt_block(rewriter->ctx, block, stmt->span);
+}
+
 /* --- the run --- */
 
 /* Every pass may rely on it that the arithmetic of conditions and lets does not overflow. */
@@ -151,7 +185,8 @@ static const Func *transform_func(Context *ctx, const Module *module, const Func
     func = functions[index](&state, lower_wrapping(&state, func));
     if (diag_error_count(ctx) > errors)
         return NULL;
-    func = lower_unwrapping(&state, func);
+    Rewriter rewriter = {.ctx = ctx, .stmt = declare_not_negative};
+    func = lower_unwrapping(&state, func_with_body(ctx, func, rewrite_stmt(&rewriter, func->body)));
     const char *why;
     if (verify && !verify_func(ctx, func, STAGE_SURFACE, &why))
         BUG("'%s' is malformed after the pass '%s': %s", func->name, rows[index].name, why);
