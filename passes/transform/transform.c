@@ -138,10 +138,10 @@ static bool has_form(Context *ctx, const Transform *row, const Func *func)
     return true;
 }
 
-/* --- empty regions --- */
+/* --- empty regions and loops --- */
 
 /* What a block declares for values that never occur, as those of an iteration whose condition fails, may have a negative extent, which no
-   text can say. */
+   text can say; and so may a loop in it. */
 static Region *regions_not_negative(Context *ctx, Region *regions, int count)
 {
     Region *result = arena_copy(ctx->arena, regions, (size_t)count * sizeof *regions);
@@ -163,6 +163,12 @@ static Region *regions_not_negative(Context *ctx, Region *regions, int count)
 static const Stmt *declare_not_negative(Rewriter *rewriter, const Stmt *stmt)
 {
     const Stmt *result = rewrite_stmt_children(rewriter, stmt);
+    int64_t extent;
+    if (stmt->kind == STMT_FOR && expr_const_int(result->as.loop.extent, &extent) && extent < 0) {
+        ForStmt loop = result->as.loop;
+        loop.extent = expr_int(rewriter->ctx, loop.extent->dtype, 0);
+        return stmt_for(rewriter->ctx, loop, stmt->span);
+    }
     if (stmt->kind != STMT_BLOCK)
         return result;
     BlockStmt block = result->as.block;
