@@ -29,6 +29,7 @@ typedef struct {
     int around_count;
     const Expr *expr;
     int axis_count, loop_count;
+    bool by_loops;         /* the loops reach each point of the axes' domains once, and no other */
     int *axes;             /* of the user that the computation uses, in the order in which it does */
     const ForStmt **loops; /* of those around the user, those that these axes are bound to */
     Block *symbol;
@@ -109,10 +110,11 @@ static bool loops_reach_each_point(const IndexCache *cache)
 
 /* --- The nest --- */
 
-static const Stmt *make_nest(IndexCache *cache, bool by_loops)
+static const Stmt *make_nest(const IndexCache *cache)
 {
     Context *ctx = cache->sch->ctx;
     Span span = cache->sch->call_span;
+    bool by_loops = cache->by_loops;
     int axes = cache->axis_count, count = by_loops ? cache->loop_count : axes;
     BlockStmt block = {.block = cache->symbol, .iter_count = axes, .predicate = expr_bool(ctx, true), .write_count = 1};
     Var **vars = ARENA_ARRAY(ctx->arena, Var *, count);
@@ -170,7 +172,8 @@ static const Stmt *plan_cache(IndexCache *cache, int number, Str scope)
         visit_expr(&loops, cache->user->bindings[cache->axes[i]]);
     cache->buffer = make_buffer(cache, context_internf(ctx, "index_var_%d", number), scope);
     cache->symbol = block_new(ctx, context_internf(ctx, "index_%d", number), cache->sch->call_span);
-    return make_nest(cache, loops_reach_each_point(cache));
+    cache->by_loops = loops_reach_each_point(cache);
+    return make_nest(cache);
 }
 
 /* --- The user --- */
@@ -273,11 +276,11 @@ static void insert_nests(Schedule *sch, const Block *symbol, const IndexCache *c
     sched_replace(sch, scope->stmt, stmt_block(ctx, allocating, scope->stmt->span));
 }
 
-/* What the block looks up has been computed, whenever it runs. */
+/* What the block looks up has been computed, whenever it runs: so it is where the same loops fill the table. */
 static bool check_looked_up_is_computed(Schedule *sch, const Block *user, const IndexCache *cache)
 {
     const TreeNode *node = schedule_find_block(sch, cache->symbol);
-    Answer answer = coverage_serves_reads(sch, node, cache->buffer, schedule_find_block(sch, user));
+    Answer answer = cache->by_loops ? answer_shown() : coverage_serves_reads(sch, node, cache->buffer, schedule_find_block(sch, user));
     if (!answer_is_shown(answer))
         return refuse_by_answer(sch, answer, "block '%s' %s look up what has not been computed", user->name, would_or_may(answer));
     return check_concurrent_loops_around(sch, node);
