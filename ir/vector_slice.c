@@ -75,14 +75,19 @@ static bool look_at_expr(Visitor *visitor, const Expr *expr)
     return content->allowed && expr->kind != EXPR_LOAD; /* indices are computed for the first lane alone */
 }
 
+static void look_at_value(Content *content, const Expr *value)
+{
+    Visitor visitor = {.expr = look_at_expr, .data = content};
+    visit_expr(&visitor, value);
+}
+
 /* What STORE computes. An index that is not even over the lanes is a vector too. */
 static Content store_content(const Stmt *store)
 {
     Content content = {store->as.store.indices[0]->dtype.lanes, computed_bytes(store->as.store.buffer->dtype), true};
-    Visitor visitor = {.expr = look_at_expr, .data = &content};
-    visit_expr(&visitor, store->as.store.value);
+    look_at_value(&content, store->as.store.value);
     if (store->as.store.mask)
-        visit_expr(&visitor, store->as.store.mask);
+        look_at_value(&content, store->as.store.mask);
     return content;
 }
 
@@ -98,14 +103,11 @@ static bool places_are_stable(const Stmt *store, bool pointers_may_alias)
            (!store->as.store.mask || reads_no_other_lane(store, store->as.store.mask, pointers_may_alias));
 }
 
-int vector_slices(Context *ctx, const Stmt *store, int register_bytes, bool pointers_may_alias, LaneRange **slices)
+/* Slices as wide as a register for CONTENT, or narrower; 1 where they are of no use. */
+static int cut_lanes(Context *ctx, const Content *content, int register_bytes, LaneRange **slices)
 {
-    int lanes = store->as.store.indices[0]->dtype.lanes, count = 0;
-    if (store->as.store.index_count != 1 || lanes == 1 || store->as.store.buffer->dtype.lanes > 1)
-        return 1;
-    Content content = store_content(store);
-    int step = register_bytes > content.bytes ? register_bytes / content.bytes : 1;
-    if (!content.allowed || (lanes <= step && is_power_of_two(lanes)) || !places_are_stable(store, pointers_may_alias))
+    int lanes = content->lanes, step = register_bytes > content->bytes ? register_bytes / content->bytes : 1, count = 0;
+    if (!content->allowed || (lanes <= step && is_power_of_two(lanes)))
         return 1;
     *slices = ARENA_ARRAY(ctx->arena, LaneRange, lanes);
     for (int first = 0; first < lanes; first += (*slices)[count++].count) {
@@ -116,12 +118,29 @@ int vector_slices(Context *ctx, const Stmt *store, int register_bytes, bool poin
     return count;
 }
 
+int vector_slices(Context *ctx, const Stmt *store, int register_bytes, bool pointers_may_alias, LaneRange **slices)
+{
+    int lanes = store->as.store.indices[0]->dtype.lanes;
+    if (store->as.store.index_count != 1 || lanes == 1 || store->as.store.buffer->dtype.lanes > 1)
+        return 1;
+    Content content = store_content(store);
+    return places_are_stable(store, pointers_may_alias) ? cut_lanes(ctx, &content, register_bytes, slices) : 1;
+}
+
+int vector_value_slices(Context *ctx, const Expr *value, int register_bytes, LaneRange **slices)
+{
+    Content content = {value->dtype.lanes, computed_bytes(value->dtype), true};
+    look_at_value(&content, value);
+    return value->dtype.lanes > 1 ? cut_lanes(ctx, &content, register_bytes, slices) : 1;
+}
+
 /* --- Doing it --- */
 
 typedef struct {
     Context *ctx;
     int lanes, first, count; /* of the whole vector; the slice */
     Map vars;                /* lets inside of the expression -> their slice */
+    const Map *parts;        /* see vector_slice_store */
 } Slice;
 
 /* Lanes first.. of a value that cannot be computed for some lanes only. */
@@ -135,12 +154,6 @@ static const Expr *pick_lanes(const Slice *slice, const Expr *expr)
 }
 
 static const Expr *slice_expr(Slice *slice, const Expr *expr);
-
-static const Expr *slice_var(const Slice *slice, const Expr *expr)
-{
-    Var *own = map_get(&slice->vars, expr->value.var);
-    return own ? expr_var(slice->ctx, own) : pick_lanes(slice, expr);
-}
 
 static const Expr *slice_ramp(const Slice *slice, const Expr *expr)
 {
@@ -157,13 +170,40 @@ static const Expr *slice_broadcast(const Slice *slice, const Expr *expr)
     return slice->count == 1 ? expr->args[0] : expr_broadcast(slice->ctx, expr->args[0], slice->count);
 }
 
+/* The vector of SHUFFLE whose lanes in their order are the slice; NULL where there is none. */
+static const Expr *vector_of_slice(const Slice *slice, const Expr *shuffle)
+{
+    int vectors = shuffle->value.split, first_lane = 0;
+    int64_t lane;
+    for (int v = 0; v < vectors; first_lane += shuffle->args[v++]->dtype.lanes) {
+        int found = 0;
+        while (found < slice->count && expr_const_int(shuffle->args[vectors + slice->first + found], &lane) && lane == first_lane + found)
+            found++;
+        if (found == slice->count && shuffle->args[v]->dtype.lanes == slice->count)
+            return shuffle->args[v];
+    }
+    return NULL;
+}
+
 static const Expr *slice_shuffle(const Slice *slice, const Expr *expr)
 {
     int vectors = expr->value.split;
+    const Expr *whole = vector_of_slice(slice, expr);
+    if (whole)
+        return whole;
     const Expr **args = ARENA_ARRAY(slice->ctx->arena, const Expr *, vectors + slice->count);
     for (int i = 0; i < vectors + slice->count; i++)
         args[i] = expr->args[i < vectors ? i : i + slice->first];
     return expr_shuffle(slice->ctx, dtype_with_lanes(expr->dtype, slice->count), args, vectors + slice->count, vectors);
+}
+
+static const Expr *slice_var(const Slice *slice, const Expr *expr)
+{
+    Var *own = map_get(&slice->vars, expr->value.var);
+    const Expr *parts = own ? NULL : map_get(slice->parts, expr->value.var);
+    if (parts)
+        return slice_shuffle(slice, parts);
+    return own ? expr_var(slice->ctx, own) : pick_lanes(slice, expr);
 }
 
 static const Expr *slice_let(Slice *slice, const Expr *expr)
@@ -204,9 +244,16 @@ static const Expr *slice_expr(Slice *slice, const Expr *expr)
     }
 }
 
-const Stmt *vector_slice_store(Context *ctx, const Stmt *store, LaneRange range)
+const Expr *vector_slice_value(Context *ctx, const Map *parts, const Expr *value, LaneRange range)
 {
-    Slice slice = {.ctx = ctx, .lanes = store->as.store.indices[0]->dtype.lanes, .first = range.first, .count = range.count};
+    Slice slice = {.ctx = ctx, .lanes = value->dtype.lanes, .first = range.first, .count = range.count, .parts = parts};
+    return slice_expr(&slice, value);
+}
+
+const Stmt *vector_slice_store(Context *ctx, const Map *parts, const Stmt *store, LaneRange range)
+{
+    int lanes = store->as.store.indices[0]->dtype.lanes;
+    Slice slice = {.ctx = ctx, .lanes = lanes, .first = range.first, .count = range.count, .parts = parts};
     const Expr *index = slice_expr(&slice, store->as.store.indices[0]), *mask = store->as.store.mask;
     return stmt_store(ctx, store->as.store.buffer, &index, 1, slice_expr(&slice, store->as.store.value),
                       mask ? slice_expr(&slice, mask) : NULL, store->span);

@@ -7,10 +7,12 @@
    the text after each lowering pass, which goes on with --start-after.
 
    Without files it takes a part, which a hash of their names chooses: a quarter of the cases, of these the program or what the schedule gives
-   in the end, and a sixth of the programs between and of the texts after lowering passes; with READBACK=all in the environment it takes all.
+   in the end, and a sixth of the programs between and of the texts after lowering passes; with READBACK=all in the environment it takes all,
+   with READBACK=K/N all of every N-th file, from the K-th on.
    Says what failed on stderr; exit code 1 then. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,7 +24,7 @@
 #include "support/strbuf.h"
 #include "tests/cases.h"
 
-enum { CASE_PART = 4, PART = 6, WORKERS = 2, STEP_LIMIT = 20000000 };
+enum { CASE_PART = 4, PART = 6, WORKERS = 2, STEP_LIMIT = 20000000, LONGEST_FILE_SECONDS = 120 };
 
 /* A case on its way: NAME is the file, WHERE the program or pass at hand. */
 typedef struct {
@@ -361,41 +363,59 @@ static bool check_file(const char *path, bool all)
     return check.good;
 }
 
-/* A process for each file: what one does to memory, or a crash, is no matter of the others. */
-static bool wait_for_one(int *running)
+typedef struct {
+    pid_t process;
+    const char *path;
+} Worker;
+
+/* A process for each file: what one does to memory, or a crash, is no matter of the others. One that takes long hangs. */
+static bool wait_for_one(Worker *workers, int *running)
 {
-    int status = 0;
-    wait(&status);
-    (*running)--;
+    int status = 0, ended = 0;
+    pid_t process = wait(&status);
+    while (ended < *running - 1 && workers[ended].process != process)
+        ended++;
+    if (WIFSIGNALED(status))
+        fprintf(stderr, "%s: %s\n", workers[ended].path, strsignal(WTERMSIG(status)));
+    workers[ended] = workers[--*running];
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-static bool check_files(char *const *paths, size_t count, bool all)
+/* Every file number FIRST, FIRST + STEP, ... of PATHS. */
+static bool check_files(char *const *paths, size_t count, size_t first, size_t step, bool all)
 {
     bool good = true;
+    Worker workers[WORKERS];
     int running = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = first; i < count; i += step) {
         if (running == WORKERS)
-            good &= wait_for_one(&running);
+            good &= wait_for_one(workers, &running);
         fflush(NULL);
         pid_t child = fork();
         if (child == 0) {
-            alarm(120);
+            struct itimerval processor = {.it_value = {.tv_sec = LONGEST_FILE_SECONDS}};
+            setitimer(ITIMER_PROF, &processor, NULL);
+            alarm(10 * LONGEST_FILE_SECONDS);
             _exit(!check_file(paths[i], all));
         }
-        running++;
+        workers[running++] = (Worker){child, paths[i]};
     }
     while (running)
-        good &= wait_for_one(&running);
+        good &= wait_for_one(workers, &running);
     return good;
 }
 
 int main(int argc, char **argv)
 {
     const char *wanted = getenv("READBACK");
-    bool all = wanted && !strcmp(wanted, "all");
+    size_t part = 1, parts = 1;
+    bool all = wanted && (!strcmp(wanted, "all") || (sscanf(wanted, "%zu/%zu", &part, &parts) == 2 && part >= 1 && part <= parts));
+    if (wanted && !all) {
+        fprintf(stderr, "READBACK must be \"all\" or K/N, the part K of N\n");
+        return 2;
+    }
     if (argc > 1)
-        return !check_files(argv + 1, (size_t)argc - 1, true);
+        return !check_files(argv + 1, (size_t)argc - 1, part - 1, parts, true);
     glob_t found = case_files("tir"), scripts = case_files("sched");
     if (!found.gl_pathc) {
         fprintf(stderr, "tests/cases holds no cases; run this in the root of the repository\n");
@@ -403,7 +423,8 @@ int main(int argc, char **argv)
     }
     glob("examples/*/*.tir", GLOB_APPEND, NULL, &found);
     glob("examples/*/*.sched", GLOB_APPEND, NULL, &found);
-    bool good = check_files(found.gl_pathv, found.gl_pathc, all) & check_files(scripts.gl_pathv, scripts.gl_pathc, all);
+    bool good = check_files(found.gl_pathv, found.gl_pathc, part - 1, parts, all) &
+                check_files(scripts.gl_pathv, scripts.gl_pathc, part - 1, parts, all);
     globfree(&found);
     globfree(&scripts);
     return !good;

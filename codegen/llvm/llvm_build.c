@@ -88,6 +88,31 @@ LLVMValueRef emit_shuffle(FuncGen *gen, LLVMValueRef a, LLVMValueRef b, const in
     return LLVMBuildShuffleVector(gen->builder, a, b ? b : LLVMGetPoison(LLVMTypeOf(a)), LLVMConstVector(mask, (unsigned)count), "");
 }
 
+LLVMValueRef emit_widened(FuncGen *gen, LLVMValueRef vector, int width)
+{
+    int lanes = llvm_lanes(LLVMTypeOf(vector)), *picks = ARENA_ARRAY(gen->ctx->arena, int, width);
+    for (int i = 0; i < width; i++)
+        picks[i] = i < lanes ? i : -1;
+    return lanes == width ? vector : emit_shuffle(gen, vector, NULL, picks, width);
+}
+
+LLVMValueRef emit_joined(FuncGen *gen, const LLVMValueRef *values, int count, int lanes)
+{
+    int *picks = ARENA_ARRAY(gen->ctx->arena, int, lanes), done = 0;
+    LLVMTypeRef element = LLVMTypeOf(values[0]);
+    element = LLVMGetTypeKind(element) == LLVMVectorTypeKind ? LLVMGetElementType(element) : element;
+    LLVMValueRef joined = LLVMGetPoison(LLVMVectorType(element, (unsigned)lanes));
+    for (int i = 0; i < count; i++) {
+        int width = LLVMTypeOf(values[i]) == element ? 1 : llvm_lanes(LLVMTypeOf(values[i]));
+        for (int lane = 0; lane < lanes; lane++)
+            picks[lane] = lane < done ? lane : lane < done + width ? lanes + lane - done : -1;
+        joined = width == 1 ? emit_with_lane(gen, joined, values[i], done)
+                            : emit_shuffle(gen, joined, emit_widened(gen, values[i], lanes), picks, lanes);
+        done += width;
+    }
+    return joined;
+}
+
 LLVMValueRef emit_splat(FuncGen *gen, LLVMValueRef scalar, int lanes)
 {
     if (lanes == 1)

@@ -37,6 +37,7 @@ typedef struct {
     LLVMMetadataRef debug_scope; /* NULL without debug information */
     LLVMBasicBlockRef entry; /* holds the allocas and a branch to the first block of code */
     Map values;              /* const Var * -> LLVMValueRef */
+    Map parts;               /* const Var * of a vector let that is computed in slices -> const Expr *, a Shuffle of the slices' variables */
     Map wide_values;         /* const Var * -> LLVMValueRef: the value as i64, of loop variables that are kept in 64 bits */
     LLVMValueRef lane_mask;  /* NULL: all lanes */
     bool has_computed_pointers; /* a let binds a pointer: two data variables may then mean one memory */
@@ -98,6 +99,10 @@ LLVMValueRef emit_c_call(FuncGen *gen, const char *name, LLVMTypeRef result, LLV
 LLVMValueRef emit_splat(FuncGen *gen, LLVMValueRef scalar, int lanes);
 /* The vector whose lane i is lane picks[i] of A and B laid end to end (B may be NULL); picks of -1 are undefined. */
 LLVMValueRef emit_shuffle(FuncGen *gen, LLVMValueRef a, LLVMValueRef b, const int *picks, int count);
+/* VECTOR in WIDTH lanes, the new ones undefined. */
+LLVMValueRef emit_widened(FuncGen *gen, LLVMValueRef vector, int width);
+/* VALUES, COUNT vectors or scalars of one element type, laid end to end: LANES in all. */
+LLVMValueRef emit_joined(FuncGen *gen, const LLVMValueRef *values, int count, int lanes);
 LLVMValueRef emit_lane(FuncGen *gen, LLVMValueRef vector, int lane);
 LLVMValueRef emit_with_lane(FuncGen *gen, LLVMValueRef vector, LLVMValueRef scalar, int lane);
 /* True in any lane of an i1 vector. */

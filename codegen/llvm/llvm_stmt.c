@@ -52,13 +52,36 @@ static void emit_store(FuncGen *gen, const Stmt *stmt)
     const Stmt **stores = ARENA_ARRAY(gen->ctx->arena, const Stmt *, count);
     LLVMValueRef *values = ARENA_ARRAY(gen->ctx->arena, LLVMValueRef, count);
     for (int i = 0; i < count; i++) {
-        stores[i] = vector_slice_store(gen->ctx, stmt, slices[i]);
+        stores[i] = vector_slice_store(gen->ctx, &gen->parts, stmt, slices[i]);
         values[i] = emit_expr(gen, stores[i]->as.store.value);
         if (interleave)
             emit_store_value(gen, stores[i], values[i]);
     }
     for (int i = 0; i < count && !interleave; i++)
         emit_store_value(gen, stores[i], values[i]);
+}
+
+/* A vector wider than the registers is computed in slices, and so is what uses it. The whole value serves what cannot be taken apart. */
+static void emit_let_stmt(FuncGen *gen, Var *var, const Expr *value)
+{
+    LaneRange *slices;
+    int count = vector_value_slices(gen->ctx, value, gen->build->target.vector_bytes, &slices), lanes = value->dtype.lanes;
+    if (count <= 1) {
+        emit_binding(gen, var, value);
+        return;
+    }
+    const Expr **args = ARENA_ARRAY(gen->ctx->arena, const Expr *, count + lanes);
+    LLVMValueRef *parts = ARENA_ARRAY(gen->ctx->arena, LLVMValueRef, count);
+    for (int i = 0; i < count; i++) {
+        Var *part = var_new(gen->ctx, var->name, dtype_with_lanes(value->dtype, slices[i].count), var->span);
+        parts[i] = emit_expr(gen, vector_slice_value(gen->ctx, &gen->parts, value, slices[i]));
+        gen_bind(gen, part, parts[i]);
+        args[i] = expr_var(gen->ctx, part);
+    }
+    for (int i = 0; i < lanes; i++)
+        args[count + i] = expr_int(gen->ctx, DTYPE_INT32, i);
+    map_set(gen->ctx->arena, &gen->parts, var, (void *)expr_shuffle(gen->ctx, value->dtype, args, count + lanes, count));
+    gen_bind(gen, var, emit_joined(gen, parts, count, lanes));
 }
 
 static void emit_assert(FuncGen *gen, const Stmt *stmt)
@@ -91,7 +114,7 @@ void emit_stmt(FuncGen *gen, const Stmt *stmt)
     case STMT_WHILE: emit_while(gen, stmt); break;
     case STMT_IF: emit_if(gen, stmt); break;
     case STMT_LET:
-        emit_binding(gen, stmt->as.let.var, stmt->as.let.value);
+        emit_let_stmt(gen, stmt->as.let.var, stmt->as.let.value);
         llvm_debug_variable(gen, stmt->as.let.var->name, stmt->as.let.var, map_get(&gen->values, stmt->as.let.var), 0);
         emit_stmt(gen, stmt->as.let.body);
         break;

@@ -83,15 +83,6 @@ static LLVMValueRef load_piece(const Pieces *pieces, int piece)
     return emit_masked_load(gen, type, pointer, pieces->access->alignment, piece_mask(pieces, piece));
 }
 
-/* VECTOR in WIDTH lanes, the new ones undefined. */
-static LLVMValueRef widened(FuncGen *gen, LLVMValueRef vector, int width)
-{
-    int lanes = llvm_lanes(LLVMTypeOf(vector)), *picks = ARENA_ARRAY(gen->ctx->arena, int, width);
-    for (int i = 0; i < width; i++)
-        picks[i] = i < lanes ? i : -1;
-    return lanes == width ? vector : emit_shuffle(gen, vector, NULL, picks, width);
-}
-
 LLVMValueRef emit_strided_load(FuncGen *gen, const StridedAccess *access)
 {
     Pieces pieces = cut_span(gen, access);
@@ -100,7 +91,7 @@ LLVMValueRef emit_strided_load(FuncGen *gen, const StridedAccess *access)
     for (int i = 0; i < pieces.count; i++) {
         for (int lane = 0; lane < common; lane++)
             picks[lane] = lane >= lanes || pieces.owner[lane] > i ? -1 : pieces.owner[lane] == i ? common + pieces.position[lane] : lane;
-        result = emit_shuffle(gen, result, widened(gen, load_piece(&pieces, i), common), picks, common);
+        result = emit_shuffle(gen, result, emit_widened(gen, load_piece(&pieces, i), common), picks, common);
     }
     for (int lane = 0; lane < lanes; lane++)
         picks[lane] = lane;

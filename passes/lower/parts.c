@@ -310,7 +310,7 @@ static void add_store(const Part *part, StmtList *list, const Stmt *store, LaneR
 {
     Context *ctx = part->nest->ctx;
     bool is_whole = lanes.count == store->as.store.value->dtype.lanes;
-    vec_push(ctx->arena, list, is_whole ? store : vector_slice_store(ctx, store, lanes));
+    vec_push(ctx->arena, list, is_whole ? store : vector_slice_store(ctx, &(Map){0}, store, lanes));
 }
 
 /* What PART has of STORE, between the columns COLUMN and COLUMN_END; pieces side by side are one. */

@@ -325,6 +325,21 @@ static bool find_read(Visitor *visitor, const Expr *expr)
     return true;
 }
 
+static void add_readable(VectorizePass *pass, const Var *data, const Expr *extent, DType dtype)
+{
+    map_set(pass->ctx->arena, &pass->sizes, data, arena_copy(pass->ctx->arena, &(ReadableMemory){extent, dtype}, sizeof(ReadableMemory)));
+}
+
+/* The caller gives memory for all elements of a parameter. What lies before its first element may belong to nobody. */
+static void add_parameters(VectorizePass *pass, const Func *func)
+{
+    for (int i = 0; i < func->param_count; i++) {
+        const Buffer *buffer = func->params[i].buffer;
+        if (buffer && (!buffer->elem_offset || expr_is_int(buffer->elem_offset, 0)))
+            add_readable(pass, buffer->data, buffer_span(pass->ctx, buffer), buffer->dtype);
+    }
+}
+
 static bool find_memory(Visitor *visitor, const Stmt *stmt)
 {
     MemoryFinder *finder = visitor->data;
@@ -342,7 +357,7 @@ static bool find_memory(Visitor *visitor, const Stmt *stmt)
     }
     Memory *memory = stmt->kind == STMT_STORE ? map_get(&finder->memories, stmt->as.store.buffer->data) : NULL;
     if (memory && !memory->read && store_fills(finder, memory, stmt))
-        map_set(arena, &finder->pass->sizes, stmt->as.store.buffer->data, (void *)memory->allocation);
+        add_readable(finder->pass, stmt->as.store.buffer->data, memory->allocation->as.allocate.extents[0], memory->allocation->as.allocate.dtype);
     return true;
 }
 
@@ -366,6 +381,7 @@ const Func *lower_vectorize(LowerState *state, const Func *func)
 {
     VectorizePass pass = {.ctx = state->ctx, .an = analyzer_new(state->ctx)};
     facts_bind_sizes(pass.an, func);
+    add_parameters(&pass, func);
     MemoryFinder finder = {.pass = &pass};
     Visitor visitor = {.expr = find_read, .stmt = find_memory, .leave_stmt = leave_loop_or_condition, .data = &finder};
     visit_stmt(&visitor, func->body);

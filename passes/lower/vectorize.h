@@ -4,6 +4,12 @@
 
 #include "passes/lower/state.h"
 
+/* Memory of which each element may be read at any time: it holds a value. */
+typedef struct {
+    const Expr *extent; /* in elements */
+    DType dtype;
+} ReadableMemory;
+
 /* The loop that becomes vectors: lane i stands for the iteration min + i. */
 typedef struct {
     Context *ctx;
@@ -13,7 +19,7 @@ typedef struct {
     const Expr *mask; /* the lanes for which what is being turned runs at all, a bool vector; NULL: all */
     bool first_runs;  /* the first lane is certainly one of them */
     Analyzer *an;     /* knows the loops, this one among them */
-    const Map *sizes; /* data Var of memory of constant size that is filled before it is read -> its STMT_ALLOCATE */
+    const Map *sizes; /* data Var of a parameter, or of memory of constant size that is filled before it is read -> ReadableMemory * */
     Map lets;         /* Var of a let that varies over the lanes -> its vector Var */
 } Lanes;
 

@@ -3,7 +3,8 @@
      A_1[i * 16 + v] * T.float32(2.0)      ->      A_1[i * 16:i * 16 + 16] * T.Broadcast(T.float32(2.0), 16)
 
    What does not vary with the loop stays scalar. if_then_else, and, or evaluate an operand only for the lanes that need it: its loads get a
-   mask, and its divisors are 1 in the other lanes. */
+   mask unless all lanes read memory that is there, and its divisors are 1 in the other lanes. An operand of and, or that has a value in all lanes
+   is combined bit by bit. */
 #include "passes/lower/vectorize.h"
 
 const Expr *lanes_spread(const Lanes *lanes, const Expr *expr)
@@ -86,6 +87,35 @@ static const Expr *binary_lanes(Lanes *lanes, const Expr *expr)
 }
 
 /* --- Choices --- */
+/* The load EXPR, of the program, stays within memory that holds values, for all lanes: it may happen where its lane does not run. */
+static bool stays_inside(const Lanes *lanes, const Expr *expr)
+{
+    Context *ctx = lanes->ctx;
+    const Buffer *buffer = expr->value.buffer;
+    const ReadableMemory *memory = map_get(lanes->sizes, buffer->data);
+    const Expr *index = expr->args[0];
+    if (!memory || expr_reads_memory(index) || index->dtype.lanes > 1 || !dtype_is_index(index->dtype) || !dtype_equal(memory->dtype, buffer->dtype))
+        return false;
+    IntBound bound = analyzer_bound(lanes->an, index);
+    int64_t size;
+    if (expr_const_int(memory->extent, &size))
+        return bound.min >= 0 && bound.max < size;
+    return bound.min >= 0 && analyzer_prove_symbolic(lanes->an, op_compare(ctx, EXPR_LT, index, memory->extent));
+}
+
+/* EXPR, of the program, has a value also for lanes that do not need it. */
+static bool runs_for_all_lanes(const Lanes *lanes, const Expr *expr)
+{
+    bool is_operation = expr->kind != EXPR_CALL || expr_is_call(expr, OP_IF_THEN_ELSE) || expr_is_call(expr, OP_BITWISE_AND) ||
+                        expr_is_call(expr, OP_BITWISE_OR);
+    if (!is_operation || expr_division_may_fail(expr) || (expr->kind == EXPR_LOAD && !stays_inside(lanes, expr)))
+        return false;
+    for (int i = 0; i < expr->arg_count; i++)
+        if (!runs_for_all_lanes(lanes, expr->args[i]))
+            return false;
+    return true;
+}
+
 static const Expr *logic_lanes(Lanes *lanes, const Expr *expr)
 {
     const Expr *a = lanes_expr(lanes, expr->args[0]), *b = is_vector(a) ? NULL : lanes_expr(lanes, expr->args[1]);
@@ -93,8 +123,12 @@ static const Expr *logic_lanes(Lanes *lanes, const Expr *expr)
         const Expr *args[] = {a, b};
         return expr_with_args(lanes->ctx, expr, args);
     }
-    b = expr_under(lanes, expr->args[1], a, expr->kind == EXPR_OR, false);
-    return expr_binary(lanes->ctx, expr->kind, lanes_spread(lanes, a), lanes_spread(lanes, b));
+    if (!runs_for_all_lanes(lanes, expr->args[1])) {
+        b = expr_under(lanes, expr->args[1], a, expr->kind == EXPR_OR, false);
+        return expr_binary(lanes->ctx, expr->kind, lanes_spread(lanes, a), lanes_spread(lanes, b));
+    }
+    const Expr *args[] = {lanes_spread(lanes, a), lanes_spread(lanes, b ? b : lanes_expr(lanes, expr->args[1]))};
+    return expr_call(lanes->ctx, args[0]->dtype, expr->kind == EXPR_AND ? OP_BITWISE_AND : OP_BITWISE_OR, args, 2, expr->span);
 }
 
 static const Expr *if_then_else_lanes(Lanes *lanes, const Expr *expr)
@@ -129,17 +163,6 @@ static const Expr *select_lanes(Lanes *lanes, const Expr *expr)
 }
 
 /* --- Memory, calls, the rest --- */
-/* The load EXPR, of the program, stays within memory that the function allocates, for all lanes: it may happen where its lane does not run. */
-static bool stays_inside(const Lanes *lanes, const Expr *expr)
-{
-    const Buffer *buffer = expr->value.buffer;
-    const Stmt *memory = map_get(lanes->sizes, buffer->data);
-    if (!memory || expr_reads_memory(expr->args[0]) || !dtype_equal(memory->as.allocate.dtype, buffer->dtype))
-        return false;
-    IntBound bound = analyzer_bound(lanes->an, expr->args[0]);
-    return bound.min >= 0 && bound.max < memory->as.allocate.extents[0]->value.integer;
-}
-
 /* One element for all lanes stays a scalar where some lane certainly reads it. */
 static const Expr *load_lanes(Lanes *lanes, const Expr *expr)
 {

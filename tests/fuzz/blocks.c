@@ -561,13 +561,20 @@ static void make_calls(Writer *w)
         make_elementwise(w);
 }
 
+static void make_form(Writer *w)
+{
+    if (!write_form(w))
+        make_elementwise(w);
+}
+
 static const struct {
     void (*make)(Writer *w);
     int weight;
 } makers[] = {{make_elementwise, 26}, {make_copy, 10},    {make_stencil, 7},  {make_reduction, 22}, {make_argument_of_extreme, 4},
               {make_scan, 5},         {make_gather, 6},   {make_reversed, 4}, {make_in_place, 4},   {make_windows, 5},
               {make_halves, 3},       {make_siblings, 6}, {make_nested, 6},   {make_row_sums, 3}, {make_interleaved, 3},
-              {make_sums_in_steps, 3}, {make_steps_of_rows, 3}, {make_loaded, 8},         {make_ragged, 10}, {make_views, 14},        {make_calls, 7}, {make_padding, 8}};
+              {make_sums_in_steps, 3}, {make_steps_of_rows, 3}, {make_loaded, 8},         {make_ragged, 10}, {make_views, 14},        {make_calls, 7}, {make_padding, 8},
+              {make_form, 18}};
 
 void random_blocks(Writer *w)
 {

@@ -207,7 +207,9 @@ static const char *bind(Chooser *c)
 static const char *annotate(Chooser *c)
 {
     static const char *const values[] = {"1", "\"text\"", "[1, 2]", "{\"a\": 1}", "True", "0.5", "None", "None", "lambda i: i"};
-    const char *value = step_text(c, ", \"note\", %s", values[random_below(c->random, 9)]);
+    static const char *const pragmas[] = {"\"pragma_auto_unroll_max_step\", 16", "\"pragma_no_peel\", 1", "\"pragma_unroll_explicit\", 1"};
+    const char *value = random_chance(c->random, 30) ? step_text(c, ", %s", pragmas[random_below(c->random, 3)])
+                                                     : step_text(c, ", \"note\", %s", values[random_below(c->random, 9)]);
     return random_chance(c->random, 50) ? step_text(c, "sch.annotate(%s%s)", block_text(c, any_block(c)), value)
                                         : on_loop(c, "annotate", any_loop(c), value, 20);
 }
@@ -420,6 +422,11 @@ static const struct {
     {"rfactor", rfactor, 7},
     {"blockize", blockize, 4},
     {"tensorize", tensorize, 3},
+    {"sample_perfect_tile", step_sample_perfect_tile, 2},
+    {"sample_partitioned_tile", step_sample_partitioned_tile, 1},
+    {"sample_categorical", step_sample_categorical, 1},
+    {"sample_compute_location", step_sample_compute_location, 2},
+    {"work_on", step_work_on, 2},
 };
 enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
 

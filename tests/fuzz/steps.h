@@ -76,4 +76,11 @@ const char *step_reindex(Chooser *c);
 const char *step_fuse_reduction_epilogue(Chooser *c);
 const char *step_cache_accumulate(Chooser *c);
 
+/* Steps with numbers that they draw, and on other functions; see steps_sample.c. */
+const char *step_sample_perfect_tile(Chooser *c);
+const char *step_sample_partitioned_tile(Chooser *c);
+const char *step_sample_categorical(Chooser *c);
+const char *step_sample_compute_location(Chooser *c);
+const char *step_work_on(Chooser *c);
+
 #endif

@@ -149,7 +149,7 @@ static int fused_axis(Writer *w, const Axes *axes)
     return w->extents[second->dim].size == 0 || (mixed && w->extents[reduced->dim].size <= 0) ? -1 : index;
 }
 
-typedef enum { FORM_PLAIN, FORM_OFFSET, FORM_SKEWED, FORM_WIDE, FORM_TILED, FORM_BACKWARDS, FORM_ANNOTATED } BindingForm;
+typedef enum { FORM_PLAIN, FORM_OFFSET, FORM_SKEWED, FORM_WIDE, FORM_TILED, FORM_BACKWARDS, FORM_ANNOTATED, FORM_KIND } BindingForm;
 
 /* A loop from START on. */
 static void nest_from(Writer *w, Nest *nest, int index, const Axis *axis, const char *start)
@@ -167,11 +167,19 @@ static const char *random_start(Writer *w)
     return random_chance(w->random, 30) && w->extents[0].size < 0 ? size : starts[random_below(w->random, 4)];
 }
 
+/* A loop over AXIS that runs at once, or is written out. */
+static const char *loop_of_kind(Writer *w, const Axis *axis)
+{
+    const Extent *extent = &w->extents[axis->dim];
+    const char *kind = extent->size > 0 && random_chance(w->random, 60) ? random_chance(w->random, 50) ? "unroll" : "vectorized" : "parallel";
+    return write_text(w, "T.%s(%s)", axis->kind == 'S' || !strcmp(kind, "unroll") ? kind : "serial", extent->text);
+}
+
 static void nest_axis(Writer *w, Nest *nest, int index, const Axis *axis, BindingForm form)
 {
     const char *extent = w->extents[axis->dim].text, *loop = axis->loop;
     nest->bindings[index] = loop;
-    nest->simple &= form == FORM_PLAIN || form == FORM_ANNOTATED;
+    nest->simple &= form == FORM_PLAIN || form == FORM_ANNOTATED || form == FORM_KIND;
     switch (form) {
     case FORM_OFFSET: nest_from(w, nest, index, axis, random_start(w)); break;
     case FORM_SKEWED:
@@ -195,17 +203,18 @@ static void nest_axis(Writer *w, Nest *nest, int index, const Axis *axis, Bindin
     case FORM_ANNOTATED:
         nest_loop(w, nest, loop, extent, write_text(w, "T.serial(%s, annotations={\"note\": 1})", extent));
         break;
+    case FORM_KIND: nest_loop(w, nest, loop, extent, loop_of_kind(w, axis)); break;
     case FORM_PLAIN: nest_loop(w, nest, loop, extent, NULL); break;
     }
 }
 
 static BindingForm random_form(Writer *w, const Axis *axis, bool free)
 {
-    static const BindingForm forms[] = {FORM_OFFSET, FORM_OFFSET, FORM_SKEWED, FORM_WIDE, FORM_TILED, FORM_TILED, FORM_BACKWARDS, FORM_ANNOTATED};
+    static const BindingForm forms[] = {FORM_OFFSET, FORM_OFFSET, FORM_SKEWED, FORM_WIDE, FORM_TILED, FORM_TILED, FORM_BACKWARDS, FORM_ANNOTATED, FORM_KIND, FORM_KIND};
     if (!random_chance(w->random, 14))
         return FORM_PLAIN;
-    BindingForm form = forms[random_below(w->random, 8)];
-    return form == FORM_BACKWARDS && (!free || axis->kind == 'O') ? FORM_OFFSET : form;
+    BindingForm form = forms[random_below(w->random, sizeof forms / sizeof *forms)];
+    return (form == FORM_BACKWARDS || form == FORM_KIND) && (!free || axis->kind == 'O') ? FORM_OFFSET : form;
 }
 
 static void shuffle_loops(Writer *w, Nest *nest)

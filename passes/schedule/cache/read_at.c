@@ -156,9 +156,10 @@ static void add_regions(At *at, Analyzer *an, const TreeNode *node, IntSet *sets
     }
 }
 
-/* RANGE, cut where it is not shown to stay in LIMITS. */
+/* RANGE, cut where it is not shown to stay in LIMITS; nothing of one that lies outside. */
 static Range inside(Context *ctx, Analyzer *an, Range range, Range limits)
 {
+    int64_t length;
     const Expr *end = op_add(ctx, range.min, range.extent), *limit = op_add(ctx, limits.min, limits.extent);
     if (!analyzer_prove_symbolic(an, op_compare(ctx, EXPR_LE, limits.min, range.min))) {
         range.min = op_max(ctx, range.min, limits.min);
@@ -166,6 +167,8 @@ static Range inside(Context *ctx, Analyzer *an, Range range, Range limits)
     }
     if (!analyzer_prove_symbolic(an, op_compare(ctx, EXPR_LE, end, limit)))
         range.extent = op_sub(ctx, op_min(ctx, end, limit), range.min);
+    if (expr_const_int(analyzer_simplify(an, range.extent), &length) && length < 0)
+        range.extent = expr_int(ctx, range.extent->dtype, 0);
     return range;
 }
 
