@@ -66,7 +66,7 @@ ALL_LDFLAGS = $(PROGRAM_LDFLAGS) $(LLVM_LDFLAGS) $(LDFLAGS)
 LDLIBS := -lisl $(LLVM_LIBS) -lm -ldl -lpthread
 
 # --- the compiler
-SRC_DIRS := support lexer parser ir print verify interp passes/arith passes/analysis passes/schedule/core passes/schedule/check passes/schedule/loop passes/schedule/move passes/schedule/cache passes/schedule/layout passes/schedule/reduce passes/schedule/block passes/schedule/sample passes/lower passes/transform codegen codegen/llvm script driver
+SRC_DIRS := support lexer parser ir print verify interp $(patsubst %/,%,$(sort $(wildcard passes/*/ passes/*/*/))) codegen codegen/llvm script driver
 SOURCES := $(foreach dir,$(SRC_DIRS),$(sort $(wildcard $(dir)/*.c)))
 GENERATED := $(BUILD)/parser/tir.tab.c $(BUILD)/lexer/lexer.c
 MAIN_OBJECT := $(BUILD)/driver/main.o

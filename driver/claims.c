@@ -4,8 +4,8 @@
 #include "driver/driver.h"
 #include "ir/scalable.h"
 #include "ir/walk.h"
-#include "passes/analysis/dependence.h"
-#include "passes/analysis/faults.h"
+#include "passes/analysis/questions/dependence.h"
+#include "passes/analysis/questions/faults.h"
 #include "support/warning.h"
 
 typedef struct {

@@ -6,9 +6,10 @@
          different iterations of a loop touch different elements: by linear 3 times, 60 operations
 
    Costs count operations, so that they are the same on every machine: expressions made, questions asked, parts of sets looked at. */
-#include "passes/analysis/explain.h"
+#include "passes/analysis/prove/explain.h"
 
 #include "driver/driver.h"
+#include "passes/analysis/prove/portfolio.h"
 #include "support/strbuf.h"
 
 static void print_goal(FILE *out, const ProvedGoal *goal, int indent)

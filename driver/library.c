@@ -8,7 +8,7 @@
 #include "driver/run.h"
 #include "print/print.h"
 #include "parser/parser.h"
-#include "passes/analysis/explain.h"
+#include "passes/analysis/prove/explain.h"
 #include "script/script.h"
 #include "support/bug.h"
 #include "support/warning.h"

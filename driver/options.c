@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "driver/files.h"
-#include "passes/analysis/portfolio.h"
+#include "passes/analysis/prove/portfolio.h"
 #include "support/warning.h"
 
 typedef struct {

@@ -16,7 +16,8 @@
    its own on the stack. Needs: compact buffers, block axes gone. */
 #include <string.h>
 
-#include "passes/analysis/access.h"
+#include "passes/analysis/collect/access_collect.h"
+#include "passes/analysis/model/access.h"
 #include "passes/lower/effects.h"
 #include "passes/lower/state.h"
 

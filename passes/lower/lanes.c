@@ -8,7 +8,8 @@
    lanes. The analysis is asked, as for a loop that a schedule makes parallel (RUN_AS_LANES in dependence.h). A store that has one element
    for all lanes needs one value. Memory that the body allocates does not count. A loop that becomes serial gets a warning. Runs before
    flattening, which hides the dimensions. */
-#include "passes/analysis/dependence.h"
+#include "passes/analysis/collect/access_collect.h"
+#include "passes/analysis/questions/dependence.h"
 #include "passes/lower/effects.h"
 #include "passes/lower/lanes.h"
 #include "print/print.h"

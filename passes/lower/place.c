@@ -17,7 +17,8 @@
    block axes gone. */
 #include <string.h>
 
-#include "passes/analysis/dependence.h"
+#include "passes/analysis/collect/access_collect.h"
+#include "passes/analysis/questions/dependence.h"
 #include "passes/lower/place.h"
 
 #define DIM_ALIGN "buffer_dim_align"

@@ -10,9 +10,10 @@
 
 #include "ir/fields.h"
 #include "ir/infer_regions.h"
+#include "passes/analysis/collect/access_collect.h"
 #include "verify/equal.h"
 #include "verify/verify.h"
-#include "passes/analysis/access.h"
+#include "passes/analysis/model/access.h"
 
 enum { KIND_COUNT = STMT_REALIZE + 1 };
 

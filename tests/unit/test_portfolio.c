@@ -20,7 +20,7 @@ typedef struct {
 static const Row rows[] = {
 #define X(symbol, name, goal, cost, function, argument) {name, #goal},
 #define FORM(symbol, name, cost, argument) {name, "FORM"},
-#include "passes/analysis/portfolio.def"
+#include "passes/analysis/prove/portfolio.def"
 #undef FORM
 #undef X
 };

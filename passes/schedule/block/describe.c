@@ -12,7 +12,7 @@
 
    Legal where the update is a known reduction whose init sets the element that it combines into: it reads no other element of its target. */
 #include "ir/walk.h"
-#include "passes/analysis/reduction.h"
+#include "passes/analysis/model/reduction.h"
 #include "passes/schedule/block/match.h"
 
 /* STMT, a nest of loops around one block, with INNER as that. */

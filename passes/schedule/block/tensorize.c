@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "ir/walk.h"
-#include "passes/analysis/faults.h"
+#include "passes/analysis/questions/faults.h"
 #include "passes/schedule/block/blockize.h"
 #include "passes/schedule/block/index_width.h"
 #include "passes/schedule/block/match.h"

@@ -1,5 +1,6 @@
 /* Planning a cache: the buffer, who writes and who reads it, and whether readers can turn to the copy. See cache.h; where the copy stands
    and what it copies is decided in cache_place.c, and cache_build.c makes the edit. */
+#include "passes/analysis/collect/access_collect.h"
 #include "passes/schedule/cache/cache.h"
 
 #include "ir/walk.h"

@@ -1,7 +1,7 @@
 /* The edit of cache_read and cache_write: the block that copies, and the users of the buffer turned to the cache. See cache.h. */
 #include "ir/infer_regions.h"
 #include "ir/walk.h"
-#include "passes/analysis/dependence.h"
+#include "passes/analysis/questions/dependence.h"
 #include "passes/schedule/cache/cache.h"
 #include "passes/schedule/check/checks.h"
 #include "passes/schedule/core/loops.h"

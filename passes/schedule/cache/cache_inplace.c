@@ -11,7 +11,7 @@
    Nothing runs between the copies but the block, so the order to other statements stays. What must hold: the block declares one region of the
    buffer that it reads and one that it writes; the copy back takes only what the first copy holds or the block has stored; and where both lie is
    read from no memory, for the block could change it in between; and an init runs only where the block does. */
-#include "passes/analysis/dependence.h"
+#include "passes/analysis/questions/dependence.h"
 #include "passes/schedule/cache/cache.h"
 
 #include "ir/walk.h"

@@ -12,7 +12,7 @@
    not read what was in it before; the copied elements are all written, so that nothing else of the buffer changes; no earlier block of the
    same loops waits for the written values. */
 #include "ir/walk.h"
-#include "passes/analysis/dependence.h"
+#include "passes/analysis/questions/dependence.h"
 #include "passes/schedule/cache/cache.h"
 #include "passes/schedule/check/checks.h"
 #include "passes/schedule/check/concurrency.h"

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "ir/walk.h"
+#include "passes/analysis/collect/access_collect.h"
 #include "passes/arith/int_set.h"
 #include "passes/schedule/cache/cache.h"
 #include "passes/schedule/check/checks.h"

@@ -4,7 +4,7 @@
 #include "passes/schedule/cache/cache.h"
 
 #include "ir/walk.h"
-#include "passes/analysis/dependence.h"
+#include "passes/analysis/questions/dependence.h"
 #include "passes/schedule/check/concurrency.h"
 #include "passes/schedule/check/legality.h"
 #include "passes/schedule/core/index_map.h"

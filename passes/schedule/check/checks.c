@@ -2,7 +2,7 @@
 #include "passes/schedule/check/checks.h"
 
 #include "ir/walk.h"
-#include "passes/analysis/dependence.h"
+#include "passes/analysis/questions/dependence.h"
 #include "passes/schedule/core/loops.h"
 #include "passes/schedule/core/scope.h"
 #include "print/print.h"

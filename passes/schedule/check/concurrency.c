@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "ir/walk.h"
-#include "passes/analysis/dependence.h"
+#include "passes/analysis/questions/dependence.h"
 #include "passes/schedule/check/legality.h"
 #include "passes/schedule/check/ties.h"
 #include "passes/schedule/core/loops.h"

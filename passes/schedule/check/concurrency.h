@@ -2,7 +2,7 @@
 #ifndef TIRC_PASSES_SCHEDULE_CHECK_CONCURRENCY_H
 #define TIRC_PASSES_SCHEDULE_CHECK_CONCURRENCY_H
 
-#include "passes/analysis/dependence.h"
+#include "passes/analysis/questions/dependence.h"
 #include "passes/schedule/core/schedule.h"
 
 /* The parallel, vectorized and thread-bound loops around BLOCK_OR_LOOP (itself included) still may run so; false after a refusal. For steps

@@ -1,10 +1,12 @@
 /* Covered elements of a buffer; see coverage.h. What is asked here becomes reads at a place and the writes of one block, and access_covered
    decides. A write that cannot be described does not count; a read that cannot be described may be of any element. */
+#include "passes/analysis/collect/access_collect.h"
+#include "passes/analysis/cover/cover.h"
 #include "passes/schedule/check/coverage.h"
 
-#include "passes/analysis/access_rows.h"
-#include "passes/analysis/explain.h"
-#include "passes/analysis/pair.h"
+#include "passes/analysis/normal/access_rows.h"
+#include "passes/analysis/prove/explain.h"
+#include "passes/analysis/pairs/pair.h"
 
 typedef struct {
     Context *ctx;

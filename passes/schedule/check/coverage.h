@@ -2,8 +2,8 @@
 #ifndef TIRC_PASSES_SCHEDULE_CHECK_COVERAGE_H
 #define TIRC_PASSES_SCHEDULE_CHECK_COVERAGE_H
 
-#include "passes/analysis/access.h"
-#include "passes/analysis/answer.h"
+#include "passes/analysis/model/access.h"
+#include "passes/analysis/prove/answer.h"
 #include "passes/schedule/core/schedule.h"
 
 /* A box of a buffer at a place: in each iteration of the loops around the place in which CONDITION holds (NULL: in all), the elements of

@@ -7,7 +7,7 @@
          with T.block("C"):                       with T.block("C"):       where k_0 * 5 + k_1 < 9
              with T.init(): C[0] = S[0]               with T.init(): C[0] = S[0] */
 #include "ir/walk.h"
-#include "passes/analysis/dependence.h"
+#include "passes/analysis/questions/dependence.h"
 #include "passes/schedule/check/checks.h"
 #include "passes/schedule/check/legality.h"
 

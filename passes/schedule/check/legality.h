@@ -2,7 +2,7 @@
 #ifndef TIRC_PASSES_SCHEDULE_CHECK_LEGALITY_H
 #define TIRC_PASSES_SCHEDULE_CHECK_LEGALITY_H
 
-#include "passes/analysis/dependence.h"
+#include "passes/analysis/questions/dependence.h"
 #include "passes/schedule/core/schedule.h"
 
 /* Refuses the step: the text, then the witness or the reason of ANSWER, with notes at the accesses that it is about. */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "ir/walk.h"
-#include "passes/analysis/dependence.h"
+#include "passes/analysis/questions/dependence.h"
 #include "passes/schedule/check/concurrency.h"
 #include "passes/schedule/check/legality.h"
 #include "passes/schedule/core/loops.h"

@@ -4,7 +4,7 @@
 #include "passes/schedule/check/ties.h"
 
 #include "ir/linear_sum.h"
-#include "passes/analysis/reduction.h"
+#include "passes/analysis/model/reduction.h"
 #include "passes/schedule/core/query.h"
 #include "support/warning.h"
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ir/walk.h"
+#include "passes/analysis/collect/access_collect.h"
 #include "passes/schedule/check/concurrency.h"
 #include "passes/schedule/check/legality.h"
 #include "passes/schedule/core/loops.h"

@@ -3,7 +3,8 @@
    A loop evaluates its bounds once, before its first iteration. A step that writes a bound into a guard, a binding, or the bounds of other
    loops evaluates it elsewhere and more often. Legal where the bound reads no memory that the statements around the new places write. */
 #include "ir/walk.h"
-#include "passes/analysis/access.h"
+#include "passes/analysis/collect/access_collect.h"
+#include "passes/analysis/model/access.h"
 #include "passes/schedule/core/loops.h"
 #include "print/print.h"
 

@@ -2,7 +2,7 @@
 #include "passes/schedule/core/loops.h"
 
 #include "ir/walk.h"
-#include "passes/analysis/access.h"
+#include "passes/analysis/model/access.h"
 #include "print/print.h"
 
 /* --- Domains --- */

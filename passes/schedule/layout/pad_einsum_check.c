@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "ir/walk.h"
-#include "passes/analysis/reduction.h"
+#include "passes/analysis/model/reduction.h"
 #include "passes/arith/analyzer.h"
 #include "passes/schedule/check/legality.h"
 #include "passes/schedule/core/scope.h"

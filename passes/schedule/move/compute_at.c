@@ -14,7 +14,7 @@
    - no instance runs that did not run before: what a T.where says of the block's axes goes with it, anything else that kept instances from
      running must be implied. */
 #include "ir/walk.h"
-#include "passes/analysis/dependence.h"
+#include "passes/analysis/questions/dependence.h"
 #include "passes/schedule/check/checks.h"
 #include "passes/schedule/check/concurrency.h"
 #include "passes/schedule/check/legality.h"

@@ -10,7 +10,7 @@
 #include "passes/schedule/move/epilogue.h"
 
 #include "ir/walk.h"
-#include "passes/analysis/update.h"
+#include "passes/analysis/model/update.h"
 
 typedef struct {
     const Stmt *store;     /* of the reduction */

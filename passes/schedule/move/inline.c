@@ -1,8 +1,9 @@
 /* See inline.h. */
+#include "passes/analysis/collect/access_collect.h"
 #include "passes/schedule/move/inline.h"
 
 #include "ir/infer_regions.h"
-#include "passes/analysis/access.h"
+#include "passes/analysis/model/access.h"
 #include "passes/arith/iter_map.h"
 #include "passes/schedule/check/legality.h"
 #include "passes/schedule/core/scope.h"

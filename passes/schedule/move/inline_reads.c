@@ -8,7 +8,7 @@
              B[i] = A[i]
          with T.block("C"):
              C[i] = B[i]                 B[i // 2] is made of A[i // 2], which no iteration of C can say */
-#include "passes/analysis/access.h"
+#include "passes/analysis/model/access.h"
 #include "passes/arith/analyzer.h"
 #include "passes/schedule/move/inline.h"
 

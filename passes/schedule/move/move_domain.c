@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "ir/walk.h"
-#include "passes/analysis/access.h"
+#include "passes/analysis/model/access.h"
 #include "passes/arith/iter_map.h"
 #include "passes/schedule/core/loops.h"
 #include "passes/schedule/core/scope.h"

@@ -2,7 +2,7 @@
 #ifndef TIRC_PASSES_SCHEDULE_MOVE_MOVE_USES_H
 #define TIRC_PASSES_SCHEDULE_MOVE_MOVE_USES_H
 
-#include "passes/analysis/rows.h"
+#include "passes/analysis/normal/rows.h"
 #include "passes/schedule/move/move.h"
 
 /* A region of PARTNER, in terms of its iterators. */

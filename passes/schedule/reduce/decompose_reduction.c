@@ -15,7 +15,7 @@
    - before the loop, the init finds the same inputs as at its old place. */
 #include "ir/infer_regions.h"
 #include "ir/walk.h"
-#include "passes/analysis/dependence.h"
+#include "passes/analysis/questions/dependence.h"
 #include "passes/schedule/check/checks.h"
 #include "passes/schedule/check/concurrency.h"
 #include "passes/schedule/check/coverage.h"

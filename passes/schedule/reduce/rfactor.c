@@ -23,7 +23,7 @@
 
 #include "ir/infer_regions.h"
 #include "ir/walk.h"
-#include "passes/analysis/reduction.h"
+#include "passes/analysis/model/reduction.h"
 #include "passes/schedule/check/checks.h"
 #include "passes/schedule/check/concurrency.h"
 #include "passes/schedule/check/coverage.h"

@@ -2,7 +2,7 @@
 #ifndef TIRC_PASSES_SCHEDULE_REDUCE_RFACTOR_INTERNAL_H
 #define TIRC_PASSES_SCHEDULE_REDUCE_RFACTOR_INTERNAL_H
 
-#include "passes/analysis/reduction.h"
+#include "passes/analysis/model/reduction.h"
 #include "passes/schedule/core/loops.h"
 #include "passes/schedule/core/schedule.h"
 

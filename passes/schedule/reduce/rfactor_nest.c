@@ -12,7 +12,8 @@
    results are then computed in front of the outermost loop, in copies of the loops further out. Legal where these loops are spatial for
    the block, and nothing else in the outermost one writes what the block reads. */
 #include "ir/walk.h"
-#include "passes/analysis/dependence.h"
+#include "passes/analysis/collect/access_collect.h"
+#include "passes/analysis/questions/dependence.h"
 #include "passes/schedule/reduce/rfactor_internal.h"
 
 /* Loop INDEX holds the next one, or the block, among statements that follow one another: no condition or let is in between. */

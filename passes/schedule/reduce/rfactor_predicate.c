@@ -7,7 +7,7 @@
    by their first or their last iteration where an update in any iteration implies one there; where that cannot be shown nothing is left
    out, and rfactor refuses if it had to be. */
 #include "ir/walk.h"
-#include "passes/analysis/quotient_order.h"
+#include "passes/analysis/normal/quotient_order.h"
 #include "passes/schedule/reduce/rfactor_internal.h"
 
 bool rfactor_loop_is_reduced_before(const Factoring *f, const TreeNode *loop)

@@ -1,0 +1,319 @@
+/* The ways to accesses: which loops are around one, and what is known of its iterations; see access.h and access_frame.h. */
+#include "ir/walk.h"
+#include "passes/analysis/model/access_frame.h"
+
+bool frame_depends(const Frame *frame, const Expr *expr, const Var *var)
+{
+    if (expr_uses_var(expr, var))
+        return true;
+    for (const Frame *outer = frame; outer; outer = outer->outer)
+        if (outer->kind == FRAME_BIND && expr_uses_var(expr, outer->var) && frame_depends(outer->outer, outer->value, var))
+            return true;
+    return false;
+}
+
+static bool is_spatial(const Frame *bind)
+{
+    return bind->identity && bind->axis == ITER_SPATIAL;
+}
+
+/* EXPR, seen from FRAME, depends on VAR, a loop's or an axis, not just by way of spatial axes. */
+static bool varies(const Frame *frame, const Expr *expr, const Var *var)
+{
+    if (expr_uses_var(expr, var))
+        return true;
+    for (const Frame *outer = frame; outer; outer = outer->outer)
+        if (outer->kind == FRAME_BIND && !is_spatial(outer) && expr_uses_var(expr, outer->var) && varies(outer->outer, outer->value, var))
+            return true;
+    return false;
+}
+
+bool frame_reduces_over(const Frame *frame, const Var *var)
+{
+    const BlockStmt *block = &frame->stmt->as.block;
+    for (int i = 0; i < block->iter_count; i++)
+        if (block->iters[i].kind == ITER_REDUCE && varies(frame->outer, block->bindings[i], var))
+            return true;
+    return false;
+}
+
+/* AXIS (FRAME_BIND), around the block at FRAME, is part of what names its points while it reduces: an axis of a block, which is spatial or
+   which the reduction does not depend on. */
+static bool tells_points(const Frame *axis, const Frame *frame)
+{
+    return is_spatial(axis) || (axis->identity && axis->axis != ITER_REDUCE && !frame_reduces_over(frame, axis->var));
+}
+
+bool frame_only_reduces_over(const Frame *frame, const Var *var)
+{
+    const BlockStmt *block = &frame->stmt->as.block;
+    for (int i = 0; i < block->iter_count; i++)
+        if (block->iters[i].kind != ITER_REDUCE && frame_depends(frame->outer, block->bindings[i], var))
+            return false;
+    for (const Frame *around = frame->outer; around; around = around->outer)
+        if (around->kind == FRAME_BIND && tells_points(around, frame) && frame_depends(around->outer, around->value, var))
+            return false;
+    return frame_reduces_over(frame, var);
+}
+
+bool frame_within(const Frame *frame, const Frame *outer)
+{
+    while (frame && frame->depth > outer->depth)
+        frame = frame->outer;
+    return frame == outer;
+}
+
+const Frame *access_loop(const Access *access, const Var *var)
+{
+    const Frame *frame = access->frame;
+    while (frame && !(frame->kind == FRAME_LOOP && frame->var == var))
+        frame = frame->outer;
+    return frame;
+}
+
+bool frame_is_thread_loop(const Frame *frame)
+{
+    return frame->kind == FRAME_LOOP && frame->stmt->kind == STMT_FOR && frame->stmt->as.loop.kind == FOR_THREAD;
+}
+
+const Frame *frame_common(const Frame *a, const Frame *b)
+{
+    while (a != b) {
+        if (!a || !b)
+            return NULL;
+        if (a->depth >= b->depth)
+            a = a->outer;
+        else
+            b = b->outer;
+    }
+    return a;
+}
+
+const Frame **frame_loops(Context *ctx, const Frame *frame, int *count)
+{
+    int loops = 0;
+    for (const Frame *f = frame; f; f = f->outer)
+        loops += f->kind == FRAME_LOOP;
+    const Frame **result = ARENA_ARRAY(ctx->arena, const Frame *, loops);
+    *count = loops;
+    for (const Frame *f = frame; f; f = f->outer)
+        if (f->kind == FRAME_LOOP)
+            result[--loops] = f;
+    return result;
+}
+
+/* *LOOPS: how many loops there are down to FRAME. */
+static const AffineEnv *env_below(Context *ctx, const Frame *frame, int agreeing, int first_dim, int *loops)
+{
+    *loops = 0;
+    if (!frame)
+        return NULL;
+    const AffineEnv *outer = env_below(ctx, frame->outer, agreeing, first_dim, loops);
+    AffineEnv env = {outer, frame->var, -1, frame->value};
+    if (frame->kind == FRAME_LOOP) {
+        int depth = (*loops)++;
+        env.dim = depth < agreeing ? depth : first_dim + depth;
+        env.value = frame->range.min;
+    } else if (frame->kind != FRAME_BIND) {
+        return outer;
+    }
+    return arena_copy(ctx->arena, &env, sizeof env);
+}
+
+const AffineEnv *frame_env_agreeing(Context *ctx, const Frame *frame, int agreeing, int first_dim)
+{
+    int loops;
+    return env_below(ctx, frame, agreeing, first_dim, &loops);
+}
+
+const AffineEnv *frame_env(Context *ctx, const Frame *frame, int first_dim)
+{
+    return frame_env_agreeing(ctx, frame, 0, first_dim);
+}
+
+void frame_assume(AffineSpace *space, const Frame *frame, const AffineEnv *env)
+{
+    if (!frame)
+        return;
+    bool binds = frame->kind == FRAME_LOOP || frame->kind == FRAME_BIND;
+    frame_assume(space, frame->outer, binds && env ? env->outer : env);
+    if (frame->kind == FRAME_LOOP)
+        affine_assume_range(space, env->outer, env->dim, frame->range);
+    else if (frame->kind == FRAME_CONDITION)
+        affine_assume(space, env, frame->value, frame->negated);
+}
+
+/* --- loops of no iteration --- */
+
+/* BLOCK has an init that runs once although the loop over VAR, to which only reduce axes of it are bound, has no iteration. */
+static bool init_outlives(const BlockStmt *block, const Var *var)
+{
+    return block->init && block_only_reduces_over(block, var);
+}
+
+/* What is at FRAME is in LOOP, of no iteration, and not in an init that runs all the same. */
+static bool is_idle_in(const Frame *frame, const Frame *loop)
+{
+    for (const Frame *around = frame; around != loop; around = around->outer)
+        if (around->kind == FRAME_BLOCK && init_outlives(&around->stmt->as.block, loop->var) &&
+            frame_only_reduces_over(around, loop->var) && frame_in_init(frame, around))
+            return false;
+    return true;
+}
+
+bool frame_never_runs(const Frame *frame)
+{
+    for (const Frame *loop = frame; loop; loop = loop->outer)
+        if (loop->kind == FRAME_LOOP && stmt_is_empty_loop(loop->stmt) && is_idle_in(frame, loop))
+            return true;
+    return false;
+}
+
+/* A block below has an init that outlives the loop over VAR. */
+typedef struct {
+    const Var *var;
+    bool found;
+} InitSearch;
+
+static bool find_init(Visitor *visitor, const Stmt *stmt)
+{
+    InitSearch *search = visitor->data;
+    search->found |= stmt->kind == STMT_BLOCK && init_outlives(&stmt->as.block, search->var);
+    return !search->found;
+}
+
+bool loop_holds_lasting_init(const ForStmt *loop)
+{
+    InitSearch search = {.var = loop->var};
+    Visitor visitor = {.stmt = find_init, .data = &search};
+    visit_stmt(&visitor, loop->body);
+    return search.found;
+}
+
+Map func_sizes(Context *ctx, const Func *func)
+{
+    Map sizes = {0};
+    for (int i = 0; i < func->param_count; i++) {
+        const Buffer *buffer = func->params[i].buffer;
+        for (int d = 0; buffer && d < buffer->ndim; d++)
+            if (buffer->shape[d]->kind == EXPR_VAR)
+                map_set(ctx->arena, &sizes, buffer->shape[d]->value.var, buffer->shape[d]->value.var);
+    }
+    return sizes;
+}
+
+/* --- views --- */
+
+typedef struct {
+    const Buffer *view, *source;
+} SourceSearch;
+
+static bool find_source(Visitor *visitor, const Stmt *stmt)
+{
+    SourceSearch *search = visitor->data;
+    for (int i = 0; stmt->kind == STMT_BLOCK && i < stmt->as.block.match_count; i++)
+        if (stmt->as.block.matches[i].target->data == search->view->data)
+            search->source = stmt->as.block.matches[i].source.buffer;
+    return !search->source;
+}
+
+bool frame_reduces(const Frame *frame)
+{
+    for (; frame; frame = frame->outer)
+        for (int i = 0; frame->kind == FRAME_BLOCK && i < frame->stmt->as.block.iter_count; i++)
+            if (frame->stmt->as.block.iters[i].kind == ITER_REDUCE)
+                return true;
+    return false;
+}
+
+const Buffer *buffer_viewed(const Func *func, const Buffer *buffer)
+{
+    SourceSearch search = {.view = buffer};
+    do {
+        search = (SourceSearch){search.source ? search.source : buffer, NULL};
+        Visitor visitor = {.stmt = find_source, .data = &search};
+        visit_stmt(&visitor, func->body);
+    } while (search.source);
+    return search.view;
+}
+
+const Frame *frame_of_block(const Frame *frame, const Block *block)
+{
+    while (frame && !(frame->kind == FRAME_BLOCK && frame->stmt->as.block.block == block))
+        frame = frame->outer;
+    return frame;
+}
+
+int frame_common_loops(Context *ctx, const Frame *a, const Frame *b)
+{
+    int count_a, count_b, common = 0;
+    const Frame **loops_a = frame_loops(ctx, a, &count_a), **loops_b = frame_loops(ctx, b, &count_b);
+    while (common < count_a && common < count_b && loops_a[common]->var == loops_b[common]->var)
+        common++;
+    return common;
+}
+
+const BlockStmt *frame_block_around(const Frame *frame, const BlockStmt *inner)
+{
+    while (frame && !(frame->kind == FRAME_BLOCK && frame->stmt->as.block.block != inner->block))
+        frame = frame->outer;
+    return frame ? &frame->stmt->as.block : NULL;
+}
+
+bool call_keeps_regions(const BlockStmt *block, const Expr *call)
+{
+    if (!block)
+        return false;
+    if (expr_is_foreign_call(call))
+        return block_declares_regions(block);
+    return block->iter_count + block->read_count + block->write_count > 0;
+}
+
+/* Looks in a call for pointers that may lead to MEMORY. */
+typedef struct {
+    const BlockStmt *block;
+    const Var *memory;
+    MemoryOf memory_of;
+    const void *data;
+    bool found;
+} PointerSearch;
+
+/* A region that the block declares lies in MEMORY: then MEMORY is that of a buffer, and no pointer to something unknown. */
+static bool is_declared_memory(const PointerSearch *search, const Var *memory)
+{
+    const BlockStmt *block = search->block;
+    for (int i = 0; i < block->read_count + block->write_count; i++) {
+        const Region *region = i < block->read_count ? &block->reads[i] : &block->writes[i - block->read_count];
+        if (search->memory_of(search->data, region->buffer->data) == memory)
+            return true;
+    }
+    return false;
+}
+
+static bool find_pointer(Visitor *visitor, const Expr *expr)
+{
+    PointerSearch *search = visitor->data;
+    bool address = expr_is_call(expr, OP_ADDRESS_OF) && expr->args[0]->kind == EXPR_LOAD;
+    bool pointer = expr->kind == EXPR_VAR && expr->dtype.code == DT_HANDLE;
+    if (!address && !pointer)
+        return true;
+    const Var *memory = search->memory_of(search->data, address ? expr->args[0]->value.buffer->data : expr->value.var);
+    search->found |= memory == search->memory || !is_declared_memory(search, memory);
+    return true;
+}
+
+bool call_may_reach(const BlockStmt *block, const Expr *call, const Var *target, MemoryOf memory_of, const void *data)
+{
+    PointerSearch search = {block, memory_of(data, target), memory_of, data, false};
+    Visitor visitor = {.expr = find_pointer, .data = &search};
+    visit_expr(&visitor, call);
+    return search.found;
+}
+
+bool call_may_reach_target(const BlockStmt *block, const Expr *call, const Reduction *reduction, MemoryOf memory_of, const void *data)
+{
+    for (int i = 0; i < reduction->target_count; i++)
+        if (call_may_reach(block, call, reduction->targets[i]->data, memory_of, data))
+            return true;
+    return false;
+}

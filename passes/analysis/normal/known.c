@@ -1,0 +1,52 @@
+/* What is known of loops and sizes where an access runs. Its loops are in range, and its conditions hold. The access can be made: no size
+   that its indices divide by is 0, and its buffer has elements. */
+#include "ir/walk.h"
+#include "passes/analysis/model/access_init.h"
+#include "passes/analysis/normal/known.h"
+#include "passes/analysis/normal/quotients.h"
+
+/* EXPR is not 0. */
+static void learn_nonzero(Analyzer *an, const Expr *expr)
+{
+    if (dtype_is_index(expr->dtype) && analyzer_prove_at_least(an, expr, 0))
+        analyzer_assume_positive(an, expr);
+}
+
+/* What a call or a condition asks for need not be evaluated. */
+static bool learn_divisor(Visitor *visitor, const Expr *expr)
+{
+    if (expr->kind == EXPR_CALL || expr->kind == EXPR_AND || expr->kind == EXPR_OR)
+        return false;
+    if (expr->kind == EXPR_FLOORDIV || expr->kind == EXPR_FLOORMOD)
+        learn_nonzero(visitor->data, expr->args[1]);
+    return true;
+}
+
+static void learn_from_point(Analyzer *an, const Access *access, const ExprList *point)
+{
+    Visitor visitor = {.expr = learn_divisor, .data = an};
+    for (int d = 0; d < point->count && !access->asked; d++) {
+        analyzer_assume_positive(an, access->buffer->shape[d]);
+        visit_expr(&visitor, point->data[d]);
+    }
+}
+
+Analyzer *analyzer_of_access(Context *ctx, const Access *access, const ExprList *point, const Map *sizes)
+{
+    Analyzer *an = analyzer_of_sizes(ctx, sizes);
+    int count;
+    const Frame **loops = frame_loops(ctx, access->frame, &count);
+    learn_from_point(an, access, point);
+    for (int i = 0; i < count; i++) {
+        Subst values = frame_values(ctx, loops[i]->outer);
+        Range range = {subst_expr(ctx, &values, loops[i]->range.min), subst_expr(ctx, &values, loops[i]->range.extent)};
+        if (access_runs_without(access, loops[i]))
+            continue;
+        analyzer_bind_range_opaque(an, loops[i]->var, range);
+        analyzer_assume_positive(an, range.extent);
+    }
+    ExprList conditions = access_known_conditions(ctx, access);
+    for (int i = 0; i < conditions.count; i++)
+        analyzer_assume(an, conditions.data[i]);
+    return an;
+}

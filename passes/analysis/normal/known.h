@@ -1,0 +1,11 @@
+/* What is known where an access runs. */
+#ifndef TIRC_PASSES_ANALYSIS_NORMAL_KNOWN_H
+#define TIRC_PASSES_ANALYSIS_NORMAL_KNOWN_H
+
+#include "passes/analysis/model/access_point.h"
+#include "passes/arith/analyzer.h"
+
+/* An analyzer that knows what holds where ACCESS runs, whose indices are POINT. */
+Analyzer *analyzer_of_access(Context *ctx, const Access *access, const ExprList *point, const Map *sizes);
+
+#endif

@@ -1,0 +1,236 @@
+/* See affine_linear.h. */
+
+#include <isl/constraint.h>
+#include <isl/id.h>
+#include <isl/space.h>
+#include <isl/val.h>
+
+#include "passes/analysis/sets/affine_linear.h"
+
+bool affine_cast_keeps_value(const Expr *cast)
+{
+    DType from = cast->args[0]->dtype, to = cast->dtype;
+    if (!dtype_is_integer(to) || !dtype_is_integer(from))
+        return false;
+    return from.code == to.code ? to.bits >= from.bits : from.code == DT_UINT && to.bits > from.bits;
+}
+
+enum { DEEPEST_SUM = 100 };
+
+/* --- sums --- */
+
+static bool add_term(LinearForm *sum, LinearTermOf term, int64_t scale)
+{
+    int at = 0;
+    while (at < sum->count && (sum->terms[at].param != term.param || sum->terms[at].dim != term.dim))
+        at++;
+    if (at == MOST_LINEAR_TERMS)
+        return false;
+    if (at == sum->count)
+        sum->terms[sum->count++] = term;
+    return !__builtin_add_overflow(sum->terms[at].coefficient, scale, &sum->terms[at].coefficient);
+}
+
+static bool add_constant(LinearForm *sum, int64_t value, int64_t scale)
+{
+    int64_t product;
+    return !__builtin_mul_overflow(value, scale, &product) && !__builtin_add_overflow(sum->constant, product, &sum->constant);
+}
+
+static bool add_scaled(LinearForm *sum, const AffineEnv *env, const Expr *expr, int64_t scale, int depth);
+
+static bool add_var(LinearForm *sum, const AffineEnv *env, const Expr *expr, int64_t scale, int depth)
+{
+    while (env && env->var != expr->value.var)
+        env = env->outer;
+    if (!env)
+        return add_term(sum, (LinearTermOf){.param = expr->value.var}, scale);
+    return env->dim >= 0 ? add_term(sum, (LinearTermOf){.dim = env->dim}, scale) : add_scaled(sum, env->outer, env->value, scale, depth + 1);
+}
+
+static bool add_product(LinearForm *sum, const AffineEnv *env, const Expr *expr, int64_t scale, int depth)
+{
+    int64_t factor;
+    int constant = expr_const_int(expr->args[1], &factor) ? 1 : 0;
+    return (constant || expr_const_int(expr->args[0], &factor)) && !__builtin_mul_overflow(scale, factor, &scale) &&
+           add_scaled(sum, env, expr->args[1 - constant], scale, depth + 1);
+}
+
+/* Adds SCALE times EXPR to SUM; false when EXPR is not linear, or a number grows too large. Arithmetic of indices does not overflow; what that
+   of other types gives is left to isl. */
+static bool add_scaled(LinearForm *sum, const AffineEnv *env, const Expr *expr, int64_t scale, int depth)
+{
+    if (depth > DEEPEST_SUM || expr->dtype.lanes != 1)
+        return false;
+    if (expr->kind == EXPR_CAST)
+        return affine_cast_keeps_value(expr) && add_scaled(sum, env, expr->args[0], scale, depth + 1);
+    if (expr->kind == EXPR_VAR)
+        return (dtype_is_integer(expr->dtype) || expr->dtype.code == DT_BOOL) && add_var(sum, env, expr, scale, depth);
+    if (expr->kind == EXPR_INT)
+        return dtype_holds(expr->dtype, expr->value.integer) && add_constant(sum, expr->value.integer, scale);
+    if (!dtype_is_index(expr->dtype))
+        return false;
+    if (expr->kind == EXPR_MUL)
+        return add_product(sum, env, expr, scale, depth);
+    return (expr->kind == EXPR_ADD || (expr->kind == EXPR_SUB && scale != INT64_MIN)) &&
+           add_scaled(sum, env, expr->args[0], scale, depth + 1) &&
+           add_scaled(sum, env, expr->args[1], expr->kind == EXPR_SUB ? -scale : scale, depth + 1);
+}
+
+/* EXPR is linear and has more than one value: isl would not multiply it with another one of this sort. */
+static bool surely_varies(const AffineEnv *env, const Expr *expr)
+{
+    LinearForm sum = {0};
+    bool varies = false;
+    bool linear = add_scaled(&sum, env, expr, 1, 0);
+    for (int i = 0; linear && i < sum.count; i++)
+        varies |= sum.terms[i].coefficient != 0;
+    return varies;
+}
+
+static bool surely_not(const AffineEnv *env, const Expr *expr, int depth)
+{
+    if (depth > DEEPEST_SUM)
+        return false;
+    if (expr->kind == EXPR_VAR) {
+        while (env && env->var != expr->value.var)
+            env = env->outer;
+        return env && env->dim < 0 && surely_not(env->outer, env->value, depth + 1);
+    }
+    bool is_likely = expr_is_call(expr, OP_LIKELY);
+    if (expr->kind == EXPR_LOAD)
+        return true;
+    if (!is_likely && expr->kind != EXPR_CAST && expr->kind != EXPR_NOT && !expr_is_binary(expr))
+        return false;
+    for (int i = 0; i < expr->arg_count; i++)
+        if (surely_not(env, expr->args[i], depth + 1))
+            return true;
+    return expr->kind == EXPR_MUL && surely_varies(env, expr->args[0]) && surely_varies(env, expr->args[1]);
+}
+
+bool affine_surely_not(const AffineEnv *env, const Expr *expr)
+{
+    return surely_not(env, expr, 0);
+}
+
+/* --- restrictions --- */
+
+/* Restricts SPACE to SUM >= 0, or to SUM = 0. */
+static void add_row(AffineSpace *space, const LinearForm *sum, bool equality)
+{
+    AffineRow row = {space->rows, equality, sum->constant, sum->count,
+                     arena_copy(space->ctx->arena, sum->terms, sizeof *sum->terms * (size_t)sum->count)};
+    space->rows = arena_copy(space->ctx->arena, &row, sizeof row);
+    space->ctx->work++;
+}
+
+bool affine_add_comparison(AffineSpace *space, ExprKind kind, const AffineEnv *env_a, const Expr *a, const AffineEnv *env_b, const Expr *b)
+{
+    bool less = kind == EXPR_LT || kind == EXPR_LE;
+    LinearForm sum = {.constant = -(kind == EXPR_LT || kind == EXPR_GT)};
+    if (kind == EXPR_NE || !add_scaled(&sum, env_a, a, less ? -1 : 1, 0) || !add_scaled(&sum, env_b, b, less ? 1 : -1, 0))
+        return false;
+    add_row(space, &sum, kind == EXPR_EQ);
+    return true;
+}
+
+bool affine_add_condition(AffineSpace *space, const AffineEnv *env, const Expr *condition, bool negated)
+{
+    if (expr_is_call(condition, OP_LIKELY))
+        return affine_add_condition(space, env, condition->args[0], negated);
+    if (!expr_is_compare(condition) || !dtype_is_integer(condition->args[0]->dtype))
+        return false;
+    ExprKind kind = negated ? expr_opposite_compare(condition->kind) : (ExprKind)condition->kind;
+    return affine_add_comparison(space, kind, env, condition->args[0], env, condition->args[1]);
+}
+
+bool affine_add_range(AffineSpace *space, const AffineEnv *env, int dim, Range range)
+{
+    LinearForm low = {0}, high = {.constant = -1};
+    LinearTermOf self = {.dim = dim};
+    if (!add_scaled(&low, env, range.min, -1, 0) || !add_term(&low, self, 1) || !add_scaled(&high, env, range.min, 1, 0) ||
+        !add_scaled(&high, env, range.extent, 1, 0) || !add_term(&high, self, -1))
+        return false;
+    add_row(space, &low, false);
+    add_row(space, &high, false);
+    return true;
+}
+
+void affine_add_dims(AffineSpace *space, ExprKind kind, int a, int b)
+{
+    LinearForm sum = {.constant = -(kind == EXPR_LT)};
+    add_term(&sum, (LinearTermOf){.dim = a}, -1);
+    add_term(&sum, (LinearTermOf){.dim = b}, 1);
+    if (a != b || kind == EXPR_LT)
+        add_row(space, &sum, kind == EXPR_EQ);
+}
+
+/* --- the set --- */
+
+static isl_id *param_id(isl_ctx *isl, Var *var)
+{
+    return isl_id_alloc(isl, var->name, var);
+}
+
+/* SHAPE (taken) with a parameter for each that ROW counts. */
+static isl_space *add_params(isl_space *shape, const AffineRow *row)
+{
+    for (int i = 0; i < row->count; i++) {
+        isl_id *id = row->terms[i].param ? param_id(isl_space_get_ctx(shape), row->terms[i].param) : NULL;
+        if (id && isl_space_find_dim_by_id(shape, isl_dim_param, id) < 0) {
+            unsigned position = (unsigned)isl_space_dim(shape, isl_dim_param);
+            shape = isl_space_set_dim_id(isl_space_add_dims(shape, isl_dim_param, 1), isl_dim_param, position, id);
+        } else {
+            isl_id_free(id);
+        }
+    }
+    return shape;
+}
+
+static isl_constraint *constraint_of(isl_space *shape, const AffineRow *row)
+{
+    isl_ctx *isl = isl_space_get_ctx(shape);
+    isl_local_space *local = isl_local_space_from_space(isl_space_copy(shape));
+    isl_constraint *constraint = row->equality ? isl_constraint_alloc_equality(local) : isl_constraint_alloc_inequality(local);
+    constraint = isl_constraint_set_constant_val(constraint, isl_val_int_from_si(isl, row->constant));
+    for (int i = 0; i < row->count; i++) {
+        const LinearTermOf *term = &row->terms[i];
+        isl_id *id = term->param ? param_id(isl, term->param) : NULL;
+        int position = id ? isl_space_find_dim_by_id(shape, isl_dim_param, id) : term->dim;
+        isl_id_free(id);
+        constraint = isl_constraint_set_coefficient_val(constraint, term->param ? isl_dim_param : isl_dim_set, position,
+                                                        isl_val_int_from_si(isl, term->coefficient));
+    }
+    return constraint;
+}
+
+/* SET (taken) in LIMIT (taken). Sets of one part each are intersected as such: isl would look first, with much effort, if they are equal. */
+static isl_set *intersect(isl_set *set, isl_basic_set *limit)
+{
+    if (isl_set_n_basic_set(set) != 1)
+        return isl_set_intersect(set, isl_set_from_basic_set(limit));
+    isl_basic_set_list *parts = isl_set_get_basic_set_list(set);
+    isl_basic_set *part = isl_basic_set_list_get_basic_set(parts, 0);
+    isl_basic_set_list_free(parts);
+    isl_set_free(set);
+    part = isl_basic_set_align_params(part, isl_basic_set_get_space(limit)); /* which has all of its parameters */
+    return isl_set_from_basic_set(isl_basic_set_intersect(part, limit));
+}
+
+void affine_settle(AffineSpace *space)
+{
+    VEC(const AffineRow *) rows = {0}; /* the latest first */
+    for (const AffineRow *row = space->rows; row; row = row->earlier)
+        vec_push(space->ctx->arena, &rows, row);
+    space->rows = NULL;
+    if (!space->set || !rows.count)
+        return;
+    isl_space *shape = isl_set_get_space(space->set);
+    for (int i = rows.count - 1; i >= 0; i--)
+        shape = add_params(shape, rows.data[i]);
+    isl_basic_set *limit = isl_basic_set_universe(isl_space_copy(shape));
+    for (int i = rows.count - 1; i >= 0; i--)
+        limit = isl_basic_set_add_constraint(limit, constraint_of(shape, rows.data[i]));
+    isl_space_free(shape);
+    space->set = intersect(space->set, limit);
+}
