@@ -9,7 +9,7 @@
    The passes of lowering that resolve init, axes, allocations and views run first; the rest is for people, so that nothing is optimized. */
 #include "passes/lower/listing.h"
 
-#include "passes/lower/flat_form.h"
+#include "passes/lower/memory/flat_form.h"
 
 typedef struct {
     Context *ctx;

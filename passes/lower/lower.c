@@ -4,17 +4,17 @@
 #include <string.h>
 #include <time.h>
 
-#include "passes/lower/state.h"
+#include "passes/lower/core/state.h"
 #include "support/bug.h"
 
 static const LowerPass passes[] = {
 #define X(name, function, needs, gives, doc) {name, needs, gives, doc},
-#include "passes/lower/passes.def"
+#include "passes/lower/core/passes.def"
 #undef X
 };
 static LowerFunction *const functions[] = {
 #define X(name, function, needs, gives, doc) function,
-#include "passes/lower/passes.def"
+#include "passes/lower/core/passes.def"
 #undef X
 };
 enum { PASS_COUNT = sizeof passes / sizeof *passes };

@@ -7,7 +7,7 @@
              B[i, j] = A[i, j]                                  B[0, j] = A[i, j]
 
    For that pass an allocation is a statement around the body of its block: this it becomes, and ceases to be. */
-#include "passes/lower/place.h"
+#include "passes/lower/memory/place.h"
 #include "passes/transform/internal.h"
 
 typedef struct {

@@ -6,7 +6,7 @@
 
    Parameters keep their declarations; a flat buffer over the memory of one stands at the top, where it is used. Indices keep their types.
    Strides and offsets become part of the index. */
-#include "passes/lower/flat_form.h"
+#include "passes/lower/memory/flat_form.h"
 #include "passes/transform/internal.h"
 
 /* --- simple indices --- */

@@ -2,7 +2,7 @@
 #ifndef TIRC_PASSES_TRANSFORM_INTERNAL_H
 #define TIRC_PASSES_TRANSFORM_INTERNAL_H
 
-#include "passes/lower/state.h"
+#include "passes/lower/core/state.h"
 
 #define X(name, reference, function, needs, doc) LowerFunction function;
 #define ALIAS(other, name)

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "ir/fold.h"
-#include "passes/lower/flat_form.h"
+#include "passes/lower/memory/flat_form.h"
 #include "passes/transform/internal.h"
 
 /* --- loops of one iteration --- */

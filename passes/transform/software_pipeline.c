@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "ir/infer_regions.h"
-#include "passes/lower/effects.h"
+#include "passes/lower/core/effects.h"
 #include "passes/transform/internal.h"
 
 #define STAGE "software_pipeline_stage"

@@ -8,7 +8,7 @@
    In a kernel, the outermost loop over threads and what is in it, these loops must count alike: a thread has one index. */
 #include <string.h>
 
-#include "passes/lower/flat_form.h"
+#include "passes/lower/memory/flat_form.h"
 #include "passes/transform/internal.h"
 
 typedef struct {

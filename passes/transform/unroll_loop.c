@@ -9,7 +9,7 @@
    loop, or are annotations of it. A loop with T.break_loop, T.continue_loop or T.ret in it stays. */
 #include <string.h>
 
-#include "passes/lower/unroll.h"
+#include "passes/lower/loops/unroll.h"
 #include "passes/transform/internal.h"
 
 typedef struct {

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "passes/lower/part_shape.h"
+#include "passes/lower/vector/part_shape.h"
 
 enum { MOST_ROWS = 40, MOST_COLUMNS = 40 };
 
