@@ -335,6 +335,14 @@ bool expr_uses_var(const Expr *e, const Var *var)
     return false;
 }
 
+int expr_size(const Expr *e, int most)
+{
+    int size = 1;
+    for (int i = 0; i < e->arg_count && size < most; i++)
+        size += expr_size(e->args[i], most - size);
+    return size;
+}
+
 const char *expr_pure_way(const Expr *call)
 {
     bool is_extern = call->kind == EXPR_CALL && (call->value.op == OP_CALL_EXTERN || call->value.op == OP_CALL_PACKED);

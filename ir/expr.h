@@ -161,6 +161,8 @@ ExprKind expr_opposite_compare(ExprKind kind);
 ExprKind expr_mirrored_compare(ExprKind kind);
 /* True when EXPR mentions VAR. */
 bool expr_uses_var(const Expr *e, const Var *var);
+/* The number of nodes of E; MOST or more where there are as many: no more are counted. */
+int expr_size(const Expr *e, int most);
 
 /* --- Operators as programs write them (ops.c): operands are brought to a common type by the promotion rules, constants folded, x + 0, x *
    1 and the like reduced, as the reference does while a program is built. NULL after a diagnostic at SPAN when the types do not fit (a

@@ -303,15 +303,6 @@ static bool infer_expr(Visitor *visitor, const Expr *expr)
     return true;
 }
 
-/* Counts nodes of EXPR up to BUDGET. */
-static int expr_size(const Expr *expr, int budget)
-{
-    int size = 1;
-    for (int i = 0; i < expr->arg_count && size < budget; i++)
-        size += expr_size(expr->args[i], budget - size);
-    return size;
-}
-
 static bool visit_let(Inference *inference, const Stmt *stmt)
 {
     const Var *var = stmt->as.let.var;

@@ -252,6 +252,39 @@ const Stmt *stmt_with_body(Context *ctx, const Stmt *stmt, const Stmt *body)
     return stmt_new(ctx, &copy);
 }
 
+static const Stmt *replace_item(Context *ctx, const Stmt *seq, const Stmt *old_child, const Stmt *new_child)
+{
+    int count = seq->as.seq.count;
+    const Stmt **items = arena_copy(ctx->arena, seq->as.seq.items, sizeof *items * (size_t)count);
+    for (int i = 0; i < count; i++)
+        if (items[i] == old_child) {
+            items[i] = new_child;
+            break;
+        }
+    return stmt_seq(ctx, items, count);
+}
+
+const Stmt *stmt_with_child(Context *ctx, const Stmt *parent, const Stmt *old_child, const Stmt *new_child)
+{
+    Stmt copy = *parent;
+    switch (parent->kind) {
+    case STMT_SEQ: return replace_item(ctx, parent, old_child, new_child);
+    case STMT_IF:
+        if (copy.as.branch.then_body == old_child)
+            copy.as.branch.then_body = new_child;
+        else
+            copy.as.branch.else_body = new_child;
+        return stmt_new(ctx, &copy);
+    case STMT_BLOCK:
+        if (copy.as.block.init == old_child)
+            copy.as.block.init = new_child;
+        else
+            copy.as.block.body = new_child;
+        return stmt_new(ctx, &copy);
+    default: return stmt_with_body(ctx, parent, new_child);
+    }
+}
+
 Region region_whole(Context *ctx, Buffer *buffer)
 {
     Region region = {buffer, ARENA_ARRAY(ctx->arena, Range, buffer->ndim), span_none()};

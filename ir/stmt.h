@@ -222,6 +222,8 @@ const Stmt *stmt_evaluate(Context *ctx, const Expr *value, Span span);
 const Stmt *stmt_new(Context *ctx, const Stmt *template);
 /* STMT again with another body (for kinds that have exactly one body). */
 const Stmt *stmt_with_body(Context *ctx, const Stmt *stmt, const Stmt *body);
+/* PARENT again with its child OLD_CHILD, which stands there once, replaced by NEW_CHILD. */
+const Stmt *stmt_with_child(Context *ctx, const Stmt *parent, const Stmt *old_child, const Stmt *new_child);
 /* The one body of STMT, or NULL for a kind without one (or with several: SEQ, IF; a block gives its body, not its init). */
 const Stmt *stmt_body(const Stmt *stmt);
 /* The loop over VAR appears in the binding of a reduce axis of BLOCK; with SPATIAL: in that of an axis of another kind, all of which tell

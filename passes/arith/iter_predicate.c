@@ -1,4 +1,6 @@
 /* Predicates as bounds on iterators: i * 16 + j < 100 makes i * 16 + j one iterator of extent 100. */
+#include <limits.h>
+
 #include "passes/arith/iter_internal.h"
 
 static bool uses_iter(const Expr *expr, const VarRange *iters, int count)
@@ -7,14 +9,6 @@ static bool uses_iter(const Expr *expr, const VarRange *iters, int count)
         if (expr_uses_var(expr, iters[i].var))
             return true;
     return false;
-}
-
-static int expr_size(const Expr *expr)
-{
-    int size = 1;
-    for (int i = 0; i < expr->arg_count; i++)
-        size += expr_size(expr->args[i]);
-    return size;
 }
 
 /* What moves the terms of a sum to the side of the iterators (LEFT) or of the bound (RIGHT, negated). */
@@ -50,9 +44,9 @@ static IterConstraint make_constraint(Context *ctx, const Expr *left, const Expr
         right = analyzer_simplify(an, sides.right);
     } else if (right_uses) {
         return (IterConstraint){
-            .iter = right, .lower = strict ? op_add_int(ctx, left, 1) : left, .size = expr_size(right), .constrained = -1};
+            .iter = right, .lower = strict ? op_add_int(ctx, left, 1) : left, .size = expr_size(right, INT_MAX), .constrained = -1};
     }
-    return (IterConstraint){.iter = left, .upper = strict ? right : op_add_int(ctx, right, 1), .size = expr_size(left), .constrained = -1};
+    return (IterConstraint){.iter = left, .upper = strict ? right : op_add_int(ctx, right, 1), .size = expr_size(left, INT_MAX), .constrained = -1};
 }
 
 static void narrow_range(Context *ctx, Range *range, const IterConstraint *constraint)

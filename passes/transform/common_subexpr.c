@@ -7,6 +7,8 @@
    Larger expressions come first, then the parts of those that are computed once only or name what is not bound yet. What stands in one branch, or
    in the body of a loop alone, does not count outside of it, since it may never be computed. A let is computed where the expression may not
    have been: it reads no memory, divides by constants alone, and cannot leave its type (a let wraps, an index does not). */
+#include <limits.h>
+
 #include "ir/wrap.h"
 #include "passes/transform/internal.h"
 
@@ -24,21 +26,6 @@ typedef struct {
 } Elimination;
 
 /* --- which expressions --- */
-
-static bool count_node(Visitor *visitor, const Expr *expr)
-{
-    (void)expr;
-    ++*(int *)visitor->data;
-    return true;
-}
-
-static int expr_size(const Expr *expr)
-{
-    int size = 0;
-    Visitor visitor = {.expr = count_node, .data = &size};
-    visit_expr(&visitor, expr);
-    return size;
-}
 
 static bool find_unsafe(Visitor *visitor, const Expr *expr)
 {
@@ -95,7 +82,7 @@ static void table_add(Elimination *pass, Table *table, const Expr *expr, int cou
             table->data[i].count += count;
             return;
         }
-    Computation computation = {expr, count, expr_size(expr)};
+    Computation computation = {expr, count, expr_size(expr, INT_MAX)};
     vec_push(pass->ctx->arena, table, computation);
     for (int i = table->count - 1; i > 0 && table->data[i - 1].size < computation.size; i--) {
         table->data[i] = table->data[i - 1];

@@ -176,27 +176,6 @@ static const Expr *keep_expr(Rewriter *rewriter, const Expr *expr)
     return expr;
 }
 
-/* PARENT with its part OLD replaced by NEW. */
-static const Stmt *replace_part(Context *ctx, const Stmt *parent, const Stmt *old, const Stmt *new)
-{
-    Stmt copy = *parent;
-    switch (parent->kind) {
-    case STMT_SEQ:
-        copy.as.seq.items = arena_copy(ctx->arena, copy.as.seq.items, sizeof *copy.as.seq.items * (size_t)copy.as.seq.count);
-        for (int i = 0; i < copy.as.seq.count; i++)
-            if (copy.as.seq.items[i] == old)
-                copy.as.seq.items[i] = new;
-        return stmt_seq(ctx, copy.as.seq.items, copy.as.seq.count);
-    case STMT_IF:
-        if (copy.as.branch.then_body == old)
-            copy.as.branch.then_body = new;
-        else
-            copy.as.branch.else_body = new;
-        return stmt_new(ctx, &copy);
-    default: return stmt_with_body(ctx, parent, new);
-    }
-}
-
 /* --- storage_align --- */
 typedef struct {
     Context *ctx;
@@ -371,7 +350,7 @@ static const Stmt *place_in_loop(Context *ctx, const Path *path, int loop, Buffe
 {
     const Stmt *result = stmt_allocate_buffer(ctx, buffer, alignments, stmt_body(path->data[loop]), buffer->span);
     for (int i = loop; i > 0; i--) {
-        result = i == loop ? stmt_with_body(ctx, path->data[i], result) : replace_part(ctx, path->data[i], path->data[i + 1], result);
+        result = i == loop ? stmt_with_body(ctx, path->data[i], result) : stmt_with_child(ctx, path->data[i], path->data[i + 1], result);
         if (result->kind == STMT_BLOCK)
             result = forget_in_block(ctx, result, buffer);
     }

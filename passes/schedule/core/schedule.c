@@ -257,47 +257,13 @@ bool schedule_end(Schedule *sch, Step step, bool ok)
 
 /* --- Editing --- */
 
-static const Stmt *replace_item(Context *ctx, const Stmt *seq, const Stmt *old_child, const Stmt *new_child)
-{
-    int count = seq->as.seq.count;
-    const Stmt **items = arena_copy(ctx->arena, seq->as.seq.items, sizeof *items * (size_t)count);
-    for (int i = 0; i < count; i++)
-        if (items[i] == old_child) {
-            items[i] = new_child;
-            break;
-        }
-    return stmt_seq(ctx, items, count);
-}
-
-/* PARENT with its child OLD_CHILD replaced. */
-static const Stmt *replace_child(Context *ctx, const Stmt *parent, const Stmt *old_child, const Stmt *new_child)
-{
-    Stmt copy = *parent;
-    switch (parent->kind) {
-    case STMT_SEQ: return replace_item(ctx, parent, old_child, new_child);
-    case STMT_IF:
-        if (copy.as.branch.then_body == old_child)
-            copy.as.branch.then_body = new_child;
-        else
-            copy.as.branch.else_body = new_child;
-        return stmt_new(ctx, &copy);
-    case STMT_BLOCK:
-        if (copy.as.block.init == old_child)
-            copy.as.block.init = new_child;
-        else
-            copy.as.block.body = new_child;
-        return stmt_new(ctx, &copy);
-    default: return stmt_with_body(ctx, parent, new_child);
-    }
-}
-
 void sched_replace(Schedule *sch, const Stmt *old_stmt, const Stmt *new_stmt)
 {
     const TreeNode *node = schedule_find_stmt(sch, old_stmt);
     CHECK(node && node->stmt == old_stmt);
     const Stmt *replaced = old_stmt;
     for (const TreeNode *parent = schedule_parent(sch, node); parent; parent = schedule_parent(sch, parent)) {
-        new_stmt = replace_child(sch->ctx, parent->stmt, replaced, new_stmt);
+        new_stmt = stmt_with_child(sch->ctx, parent->stmt, replaced, new_stmt);
         replaced = parent->stmt;
     }
     sched_replace_func(sch, func_with_body(sch->ctx, schedule_func(sch), new_stmt));
