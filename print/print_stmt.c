@@ -56,7 +56,7 @@ static void print_let(Printer *printer, const Stmt *stmt, bool last)
     const char *name = printer_define_var(printer, var);
     begin_enclosing(printer, NULL, last);
     if (last)
-        strbuf_printf(&printer->out, "%s: %s = ", name, printer_var_type(printer, var));
+        strbuf_printf(&printer->out, printer->ctx->new_spellings ? "%s: T.let[%s] = " : "%s: %s = ", name, printer_var_type(printer, var));
     else
         print_text(printer, "T.LetStmt(");
     print_expression(printer, stmt->as.let.value);
