@@ -181,6 +181,7 @@ typedef struct {
     Map buffers;      /* data Var -> Buffer * of what is declared */
     Map type_vars;     /* names that a TypeVar declares before the functions */
     Map named_strides; /* Vars that a string in the text named */
+    Map extents;       /* Vars that are an extent of a buffer */
     Map bound_vars;    /* Vars that a let or thread statement or an expression binds already */
     Map func_defs;     /* Str -> AstNode * of all functions of the program */
     VEC(FuncCall) func_calls; /* of functions of the program, to be checked once all are known */

@@ -74,10 +74,11 @@ void scope_redirect(Elab *elab, const Var *from, Var *to)
 
 /* --- naming --- */
 
-/* A variable of the declarations that a string did not name. Scalar parameters and what is bound in the body keep their names. */
+/* A variable of the declarations that a string did not name. Scalar parameters, extents and what is bound in the body keep their names. */
 static bool is_own_stride(Elab *elab, const Expr *stride)
 {
-    return stride->kind == EXPR_VAR && map_get(&elab->symbols, stride->value.var) && !map_has(&elab->named_strides, stride->value.var);
+    return stride->kind == EXPR_VAR && map_get(&elab->symbols, stride->value.var) && !map_has(&elab->named_strides, stride->value.var) &&
+           !map_has(&elab->extents, stride->value.var);
 }
 
 /* NAME is of dimension DIM of BUFFER, as it was called before a step put a scope or another ending behind its name. */
@@ -95,6 +96,9 @@ static void name_buffer(Elab *elab, Buffer *buffer, Str name)
     if (buffer->data->name == buffer->name)
         buffer->data->name = name;
     buffer->name = name;
+    for (int i = 0; i < buffer->ndim; i++)
+        if (buffer->shape[i]->kind == EXPR_VAR)
+            map_set(elab->ctx->arena, &elab->extents, buffer->shape[i]->value.var, buffer->shape[i]->value.var);
     for (int i = 0; buffer->strides && i < buffer->ndim; i++) {
         if (!is_own_stride(elab, buffer->strides[i]) || is_name_of_dimension(buffer->strides[i]->value.var->name, name, i))
             continue;
