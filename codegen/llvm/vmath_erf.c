@@ -10,7 +10,7 @@ static const Polynomial small_terms[] = {
       0x1.f9a2baa5b6991p-14, -0x1.f4ca4d327c6dcp-17, 0x1.b97fd14d25fd4p-20, -0x1.5c0716b9def1bp-23, 0x1.d71a9d70f664bp-27,
       -0x1.abacf60d8bcb4p-31}},
 };
-/* erf(x) in x - 5/2 on [1.125, 3.93], error 2^-25. From there on it rounds to 1. */
+/* erf(x) in x - 5/2 on [1.125, 3.93], error 2^-25. At 3.9 and beyond the result is 1. */
 static const Polynomial large_terms = {13,
                                        {0x1.ffcaaap-1, 0x1.1d814cp-9, -0x1.64f2d6p-8, 0x1.11ae74p-7, -0x1.1a523ap-7, 0x1.902c2p-8, -0x1.7147acp-9,
                                         0x1.2954e4p-11, 0x1.2be5ep-12, -0x1.22b388p-12, 0x1.03eb28p-14, 0x1.5bae76p-16, -0x1.31be74p-17}};
@@ -23,7 +23,7 @@ static const Polynomial scaled_erfc_terms = {
 static Value large_erf(const Lanes *m, Value size)
 {
     if (!m->wide)
-        return polynomial(m, &large_terms, sub(m, at_most(m, size, 3.93), real(m, 2.5)));
+        return polynomial(m, &large_terms, sub(m, at_most(m, size, 3.9), real(m, 2.5)));
     size = clamp(m, size, 1, 6);
     Value t = quotient(m, sub(m, size, real(m, 2)), add(m, size, real(m, 2)));
     Value decay = exp_within(m, negative(m, mul(m, size, size)), scale_normal);

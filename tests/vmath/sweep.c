@@ -50,7 +50,7 @@ typedef struct {
 /* One result of a type with DIGITS binary digits and least exponent LEAST against the exact one. */
 static void judge(Tally *tally, double x, double got, double nearest, long double exact, int digits, int least)
 {
-    if (isnan(nearest) || isinf(nearest) || nearest == 0) {
+    if (isnan(nearest) || isinf(nearest) || nearest == 0 || (isinf(x) && nearest == 1)) {
         int overflowed = isinf(nearest) && fabs(got) == (digits == 24 ? 0x1.fffffep127 : 0x1.fffffffffffffp1023);
         if (!(isnan(nearest) ? isnan(got) : got == nearest && signbit(got) == signbit(nearest)) && !overflowed && tally->wrong++ < 5)
             printf("%s(%a) is %a, not %a\n", tally->name, x, got, nearest);
