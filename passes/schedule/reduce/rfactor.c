@@ -563,7 +563,7 @@ bool primitive_rfactor(Schedule *sch, const Value *args, Value *result)
     Factoring f = {.sch = sch, .loop = schedule_loop(sch, args[0].as.loop)};
     if (!f.loop || !(f.loop = loops_count_from_zero(sch, f.loop)) || !rfactor_find_nest(&f) || !check_block_has_scope(sch, f.block) ||
         !check_reduction_block(sch, f.block, NULL) || !check_loop(&f) ||
-        !check_reduction(&f) || !check_axis(&f, &args[1]) || !rfactor_check_inputs_stay(&f))
+        !check_reduction(&f) || !check_axis(&f, &args[1]) || !rfactor_check_inputs_stay(&f) || !rfactor_check_results_stay(&f))
         return false;
     make_buffers(&f);
     warn_of_new_order(sch, node_block(f.block), is_outermost_reduced(&f));

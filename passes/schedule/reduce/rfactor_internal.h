@@ -26,6 +26,8 @@ typedef struct {
 bool rfactor_find_nest(Factoring *f);
 /* The partial results may be computed in front of the outermost loop; false after a refusal. */
 bool rfactor_check_inputs_stay(Factoring *f);
+/* Those of one point do not take the place of another point's, which are combined later; false after a refusal. */
+bool rfactor_check_results_stay(Factoring *f);
 /* Puts PARTIAL, the nest of the partial results over all loops, and COMBINING, over those that are not shared, into the program. */
 void rfactor_place(Factoring *f, const Stmt *partial, const Stmt *combining);
 

@@ -10,10 +10,12 @@
                                                       with T.block("D"): ...
    From the factored loop inwards each loop is the whole body of the one before. A loop further out may hold other statements. The partial
    results are then computed in front of the outermost loop, in copies of the loops further out. Legal where these loops are spatial for
-   the block, and nothing else in the outermost one writes what the block reads. */
+   the block, nothing else in the outermost one writes what the block reads, and each point of the block has elements of its own: all
+   partial results are there before the first one is combined. */
 #include "ir/walk.h"
 #include "passes/analysis/collect/access_collect.h"
 #include "passes/analysis/questions/dependence.h"
+#include "passes/schedule/check/legality.h"
 #include "passes/schedule/reduce/rfactor_internal.h"
 
 /* Loop INDEX holds the next one, or the block, among statements that follow one another: no condition or let is in between. */
@@ -77,6 +79,16 @@ bool rfactor_check_inputs_stay(Factoring *f)
         return false;
     }
     return true;
+}
+
+bool rfactor_check_results_stay(Factoring *f)
+{
+    if (!f->shared)
+        return true;
+    Answer answer = dependence_points_apart(f->sch->ctx, schedule_func(f->sch), node_block(f->block));
+    return answer_is_shown(answer) ||
+           refuse_by_answer(f->sch, answer, "the partial results of block '%s' are to be computed in front of loop '%s', and some %s be overwritten before they are combined",
+                            node_name(f->block), node_name(f->loops[0]), would_or_may(answer));
 }
 
 /* STMT with the first COUNT loops of F under fresh variables. */
