@@ -15,6 +15,7 @@
 
    Needs: flat buffers, independent iterations. */
 #include "ir/linear_sum.h"
+#include "passes/lower/core/effects.h"
 #include "passes/lower/vector/vectorize.h"
 #include "support/warning.h"
 
@@ -330,12 +331,17 @@ static void add_readable(VectorizePass *pass, const Var *data, const Expr *exten
     map_set(pass->ctx->arena, &pass->sizes, data, arena_copy(pass->ctx->arena, &(ReadableMemory){extent, dtype}, sizeof(ReadableMemory)));
 }
 
-/* The caller gives memory for all elements of a parameter. What lies before its first element may belong to nobody. */
+/* The caller gives memory for all elements of a parameter, and values where the function writes none. What lies before the first element may
+   belong to nobody. */
 static void add_parameters(VectorizePass *pass, const Func *func)
 {
+    Map roots = {0};
+    effects_add_view_roots(pass->ctx, &roots, func->body);
+    Effects effects = effects_of_stmt(pass->ctx, &roots, func->body, NULL);
     for (int i = 0; i < func->param_count; i++) {
         const Buffer *buffer = func->params[i].buffer;
-        if (buffer && (!buffer->elem_offset || expr_is_int(buffer->elem_offset, 0)))
+        if (buffer && !map_has(&effects.writes, effects_root(&roots, buffer->data)) &&
+            (!buffer->elem_offset || expr_is_int(buffer->elem_offset, 0)))
             add_readable(pass, buffer->data, buffer_span(pass->ctx, buffer), buffer->dtype);
     }
 }

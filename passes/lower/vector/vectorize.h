@@ -19,7 +19,7 @@ typedef struct {
     const Expr *mask; /* the lanes for which what is being turned runs at all, a bool vector; NULL: all */
     bool first_runs;  /* the first lane is certainly one of them */
     Analyzer *an;     /* knows the loops, this one among them */
-    const Map *sizes; /* data Var of a parameter, or of memory of constant size that is filled before it is read -> ReadableMemory * */
+    const Map *sizes; /* data Var of a parameter that is only read, or of memory of constant size that is filled before it is read -> ReadableMemory * */
     Map lets;         /* Var of a let that varies over the lanes -> its vector Var */
 } Lanes;
 
