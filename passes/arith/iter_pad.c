@@ -160,7 +160,12 @@ static IterSplit pad_split(IterRewriter *r, IterSplit split, const Expr *base, c
         iter_fail(r, "a division does not come out even");
         return split;
     }
-    return use_padding(r, padding, split, left);
+    const Expr *own_left = *left;
+    IterSplit padded = use_padding(r, padding, split, left);
+    /* another division of the mark may have moved it by less than whole divisors of this one */
+    if (!iter_prove_divisible(r->an, analyzer_simplify(r->an, op_sub(r->ctx, *left, own_left)), divisor))
+        iter_fail(r, "divisions of one iterator start at different places");
+    return padded;
 }
 
 /* --- Division --- */
