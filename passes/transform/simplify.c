@@ -130,18 +130,15 @@ static const Stmt *simplify_store(Rewriter *rewriter, const Stmt *stmt)
     return same ? stmt_empty(rewriter->ctx) : stmt_new(rewriter->ctx, &copy);
 }
 
-/* Which loops reduce, and so are not asked for the init by a predicate, is said by the bindings of reduce axes: these stay then. */
 static void simplify_axes(Rewriter *rewriter, BlockStmt *block)
 {
     Simplification *s = rewriter->data;
-    bool keeps_reductions = block->init && !expr_is_int(block->predicate, 1);
     Arena *arena = rewriter->ctx->arena;
     block->iters = arena_copy(arena, block->iters, (size_t)block->iter_count * sizeof *block->iters);
     block->bindings = arena_copy(arena, block->bindings, (size_t)block->iter_count * sizeof *block->bindings);
     for (int i = 0; i < block->iter_count; i++) {
         Iter *iter = &block->iters[i];
-        if (iter->kind != ITER_REDUCE || !keeps_reductions)
-            block->bindings[i] = simple_index(s, block->bindings[i]);
+        block->bindings[i] = simple_index(s, block->bindings[i]);
         iter->domain = analyzer_simplify_range(s->an, iter->domain);
         if (!expr_reads_memory(iter->domain.min) && !expr_reads_memory(iter->domain.extent))
             analyzer_bind_range_opaque(s->an, iter->var, iter->domain);
