@@ -140,7 +140,7 @@ typedef struct {
     Context *ctx;
     int lanes, first, count; /* of the whole vector; the slice */
     Map vars;                /* lets inside of the expression -> their slice */
-    const Map *parts;        /* see vector_slice_store */
+    const Map *sliced_lets;  /* see vector_slice_store */
 } Slice;
 
 /* Lanes first.. of a value that cannot be computed for some lanes only. */
@@ -200,9 +200,9 @@ static const Expr *slice_shuffle(const Slice *slice, const Expr *expr)
 static const Expr *slice_var(const Slice *slice, const Expr *expr)
 {
     Var *own = map_get(&slice->vars, expr->value.var);
-    const Expr *parts = own ? NULL : map_get(slice->parts, expr->value.var);
-    if (parts)
-        return slice_shuffle(slice, parts);
+    const Expr *slices = own ? NULL : map_get(slice->sliced_lets, expr->value.var);
+    if (slices)
+        return slice_shuffle(slice, slices);
     return own ? expr_var(slice->ctx, own) : pick_lanes(slice, expr);
 }
 
@@ -244,16 +244,16 @@ static const Expr *slice_expr(Slice *slice, const Expr *expr)
     }
 }
 
-const Expr *vector_slice_value(Context *ctx, const Map *parts, const Expr *value, LaneRange range)
+const Expr *vector_slice_value(Context *ctx, const Map *sliced_lets, const Expr *value, LaneRange range)
 {
-    Slice slice = {.ctx = ctx, .lanes = value->dtype.lanes, .first = range.first, .count = range.count, .parts = parts};
+    Slice slice = {.ctx = ctx, .lanes = value->dtype.lanes, .first = range.first, .count = range.count, .sliced_lets = sliced_lets};
     return slice_expr(&slice, value);
 }
 
-const Stmt *vector_slice_store(Context *ctx, const Map *parts, const Stmt *store, LaneRange range)
+const Stmt *vector_slice_store(Context *ctx, const Map *sliced_lets, const Stmt *store, LaneRange range)
 {
     int lanes = store->as.store.indices[0]->dtype.lanes;
-    Slice slice = {.ctx = ctx, .lanes = lanes, .first = range.first, .count = range.count, .parts = parts};
+    Slice slice = {.ctx = ctx, .lanes = lanes, .first = range.first, .count = range.count, .sliced_lets = sliced_lets};
     const Expr *index = slice_expr(&slice, store->as.store.indices[0]), *mask = store->as.store.mask;
     return stmt_store(ctx, store->as.store.buffer, &index, 1, slice_expr(&slice, store->as.store.value),
                       mask ? slice_expr(&slice, mask) : NULL, store->span);

@@ -16,10 +16,11 @@ typedef struct {
 int vector_slices(Context *ctx, const Stmt *store, int register_bytes, bool pointers_may_alias, LaneRange **slices);
 /* Each slice may be stored before the value of the next one is computed. */
 bool vector_slices_may_interleave(const Stmt *store, bool pointers_may_alias);
-/* The store of the lanes of RANGE, in ctx->arena. PARTS: Var of a let that was taken apart -> a Shuffle of the parts' variables. */
-const Stmt *vector_slice_store(Context *ctx, const Map *parts, const Stmt *store, LaneRange range);
+/* The store of the lanes of RANGE, in ctx->arena. SLICED_LETS: Var of a let that was taken apart -> a
+   Shuffle of the slices' variables. */
+const Stmt *vector_slice_store(Context *ctx, const Map *sliced_lets, const Stmt *store, LaneRange range);
 /* The same for a value, such as that of a let. */
 int vector_value_slices(Context *ctx, const Expr *value, int register_bytes, LaneRange **slices);
-const Expr *vector_slice_value(Context *ctx, const Map *parts, const Expr *value, LaneRange range);
+const Expr *vector_slice_value(Context *ctx, const Map *sliced_lets, const Expr *value, LaneRange range);
 
 #endif

@@ -37,7 +37,7 @@ typedef struct {
     LLVMMetadataRef debug_scope; /* NULL without debug information */
     LLVMBasicBlockRef entry; /* holds the allocas and a branch to the first block of code */
     Map values;              /* const Var * -> LLVMValueRef */
-    Map parts;               /* const Var * of a vector let that is computed in slices -> const Expr *, a Shuffle of the slices' variables */
+    Map sliced_lets;         /* const Var * of a vector let that is computed in slices -> const Expr *, a Shuffle of the slices' variables */
     Map wide_values;         /* const Var * -> LLVMValueRef: the value as i64, of loop variables that are kept in 64 bits */
     LLVMValueRef lane_mask;  /* NULL: all lanes */
     bool has_computed_pointers; /* a let binds a pointer: two data variables may then mean one memory */

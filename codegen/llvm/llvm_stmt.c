@@ -52,7 +52,7 @@ static void emit_store(FuncGen *gen, const Stmt *stmt)
     const Stmt **stores = ARENA_ARRAY(gen->ctx->arena, const Stmt *, count);
     LLVMValueRef *values = ARENA_ARRAY(gen->ctx->arena, LLVMValueRef, count);
     for (int i = 0; i < count; i++) {
-        stores[i] = vector_slice_store(gen->ctx, &gen->parts, stmt, slices[i]);
+        stores[i] = vector_slice_store(gen->ctx, &gen->sliced_lets, stmt, slices[i]);
         values[i] = emit_expr(gen, stores[i]->as.store.value);
         if (interleave)
             emit_store_value(gen, stores[i], values[i]);
@@ -71,17 +71,17 @@ static void emit_let_stmt(FuncGen *gen, Var *var, const Expr *value)
         return;
     }
     const Expr **args = ARENA_ARRAY(gen->ctx->arena, const Expr *, count + lanes);
-    LLVMValueRef *parts = ARENA_ARRAY(gen->ctx->arena, LLVMValueRef, count);
+    LLVMValueRef *values = ARENA_ARRAY(gen->ctx->arena, LLVMValueRef, count);
     for (int i = 0; i < count; i++) {
-        Var *part = var_new(gen->ctx, var->name, dtype_with_lanes(value->dtype, slices[i].count), var->span);
-        parts[i] = emit_expr(gen, vector_slice_value(gen->ctx, &gen->parts, value, slices[i]));
-        gen_bind(gen, part, parts[i]);
-        args[i] = expr_var(gen->ctx, part);
+        Var *slice = var_new(gen->ctx, var->name, dtype_with_lanes(value->dtype, slices[i].count), var->span);
+        values[i] = emit_expr(gen, vector_slice_value(gen->ctx, &gen->sliced_lets, value, slices[i]));
+        gen_bind(gen, slice, values[i]);
+        args[i] = expr_var(gen->ctx, slice);
     }
     for (int i = 0; i < lanes; i++)
         args[count + i] = expr_int(gen->ctx, DTYPE_INT32, i);
-    map_set(gen->ctx->arena, &gen->parts, var, (void *)expr_shuffle(gen->ctx, value->dtype, args, count + lanes, count));
-    gen_bind(gen, var, emit_joined(gen, parts, count, lanes));
+    map_set(gen->ctx->arena, &gen->sliced_lets, var, (void *)expr_shuffle(gen->ctx, value->dtype, args, count + lanes, count));
+    gen_bind(gen, var, emit_joined(gen, values, count, lanes));
 }
 
 static void emit_assert(FuncGen *gen, const Stmt *stmt)
