@@ -12,6 +12,19 @@
 
 enum { MOST_TRIALS = 100000 };
 
+bool buffer_is_dense(const Buffer *buffer)
+{
+    return !buffer->strides || (buffer->ndim == 1 && expr_is_int(buffer->strides[0], 1));
+}
+
+bool buffer_is_empty(const Buffer *buffer)
+{
+    for (int i = 0; i < buffer->ndim; i++)
+        if (expr_is_int(buffer->shape[i], 0))
+            return true;
+    return false;
+}
+
 /* --- numbers --- */
 
 static int64_t magnitude(int64_t value)

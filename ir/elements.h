@@ -1,8 +1,13 @@
-/* Whether the elements of a buffer are distinct cells of memory. Those of a buffer that is written must be. */
+/* How the elements of a buffer lie in memory, and whether they are distinct cells: those of a buffer that is written must be. */
 #ifndef TIRC_IR_ELEMENTS_H
 #define TIRC_IR_ELEMENTS_H
 
 #include "ir/stmt.h"
+
+/* No strides are stated (or one dimension of stride 1), so that the elements lie densely in row-major order. */
+bool buffer_is_dense(const Buffer *buffer);
+/* BUFFER certainly has no element. */
+bool buffer_is_empty(const Buffer *buffer);
 
 typedef enum {
     ELEMENTS_DISTINCT,

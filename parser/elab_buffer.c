@@ -2,6 +2,7 @@
    layout. */
 #include <string.h>
 
+#include "ir/elements.h"
 #include "parser/elab.h"
 
 void elab_declare_buffer(Elab *elab, Buffer *buffer)
@@ -236,6 +237,8 @@ Value builtin_buffer(Elab *elab, const Call *call)
 static const Expr *strided_span(Context *ctx, const Buffer *buffer)
 {
     DType dtype = buffer_index_dtype(buffer);
+    if (buffer_is_empty(buffer))
+        return expr_int(ctx, dtype, 0);
     const Expr *span = op_add(ctx, op_cast(ctx, dtype, buffer->elem_offset), expr_int(ctx, dtype, 1)), *stride = expr_int(ctx, dtype, 1);
     for (int i = buffer->ndim - 1; i >= 0; i--) {
         const Expr *extent = op_cast(ctx, dtype, buffer->shape[i]), *last = op_sub(ctx, extent, expr_int(ctx, dtype, 1));
@@ -253,8 +256,7 @@ void elab_allocation_layers(Elab *elab, Buffer *buffer, Attrs annotations, Stmt 
     layers[0].as.allocate.dtype = buffer->dtype;
     layers[0].as.allocate.extents = buffer->shape;
     layers[0].as.allocate.extent_count = buffer->ndim;
-    bool lies_densely = !buffer->strides || (buffer->ndim == 1 && expr_is_int(buffer->strides[0], 1));
-    if (!lies_densely || !expr_is_int(buffer->elem_offset, 0)) {
+    if (!buffer_is_dense(buffer) || !expr_is_int(buffer->elem_offset, 0)) {
         const Expr *span = strided_span(elab->ctx, buffer);
         layers[0].as.allocate.extents = arena_copy(elab->ctx->arena, &span, sizeof span);
         layers[0].as.allocate.extent_count = 1;

@@ -4,11 +4,6 @@
 #include "support/bug.h"
 
 /* --- Buffers --- */
-bool buffer_is_dense(const Buffer *buffer)
-{
-    return !buffer->strides || (buffer->ndim == 1 && expr_is_int(buffer->strides[0], 1));
-}
-
 /* The product of the extents from dimension FIRST on: in the index type where it is a constant that fits, else in int64. */
 static const Expr *extent_product(Context *ctx, const Buffer *buffer, int first)
 {
@@ -42,6 +37,8 @@ const Expr *buffer_linear_offset(Context *ctx, const Buffer *buffer, const Expr 
 
 const Expr *buffer_span(Context *ctx, const Buffer *buffer)
 {
+    if (buffer_is_empty(buffer))
+        return expr_int(ctx, buffer_index_dtype(buffer), 0);
     if (buffer_is_dense(buffer) && expr_is_int(buffer->elem_offset, 0))
         return extent_product(ctx, buffer, 0);
     const Expr *span = op_add_int(ctx, expr_in_int64(ctx, buffer->elem_offset), 1);

@@ -2,6 +2,7 @@
 #ifndef TIRC_PASSES_LOWER_CORE_STATE_H
 #define TIRC_PASSES_LOWER_CORE_STATE_H
 
+#include "ir/elements.h"
 #include "ir/walk.h"
 #include "passes/arith/analyzer.h"
 #include "passes/lower/core/options.h"
@@ -26,10 +27,8 @@ const Func *lower_unwrapping(LowerState *state, const Func *func);
 const Expr *buffer_stride(Context *ctx, const Buffer *buffer, int dim);
 /* Offset of the element INDICES (buffer->ndim of them) from the data pointer, in elements. */
 const Expr *buffer_linear_offset(Context *ctx, const Buffer *buffer, const Expr *const *indices);
-/* How many elements, counted from the data pointer, the buffer may touch. */
+/* How many elements, counted from the data pointer, the buffer may touch. Strides make it less than 0 where a symbolic size is 0. */
 const Expr *buffer_span(Context *ctx, const Buffer *buffer);
-/* No strides stated (or one dimension of stride 1), so that elements lie densely in row-major order. */
-bool buffer_is_dense(const Buffer *buffer);
 
 /* --- Expressions --- */
 /* EXPR, an integer expression, computed in int64: leaves are converted, the operations done in 64 bits. Equal to EXPR where that does not
