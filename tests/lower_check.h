@@ -123,7 +123,7 @@ static inline void lower_check_round_trip(LowerCheck *check, const LoweredStep *
 /* --- Runs --- */
 static inline bool lower_run(LowerCheck *check, const Func *func, ArgData *data, bool checks)
 {
-    InterpOptions options = {.checks = checks, .step_limit = 100000000};
+    InterpOptions options = {.checks = checks, .step_limit = 100000000, .module = check->module};
     InterpResult result;
     bool good = interp_run(check->ctx, func, argdata_interp_args(data), &options, &result);
     return good && !argdata_damaged(data);

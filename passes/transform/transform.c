@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "ir/infer_regions.h"
 #include "passes/transform/internal.h"
 #include "support/bug.h"
 #include "verify/verify.h"
@@ -192,7 +193,7 @@ static const Func *transform_func(Context *ctx, const Module *module, const Func
     if (diag_error_count(ctx) > errors)
         return NULL;
     Rewriter rewriter = {.ctx = ctx, .stmt = declare_not_negative};
-    func = lower_unwrapping(&state, func_with_body(ctx, func, rewrite_stmt(&rewriter, func->body)));
+    func = func_infer_regions(ctx, lower_unwrapping(&state, func_with_body(ctx, func, rewrite_stmt(&rewriter, func->body))));
     const char *why;
     if (verify && !verify_func(ctx, func, STAGE_SURFACE, &why))
         BUG("'%s' is malformed after the pass '%s': %s", func->name, rows[index].name, why);
