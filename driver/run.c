@@ -207,8 +207,6 @@ static bool uses_threads(const Stmt *stmt)
 {
     if (stmt->kind == STMT_FOR && stmt->as.loop.kind == FOR_THREAD)
         return true;
-    if (stmt->kind == STMT_ATTR && stmt->as.attr.thread)
-        return true;
     if (stmt->kind == STMT_SEQ) {
         for (int i = 0; i < stmt->as.seq.count; i++)
             if (uses_threads(stmt->as.seq.items[i]))

@@ -337,7 +337,7 @@ const ExecNode *compile_stmt(Compiler *compiler, const Stmt *stmt)
     case STMT_ALLOCATE: return compile_allocate(compiler, stmt);
     case STMT_ALLOCATE_CONST: return compile_allocate_const(compiler, stmt);
     case STMT_DECL_BUFFER: return compile_declare(compiler, stmt);
-    case STMT_ATTR: return stmt->as.attr.thread ? compile_launch(compiler, stmt) : compile_stmt(compiler, stmt->as.attr.body);
+    case STMT_ATTR: return compile_stmt(compiler, stmt->as.attr.body);
     case STMT_ASSERT: return compile_assert(compiler, stmt);
     case STMT_REALIZE:
         if (func_is_argument(compiler->program->func, stmt->as.realize.region.buffer->data)) /* its memory is there */

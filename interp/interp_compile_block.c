@@ -86,10 +86,9 @@ static bool find_identity(Visitor *visitor, const Expr *expr)
     for (int i = 0; expr->kind == EXPR_VAR && i < compiler->path.count; i++) {
         const PathEntry *entry = &compiler->path.data[i];
         bool is_loop = entry->kind == PATH_LOOP && entry->source->kind == STMT_FOR && entry->source->as.loop.var == expr->value.var;
-        bool is_launch = entry->kind == PATH_LOOP && entry->source->kind == STMT_ATTR && entry->source->as.attr.var == expr->value.var;
         bool is_let = entry->kind == PATH_LET && entry->source->as.let.var == expr->value.var && dtype_is_integer(expr->dtype) &&
                       expr->dtype.lanes == 1;
-        if (is_loop || is_launch || is_let)
+        if (is_loop || is_let)
             add_identity(finder, compile_slot(compiler, expr->value.var, expr->span));
     }
     return true;
@@ -201,7 +200,6 @@ static bool find_inner_use(Visitor *visitor, const Expr *expr)
     for (int i = use->first; expr->kind == EXPR_VAR && i < use->compiler->path.count; i++) {
         const Stmt *source = use->compiler->path.data[i].source;
         use->found |= source->kind == STMT_FOR && source->as.loop.var == expr->value.var;
-        use->found |= source->kind == STMT_ATTR && source->as.attr.var == expr->value.var;
         use->found |= source->kind == STMT_LET && source->as.let.var == expr->value.var;
         for (int k = 0; source->kind == STMT_BLOCK && k < source->as.block.iter_count; k++)
             use->found |= source->as.block.iters[k].var == expr->value.var;
@@ -235,9 +233,7 @@ static int kernel_tag(Compiler *compiler, Str name, const Expr *extent, const Ev
 
 const ExecNode *compile_launch(Compiler *compiler, const Stmt *stmt)
 {
-    bool is_loop = stmt->kind == STMT_FOR;
-    const Expr *extent = is_loop ? stmt->as.loop.extent : stmt->as.attr.value;
-    Var *var = is_loop ? stmt->as.loop.var : stmt->as.attr.var;
+    const ForStmt *loop = &stmt->as.loop;
     ExecNode *node = compile_node(compiler, EXEC_THREAD_LOOP, stmt);
     LoopInfo *info = &node->as.loop;
     Kernel *outer_kernel = compiler->kernel;
@@ -247,16 +243,16 @@ const ExecNode *compile_launch(Compiler *compiler, const Stmt *stmt)
         info->launches = compiler->kernel;
     }
     info->kind = FOR_THREAD;
-    info->name = var->name;
-    info->min = is_loop ? compile_index(compiler, stmt->as.loop.min) : NULL;
-    info->extent = compile_index(compiler, extent);
-    info->tag = kernel_tag(compiler, is_loop ? stmt->as.loop.thread : stmt->as.attr.thread, extent, info->extent);
+    info->name = loop->var->name;
+    info->min = compile_index(compiler, loop->min);
+    info->extent = compile_index(compiler, loop->extent);
+    info->tag = kernel_tag(compiler, loop->thread, loop->extent, info->extent);
     info->kernel = compiler->kernel;
-    info->slot = compile_define(compiler, var);
+    info->slot = compile_define(compiler, loop->var);
     const Scope *outer = compiler->scope;
     compile_push_loop_scope(compiler, stmt, info);
     compile_push_path(compiler, PATH_LOOP, node, stmt);
-    info->body = compile_stmt(compiler, is_loop ? stmt->as.loop.body : stmt->as.attr.body);
+    info->body = compile_stmt(compiler, loop->body);
     (void)vec_pop(&compiler->path);
     compiler->scope = outer;
     compiler->kernel = outer_kernel;

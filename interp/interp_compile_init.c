@@ -47,7 +47,7 @@ static bool mark_entry(const Marking *marking, int index, const Var *var)
     switch (marking->compiler->path.data[index].kind) {
     case PATH_BLOCK: return mark_axis(marking, &source->as.block, var);
     case PATH_LOOP:
-        if ((source->kind == STMT_FOR ? source->as.loop.var : source->as.attr.var) != var)
+        if (source->kind != STMT_FOR || source->as.loop.var != var)
             return false;
         marks[index] = true;
         return true;

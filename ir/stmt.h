@@ -106,7 +106,8 @@ typedef struct {
     Var *var;
     const Expr *min, *extent;
     ForKind kind;
-    Str thread; /* FOR_THREAD: "threadIdx.x"; else NULL */
+    Str thread;  /* FOR_THREAD: "threadIdx.x"; else NULL */
+    bool launch; /* FOR_THREAD: it stands as T.launch_thread, which encloses what follows; its min is 0 */
     Attrs annotations;
     const Stmt *body;
 } ForStmt;
@@ -183,10 +184,8 @@ struct Stmt {
             bool explicit_declaration;
             const Stmt *body;
         } declare;
-        struct { /* T.attr(node, key, value); launch_thread: key "thread_extent", VAR and THREAD set, NODE NULL */
-            const Expr *node;
-            Var *var;
-            Str thread;
+        struct { /* T.attr(node, key, value) */
+            const Expr *node; /* never NULL */
             Str key;
             const Expr *value;
             const Stmt *body;

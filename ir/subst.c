@@ -119,10 +119,6 @@ static bool collect_definitions(Visitor *visitor, const Stmt *stmt)
     case STMT_LET: clone_var(cloner, stmt->as.let.var); break;
     case STMT_ALLOCATE: clone_var(cloner, stmt->as.allocate.var); break;
     case STMT_ALLOCATE_CONST: clone_var(cloner, stmt->as.allocate_const.var); break;
-    case STMT_ATTR:
-        if (stmt->as.attr.var)
-            clone_var(cloner, stmt->as.attr.var);
-        break;
     case STMT_DECL_BUFFER: map_set(cloner->ctx->arena, &cloner->defined, stmt->as.declare.buffer, stmt->as.declare.buffer); break;
     case STMT_BLOCK: {
         const BlockStmt *block = &stmt->as.block;

@@ -179,7 +179,10 @@ static void check_loop(FunctionCheck *check, const ForStmt *loop)
 {
     visit_expr(&check->visitor, loop->min);
     visit_expr(&check->visitor, loop->extent);
-    map_set(check->elab->ctx->arena, &check->loop_levels, loop->var, (void *)(intptr_t)(check->blocks.count + 1));
+    if (loop->launch)
+        define(check, loop->var);
+    else
+        map_set(check->elab->ctx->arena, &check->loop_levels, loop->var, (void *)(intptr_t)(check->blocks.count + 1));
     visit_stmt(&check->visitor, loop->body);
 }
 
@@ -195,13 +198,6 @@ static bool check_stmt(Visitor *visitor, const Stmt *stmt)
         visit_expr(visitor, stmt->as.let.value);
         define(check, stmt->as.let.var);
         visit_stmt(visitor, stmt->as.let.body);
-        break;
-    case STMT_ATTR:
-        if (!stmt->as.attr.var)
-            return true;
-        visit_expr(visitor, stmt->as.attr.value);
-        define(check, stmt->as.attr.var);
-        visit_stmt(visitor, stmt->as.attr.body);
         break;
     default: return true;
     }

@@ -24,7 +24,7 @@ bool frame_allows(Elab *elab, int levels, Span span)
 /* The variable that LAYER binds and that may have been made before: of a let or a thread. */
 static Var **bound_var(Stmt *layer)
 {
-    return layer->kind == STMT_LET ? &layer->as.let.var : layer->kind == STMT_ATTR ? &layer->as.attr.var : NULL;
+    return layer->kind == STMT_LET ? &layer->as.let.var : layer->kind == STMT_FOR ? &layer->as.loop.var : NULL;
 }
 
 /* A variable is bound once in a program. Where the text binds one again, the second binding is of a fresh one, which its names stand for

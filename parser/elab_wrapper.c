@@ -75,11 +75,10 @@ Value builtin_let(Elab *elab, const Call *call)
 
 static Value thread_extent(Elab *elab, Var *var, Str thread, const Expr *extent, bool fresh, Span span)
 {
-    Stmt layer = {.kind = STMT_ATTR, .span = span};
-    layer.as.attr.var = var;
-    layer.as.attr.thread = thread;
-    layer.as.attr.key = context_intern(elab->ctx, "thread_extent");
-    layer.as.attr.value = extent;
+    Stmt layer = {.kind = STMT_FOR, .span = span};
+    layer.as.loop = (ForStmt){.var = var, .min = expr_int(elab->ctx, extent->dtype, 0), .extent = extent, .kind = FOR_THREAD};
+    layer.as.loop.thread = thread;
+    layer.as.loop.launch = true;
     Value result = value_expr(expr_var_at(elab->ctx, var, span), span);
     result.fresh = fresh;
     return value_wrapper(elab, &layer, 1, result, span);

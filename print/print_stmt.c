@@ -1,5 +1,6 @@
 /* Statements as text, except loops and blocks. A statement that encloses others (a let, an allocation, an attribute) stands at the level of
    what it encloses where nothing follows it in its sequence, and is a with statement otherwise. */
+#include "ir/elements.h"
 #include "print/print_internal.h"
 
 /* "NAME = " or, where statements follow, "with "; NAME may be NULL. */
@@ -117,7 +118,7 @@ static bool allocates_declared_buffer(const Stmt *stmt)
         return false;
     const Buffer *buffer = body->as.declare.buffer;
     if (buffer->data != stmt->as.allocate.var || !dtype_equal(buffer->dtype, stmt->as.allocate.dtype) ||
-        buffer->ndim != stmt->as.allocate.extent_count)
+        buffer->ndim != stmt->as.allocate.extent_count || !buffer_is_dense(buffer) || !expr_is_int(buffer->elem_offset, 0))
         return false;
     for (int i = 0; i < buffer->ndim; i++)
         if (!expr_equal(buffer->shape[i], stmt->as.allocate.extents[i]))
@@ -198,7 +199,7 @@ static void print_allocate_const(Printer *printer, const Stmt *stmt, bool last)
 /* threadIdx_x = T.launch_thread("threadIdx.x", extent) */
 static void print_launch(Printer *printer, const Stmt *stmt, bool last)
 {
-    const Var *var = stmt->as.attr.var;
+    const Var *var = stmt->as.loop.var;
     bool bound = printer_knows(printer, var);
     const char *name = bound ? NULL : printer_define_var(printer, var);
     begin_enclosing(printer, name, last);
@@ -206,19 +207,15 @@ static void print_launch(Printer *printer, const Stmt *stmt, bool last)
     if (bound)
         print_text(printer, printer_var(printer, var));
     else
-        print_quoted(printer, stmt->as.attr.thread);
+        print_quoted(printer, stmt->as.loop.thread);
     print_text(printer, ", ");
-    print_expression(printer, stmt->as.attr.value);
+    print_expression(printer, stmt->as.loop.extent);
     print_text(printer, ")");
-    end_enclosing(printer, name, stmt->as.attr.body, last);
+    end_enclosing(printer, name, stmt->as.loop.body, last);
 }
 
 static void print_attr(Printer *printer, const Stmt *stmt, bool last)
 {
-    if (stmt->as.attr.var) {
-        print_launch(printer, stmt, last);
-        return;
-    }
     begin_enclosing(printer, NULL, last);
     print_text(printer, "T.attr(");
     print_expression(printer, stmt->as.attr.node);
@@ -262,6 +259,7 @@ static void print_scoped(Printer *printer, const Stmt *stmt, bool last)
 {
     int scope = printer_begin_scope(printer);
     switch (stmt->kind) {
+    case STMT_FOR: print_launch(printer, stmt, last); break;
     case STMT_LET: print_let(printer, stmt, last); break;
     case STMT_ALLOCATE: print_allocate(printer, stmt, last); break;
     case STMT_ALLOCATE_CONST: print_allocate_const(printer, stmt, last); break;
@@ -277,7 +275,12 @@ void print_statement(Printer *printer, const Stmt *stmt, bool last)
 {
     switch (stmt->kind) {
     case STMT_SEQ: print_rest(printer, stmt); break;
-    case STMT_FOR: print_for(printer, &stmt->as.loop); break;
+    case STMT_FOR:
+        if (stmt->as.loop.launch)
+            print_scoped(printer, stmt, last);
+        else
+            print_for(printer, &stmt->as.loop);
+        break;
     case STMT_WHILE: print_while(printer, stmt); break;
     case STMT_BLOCK: print_block(printer, &stmt->as.block); break;
     case STMT_IF: print_if(printer, stmt); break;

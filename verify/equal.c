@@ -270,9 +270,12 @@ static bool same_loop(Comparison *comparison, const ForStmt *a, const ForStmt *b
     if (a->kind != b->kind)
         return differ(comparison,
                       arena_printf(comparison->ctx->arena, "loops '%s' and '%s' are of other kinds", a->var->name, b->var->name));
+    if (a->launch != b->launch)
+        return differ(comparison, arena_printf(comparison->ctx->arena, "only one of the loops '%s' and '%s' is a launch", a->var->name, b->var->name));
     return same_expr(comparison, "start of a loop", a->min, b->min) && same_expr(comparison, "extent of a loop", a->extent, b->extent) &&
            same_text(comparison, "thread of a loop", a->thread, b->thread) &&
-           same_attrs(comparison, "annotations of a loop", a->annotations, b->annotations) && define_vars(comparison, a->var, b->var) &&
+           same_attrs(comparison, "annotations of a loop", a->annotations, b->annotations) &&
+           ((a->launch && same_symbol(comparison, a->var, b->var)) || define_vars(comparison, a->var, b->var)) &&
            same_stmt(comparison, a->body, b->body);
 }
 
@@ -377,18 +380,9 @@ static bool same_allocate_const(Comparison *comparison, const Stmt *a, const Stm
 
 static bool same_attr(Comparison *comparison, const Stmt *a, const Stmt *b)
 {
-    const Var *x = a->as.attr.var, *y = b->as.attr.var;
-    if (!x != !y)
-        return differ(comparison, "only one side launches a thread");
-    if (!same_text(comparison, "key of an attribute", a->as.attr.key, b->as.attr.key) ||
-        !same_text(comparison, "thread", a->as.attr.thread, b->as.attr.thread) ||
-        !same_expr(comparison, "value of an attribute", a->as.attr.value, b->as.attr.value))
-        return false;
-    const Expr *const nodes[] = {a->as.attr.node, b->as.attr.node};
-    if (!nodes[0] != !nodes[1])
-        return differ(comparison, "only one side names the node of an attribute");
-    return (!nodes[0] || same_expr(comparison, "node of an attribute", nodes[0], nodes[1])) &&
-           (!x || same_symbol(comparison, x, y) || define_vars(comparison, x, y));
+    return same_text(comparison, "key of an attribute", a->as.attr.key, b->as.attr.key) &&
+           same_expr(comparison, "value of an attribute", a->as.attr.value, b->as.attr.value) &&
+           same_expr(comparison, "node of an attribute", a->as.attr.node, b->as.attr.node);
 }
 
 static bool same_seq(Comparison *comparison, const Stmt *a, const Stmt *b)

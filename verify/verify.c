@@ -172,6 +172,8 @@ static bool verify_loop(Verifier *verifier, const ForStmt *loop)
         return false;
     if ((loop->kind == FOR_THREAD) != (loop->thread != NULL))
         return verify_fail(verifier, "loop '%s' and its thread do not go together", loop->var->name);
+    if (loop->launch && (loop->kind != FOR_THREAD || !expr_is_int(loop->min, 0) || loop->annotations.count))
+        return verify_fail(verifier, "the launch of '%s' is none of threads alone", loop->var->name);
     if (verifier->stage >= STAGE_LOWERED && loop->kind == FOR_VECTORIZED)
         return verify_fail(verifier, "loop '%s' is still to be vectorized", loop->var->name);
     if (verifier->stage == STAGE_DEVICE_SPLIT && loop->kind == FOR_THREAD)
@@ -286,14 +288,9 @@ static bool verify_allocate_const(Verifier *verifier, const Stmt *stmt)
 
 static bool verify_attr(Verifier *verifier, const Stmt *stmt)
 {
-    const Var *var = stmt->as.attr.var;
-    if (!verify_expr(verifier, stmt->as.attr.value) || (stmt->as.attr.node && !verify_expr(verifier, stmt->as.attr.node)))
-        return false;
-    if (!var && !stmt->as.attr.node)
+    if (!stmt->as.attr.node)
         return verify_fail(verifier, "attribute '%s' is of nothing", stmt->as.attr.key);
-    if (var && !stmt->as.attr.thread)
-        return verify_fail(verifier, "the launch of '%s' names no thread", var->name);
-    return (!var || verifier_bind(verifier, var, "thread variable", var->name)) && verify_stmt(verifier, stmt->as.attr.body);
+    return verify_expr(verifier, stmt->as.attr.value) && verify_expr(verifier, stmt->as.attr.node) && verify_stmt(verifier, stmt->as.attr.body);
 }
 
 static bool verify_realize(Verifier *verifier, const Stmt *stmt)

@@ -93,15 +93,6 @@ static void emit_assert(FuncGen *gen, const Stmt *stmt)
     emit_stmt(gen, stmt->as.assertion.body);
 }
 
-static void emit_attr(FuncGen *gen, const Stmt *stmt)
-{
-    if (stmt->as.attr.thread) {
-        diag_error(gen->ctx, stmt->span, "a thread loop ('%s') cannot be compiled for a CPU", stmt->as.attr.thread);
-        return;
-    }
-    emit_stmt(gen, stmt->as.attr.body);
-}
-
 void emit_stmt(FuncGen *gen, const Stmt *stmt)
 {
     llvm_debug_locate(gen, stmt->span);
@@ -123,7 +114,7 @@ void emit_stmt(FuncGen *gen, const Stmt *stmt)
     case STMT_ALLOCATE: emit_allocate(gen, stmt); break;
     case STMT_ALLOCATE_CONST: emit_allocate_const(gen, stmt); break;
     case STMT_DECL_BUFFER: emit_stmt(gen, stmt->as.declare.body); break;
-    case STMT_ATTR: emit_attr(gen, stmt); break;
+    case STMT_ATTR: emit_stmt(gen, stmt->as.attr.body); break;
     case STMT_ASSERT: emit_assert(gen, stmt); break;
     case STMT_BLOCK:
     case STMT_REALIZE: BUG("a block reached code generation");

@@ -80,7 +80,7 @@ static bool note_certain(Visitor *visitor, const Stmt *stmt)
     case STMT_FOR:
         visit_expr(visitor, stmt->as.loop.min);
         visit_expr(visitor, stmt->as.loop.extent);
-        return false;
+        return stmt->as.loop.launch;
     default: return true;
     }
 }
@@ -113,7 +113,8 @@ static const Expr *replace(Rewriter *rewriter, const Expr *expr)
 static const Stmt *share_below(Rewriter *rewriter, const Stmt *stmt)
 {
     Sharing *sharing = rewriter->data;
-    const Var *var = stmt->kind == STMT_FOR ? stmt->as.loop.var : stmt->kind == STMT_LET ? stmt->as.let.var : NULL;
+    bool loop = stmt->kind == STMT_FOR && !stmt->as.loop.launch; /* the reference shares nothing of a thread's index */
+    const Var *var = loop ? stmt->as.loop.var : stmt->kind == STMT_LET ? stmt->as.let.var : NULL;
     if (var)
         map_set(sharing->ctx->arena, &sharing->scope, var, (void *)var);
     return rewrite_stmt_children(rewriter, stmt);

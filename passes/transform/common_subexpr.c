@@ -235,8 +235,6 @@ static const Stmt *eliminate_in_stmt(Rewriter *rewriter, const Stmt *stmt)
         map_set(arena, &pass->known, result->as.loop.var, NULL);
     else if (result->kind == STMT_LET)
         map_set(arena, &pass->known, result->as.let.var, may_be_let(pass, result->as.let.value) ? (void *)result->as.let.value : NULL);
-    else if (result->kind == STMT_ATTR && result->as.attr.var)
-        map_set(arena, &pass->known, result->as.attr.var, NULL);
     result = rewrite_stmt_children(rewriter, result);
     for (int i = known; i < pass->known.count; i++)
         pass->known.entries[i].value = NULL; /* out of scope: nothing names the variable any more */

@@ -9,12 +9,11 @@
      ... C ...                                              C[i] = B_1[i] * T.float32(2.0)
 
    Allocations move to the top of the function, or of the iteration of a parallel loop or the thread that holds them: what a serial loop
-   allocates is fresh in each iteration, so that it may as well hold what the last one left. An allocation lives from its first access to its last
-   one; accesses in a loop that does not hold the allocation count for the whole loop. Memory is shared by allocations of one type and scope,
-   not by those of a thread alone ("local"), nor by those that
-   threads share, nor by single elements, which are registers. C takes the place of B though both live in one
-   statement where that statement alone writes C, and each of its iterations reads of B only the element that it writes of C, which no other
-   iteration writes. */
+   allocates is fresh in each iteration, so that it may as well hold what the last one left. An allocation lives from its first access to its
+   last one; accesses in a loop that does not hold the allocation, or a launch of threads, count for the whole loop. Memory is shared by
+   allocations of one type and scope, not by those of a thread alone ("local"), nor by those that threads share, nor by single elements,
+   which are registers. C takes the place of B though both live in one statement where that statement alone writes C, and each of its
+   iterations reads of B only the element that it writes of C, which no other iteration writes. */
 #include <string.h>
 
 #include "passes/arith/iter_map.h"
@@ -23,7 +22,7 @@
 typedef struct {
     const Stmt *stmt;   /* the ALLOCATE */
     int scope;          /* of Rewriting.scopes */
-    int depth;          /* loops of the scope around it */
+    int depth;          /* loops around it */
     int first, last;    /* positions of the accesses; FIRST 0: none */
     int64_t size;       /* elements */
     bool pinned;        /* it has another name */
@@ -57,7 +56,7 @@ typedef struct {
         const Stmt *stmt;
         int begin;
     } loops[64];
-    int loop_count; /* loops around */
+    int loop_count; /* loops around, and virtual threads */
     bool too_deep;
     VEC(Nest) nests;
     VEC(Memory *) memories;
@@ -70,7 +69,7 @@ static bool opens_scope(const Stmt *stmt)
 {
     if (stmt->kind == STMT_FOR)
         return stmt->as.loop.kind == FOR_PARALLEL || stmt->as.loop.kind == FOR_THREAD || stmt->as.loop.kind == FOR_VECTORIZED;
-    return stmt->kind == STMT_ATTR && (stmt->as.attr.thread || !strcmp(stmt->as.attr.key, "virtual_thread"));
+    return stmt->kind == STMT_ATTR && !strcmp(stmt->as.attr.key, "virtual_thread");
 }
 
 /* An access to DATA at POSITION, or, where loops that do not hold the allocation are around it, when the outermost of them begins; its end is
@@ -182,8 +181,8 @@ static void note_stmt(Rewriting *r, const Stmt *stmt)
         pin_pointer(r, stmt->as.let.value);
     if (stmt->kind == STMT_STORE)
         note_access(r, stmt->as.store.buffer->data);
-    bool loops = stmt->kind == STMT_FOR || stmt->kind == STMT_WHILE;
-    bool entered = loops && enter_loop(r, stmt);
+    bool repeats = stmt->kind == STMT_FOR || stmt->kind == STMT_WHILE || opens_scope(stmt);
+    bool entered = repeats && enter_loop(r, stmt);
     visit_stmt_exprs(&exprs, stmt, MOMENT_INSIDE);
     if (stmt->kind == STMT_ALLOCATE)
         note_allocation(r, stmt);

@@ -92,7 +92,7 @@ static const Stmt *unroll_attr(Rewriter *rewriter, const Stmt *stmt)
     Unroller *unroller = rewriter->data;
     int64_t most_steps = unroller->most_steps;
     bool writes_out = unroller->writes_out;
-    bool read = !stmt->as.attr.thread && read_pragma(unroller, stmt->as.attr.key, stmt->as.attr.value);
+    bool read = read_pragma(unroller, stmt->as.attr.key, stmt->as.attr.value);
     const Stmt *body = unroll_stmt(rewriter, stmt->as.attr.body);
     unroller->most_steps = most_steps;
     unroller->writes_out = writes_out;

@@ -274,10 +274,7 @@ static const Stmt *without_thread(Context *ctx, const Stmt *stmt, Var *thread, c
 static const Stmt *inject_stmt(Rewriter *rewriter, const Stmt *stmt)
 {
     const Stmt *result = rewrite_stmt_children(rewriter, stmt);
-    bool launch = stmt->kind == STMT_ATTR && stmt->as.attr.thread && !strncmp(stmt->as.attr.thread, "vthread", 7);
     bool loop = stmt->kind == STMT_FOR && stmt->as.loop.kind == FOR_THREAD && !strncmp(stmt->as.loop.thread, "vthread", 7);
-    if (launch)
-        return without_thread(rewriter->ctx, result, result->as.attr.var, result->as.attr.value);
     if (loop && expr_is_int(stmt->as.loop.min, 0))
         return without_thread(rewriter->ctx, result, result->as.loop.var, result->as.loop.extent);
     return result;

@@ -1,4 +1,6 @@
 /* See faults.h. */
+#include <string.h>
+
 #include "ir/elements.h"
 #include "ir/walk.h"
 #include "passes/analysis/collect/access_collect.h"
@@ -33,6 +35,20 @@ static bool is_counted(const Frame *frame)
     return true;
 }
 
+/* Loops over threads with one tag are one index, which each counts from its own minimum on. */
+static void site_join_threads(FaultSearch *search, Site *site)
+{
+    Context *ctx = search->ctx;
+    for (int i = 0; i < site->loop_count; i++)
+        for (int j = 0; j < i; j++) {
+            const Frame *inner = site->loops[i], *outer = site->loops[j];
+            if (!frame_is_thread_loop(inner) || !frame_is_thread_loop(outer) || strcmp(inner->stmt->as.loop.thread, outer->stmt->as.loop.thread))
+                continue;
+            affine_assume_compare(&site->space, EXPR_EQ, site->env, op_sub(ctx, expr_var(ctx, inner->var), inner->range.min), site->env,
+                                  op_sub(ctx, expr_var(ctx, outer->var), outer->range.min));
+        }
+}
+
 static Site site_new(FaultSearch *search, const Frame *frame, int coordinates)
 {
     Site site = {.env = frame_env(search->ctx, frame, 0)};
@@ -40,6 +56,7 @@ static Site site_new(FaultSearch *search, const Frame *frame, int coordinates)
     site.dims = site.loop_count + coordinates;
     site.space = affine_universe(search->ctx, site.dims, &search->sizes);
     frame_assume(&site.space, frame, site.env);
+    site_join_threads(search, &site);
     return site;
 }
 

@@ -9,11 +9,10 @@ static bool refuse_threads(Visitor *visitor, const Stmt *stmt)
 {
     Context *ctx = visitor->data;
     if (stmt->kind == STMT_FOR && stmt->as.loop.kind == FOR_THREAD)
-        diag_error(ctx, stmt->span, "loop '%s' is bound to %s, and an object for a CPU has no threads of that kind",
+        diag_error(ctx, stmt->span,
+                   stmt->as.loop.launch ? "'%s' launches %s, and an object for a CPU has no threads of that kind"
+                                        : "loop '%s' is bound to %s, and an object for a CPU has no threads of that kind",
                    stmt->as.loop.var->name, stmt->as.loop.thread);
-    if (stmt->kind == STMT_ATTR && stmt->as.attr.thread)
-        diag_error(ctx, stmt->span, "'%s' launches %s, and an object for a CPU has no threads of that kind", stmt->as.attr.var->name,
-                   stmt->as.attr.thread);
     return true;
 }
 

@@ -254,12 +254,9 @@ static void relax_threads(const Compactor *compactor, Analyzer *an, const Buffer
     Context *ctx = compactor->ctx;
     for (int i = compactor->around.count - 1; i >= 0; i--) {
         const Stmt *stmt = compactor->around.data[i];
-        bool loop = stmt->kind == STMT_FOR && stmt->as.loop.kind == FOR_THREAD, launch = stmt->kind == STMT_ATTR && stmt->as.attr.thread;
-        if (!(loop || launch) || !scope_is_shared_by(buffer->scope, loop ? stmt->as.loop.thread : stmt->as.attr.thread))
+        if (stmt->kind != STMT_FOR || stmt->as.loop.kind != FOR_THREAD || !scope_is_shared_by(buffer->scope, stmt->as.loop.thread))
             continue;
-        VarRange range = {loop ? stmt->as.loop.var : stmt->as.attr.var, {loop ? stmt->as.loop.min : NULL, NULL}};
-        range.range.extent = loop ? stmt->as.loop.extent : stmt->as.attr.value;
-        range.range.min = loop ? stmt->as.loop.min : expr_int(ctx, range.var->dtype, 0);
+        VarRange range = {stmt->as.loop.var, {stmt->as.loop.min, stmt->as.loop.extent}};
         Domain domain = domain_from_ranges(ctx, &range, 1);
         for (int d = 0; d < buffer->ndim; d++) {
             if (needed[d].empty)

@@ -16,20 +16,19 @@ static const Stmt *launch_thread(Rewriter *rewriter, const Stmt *stmt)
 {
     Context *ctx = rewriter->ctx;
     const Stmt *result = rewrite_stmt_children(rewriter, stmt);
-    bool thread = stmt->kind == STMT_FOR && stmt->as.loop.kind == FOR_THREAD && strchr(stmt->as.loop.thread, '.') &&
+    bool thread = stmt->kind == STMT_FOR && stmt->as.loop.kind == FOR_THREAD && !stmt->as.loop.launch && strchr(stmt->as.loop.thread, '.') &&
                   expr_is_int(stmt->as.loop.min, 0);
     if (!thread)
         return result;
     Var *var = var_clone(ctx, stmt->as.loop.var, thread_name(ctx, stmt->as.loop.thread));
-    Stmt launch = {.kind = STMT_ATTR, .span = stmt->span};
-    launch.as.attr.var = var;
-    launch.as.attr.thread = stmt->as.loop.thread;
-    launch.as.attr.key = context_intern(ctx, "thread_extent");
-    launch.as.attr.value = stmt->as.loop.extent;
+    ForStmt launch = result->as.loop;
     Subst subst = {0};
     subst_var(ctx, &subst, stmt->as.loop.var, expr_var(ctx, var));
-    launch.as.attr.body = subst_stmt(ctx, &subst, result->as.loop.body);
-    return stmt_new(ctx, &launch);
+    launch.var = var;
+    launch.launch = true;
+    launch.annotations = (Attrs){0};
+    launch.body = subst_stmt(ctx, &subst, result->as.loop.body);
+    return stmt_for(ctx, launch, stmt->span);
 }
 
 const Stmt *launch_threads(Context *ctx, const Stmt *stmt)

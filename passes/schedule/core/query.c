@@ -247,17 +247,18 @@ bool primitive_get_block(Schedule *sch, const Value *args, Value *result)
     return true;
 }
 
-/* i, j = get_loops(b): the loops around a block up to its scope, outermost first. */
+/* i, j = get_loops(b): the loops around a block up to its scope, outermost first. A launch of threads is none. */
 bool primitive_get_loops(Schedule *sch, const Value *args, Value *result)
 {
     const TreeNode *block = schedule_block(sch, args[0].as.block);
     if (!block)
         return false;
-    int count;
-    const TreeNode **loops = schedule_loops_around(sch, block, &count);
-    Value *items = ARENA_ARRAY(sch->ctx->arena, Value, count);
-    for (int i = 0; i < count; i++)
-        items[i] = value_loop(node_loop(loops[i])->var);
+    int around, count = 0;
+    const TreeNode **loops = schedule_loops_around(sch, block, &around);
+    Value *items = ARENA_ARRAY(sch->ctx->arena, Value, around);
+    for (int i = 0; i < around; i++)
+        if (!node_loop(loops[i])->launch)
+            items[count++] = value_loop(node_loop(loops[i])->var);
     *result = value_list(sch->ctx, items, count);
     return true;
 }
