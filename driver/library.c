@@ -9,6 +9,7 @@
 #include "print/print.h"
 #include "parser/parser.h"
 #include "passes/analysis/prove/explain.h"
+#include "passes/regions/complete.h"
 #include "script/script.h"
 #include "support/bug.h"
 #include "support/warning.h"
@@ -198,10 +199,8 @@ static bool read_module(Driver *driver, const AstNode *const *trees, int count, 
     bool runs = script_is_program(driver->ctx, trees, count);
     if (runs)
         *module = script_run_program(driver->ctx, trees, count, &script_options);
-    else if (elaborate(driver->ctx, trees, count, &elaborated))
-        *module = elaborated;
     else
-        *module = NULL;
+        *module = elaborate(driver->ctx, trees, count, &elaborated) ? elaborated : NULL;
     return *module != NULL;
 }
 
@@ -213,13 +212,15 @@ const tirc_program *tirc_read(tirc_context *context, const tirc_text *texts, int
     if (!trees)
         return NULL;
     driver_note_time(context, "parse");
-    const Module *module;
-    bool ok = read_module(context, trees, count, &module) && !diag_error_count(context->ctx);
-    if (ok)
-        driver_check_intrins(context, module);
-    ok = ok && !diag_error_count(context->ctx);
+    const Module *surface, *module = NULL;
+    bool ok = read_module(context, trees, count, &surface) && !diag_error_count(context->ctx);
     driver_note_time(context, "elaborate");
-    return ok ? new_program(context, module, module, NULL) : NULL;
+    if (ok)
+        module = complete_module(context->ctx, surface);
+    if (module)
+        driver_check_intrins(context, module);
+    driver_note_time(context, "complete");
+    return module && !diag_error_count(context->ctx) ? new_program(context, module, module, NULL) : NULL;
 }
 
 const tirc_program *tirc_schedule(tirc_context *context, const tirc_program *program, const tirc_text *scripts, int count)

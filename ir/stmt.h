@@ -81,7 +81,8 @@ typedef struct {
     const Expr *predicate;  /* T.where; never NULL, constant true when absent */
     Region *reads, *writes;
     int read_count, write_count;
-    bool reads_inferred, writes_inferred; /* not stated in the text: filled by region inference */
+    bool reads_inferred, writes_inferred; /* not stated in the text: filled in by the pass `complete` */
+    bool incomplete;                      /* the regions that are to be inferred are still missing, as in a program that was only parsed */
     Buffer **allocs;
     int alloc_count;
     MatchBuffer *matches;

@@ -187,3 +187,28 @@ bool expr_uses_buffer(const Expr *expr, const Buffer *buffer)
     visit_expr(&visitor, expr);
     return use.found;
 }
+
+static bool find_foreign_call(Visitor *visitor, const Expr *expr)
+{
+    bool *found = visitor->data;
+    *found |= expr_is_foreign_call(expr);
+    return !*found;
+}
+
+static bool skip_declared_blocks(Visitor *visitor, const Stmt *stmt)
+{
+    const bool *found = visitor->data;
+    return !*found && (stmt->kind != STMT_BLOCK || !block_declares_regions(&stmt->as.block));
+}
+
+bool block_keeps_regions_inferred(const BlockStmt *block)
+{
+    bool found = false;
+    Visitor visitor = {.expr = find_foreign_call, .stmt = skip_declared_blocks, .data = &found};
+    if (block_declares_regions(block))
+        return false;
+    visit_stmt(&visitor, block->body);
+    if (block->init)
+        visit_stmt(&visitor, block->init);
+    return found;
+}

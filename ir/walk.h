@@ -85,5 +85,8 @@ bool stmt_uses_buffer(const Stmt *stmt, const Buffer *buffer);
 bool stmt_itself_uses_buffer(const Stmt *stmt, const Buffer *buffer);
 /* True when EXPR reads BUFFER or takes its address. */
 bool expr_uses_buffer(const Expr *expr, const Buffer *buffer);
+/* A call of foreign code stands in BLOCK itself, or in one inside that declares nothing, and BLOCK leaves regions to be inferred: they must not
+   be taken for declared ones, so the printed text leaves them out. */
+bool block_keeps_regions_inferred(const BlockStmt *block);
 
 #endif

@@ -1,6 +1,5 @@
-/* Blocks: their frame, iterators, regions, predicate, attributes and init; see elab.h. Regions that the text leaves out are inferred when
-   the block ends, as its body is complete then. */
-#include "ir/infer_regions.h"
+/* Blocks: their frame, iterators, regions, predicate, attributes and init; see elab.h. Regions that the text leaves out stay missing; the pass
+   `complete` infers them. */
 #include "ir/linear_sum.h"
 #include "parser/elab.h"
 
@@ -201,30 +200,7 @@ void elab_init(Elab *elab, const Value *value, AstList body)
 
 /* --- the whole --- */
 
-/* Fills in the regions that the text leaves out. */
-static void complete_regions(Elab *elab, BlockStmt *block, Span span)
-{
-    if (!block->reads_inferred && !block->writes_inferred)
-        return;
-    BlockRegions regions = infer_block_regions(elab->ctx, block, &elab->buffers);
-    if (regions.opaque) {
-        diag_error(elab->ctx, span, "the regions of block '%s' cannot be inferred; state them with T.reads and T.writes",
-                   block->block->name);
-        diag_note(elab->ctx, regions.opaque->span.file ? regions.opaque->span : span, "this pointer may reach any element");
-        return;
-    }
-    if (block->reads_inferred) {
-        block->reads = regions.reads;
-        block->read_count = regions.read_count;
-    }
-    if (block->writes_inferred) {
-        block->writes = regions.writes;
-        block->write_count = regions.write_count;
-    }
-}
-
-/* ERRORS: how many there were before the block. */
-static const Stmt *build_block(Elab *elab, const BlockState *state, Str name, const Stmt *body, bool is_root, int errors, Span span)
+static const Stmt *build_block(Elab *elab, const BlockState *state, Str name, const Stmt *body, bool is_root, Span span)
 {
     BlockStmt block = {
         .block = block_new(elab->ctx, name, span),
@@ -238,6 +214,7 @@ static const Stmt *build_block(Elab *elab, const BlockState *state, Str name, co
         .write_count = state->writes.count,
         .reads_inferred = !state->has_reads,
         .writes_inferred = !state->has_writes,
+        .incomplete = !is_root && !(state->has_reads && state->has_writes),
         .allocs = state->allocs.data,
         .alloc_count = state->allocs.count,
         .matches = state->matches.data,
@@ -246,8 +223,6 @@ static const Stmt *build_block(Elab *elab, const BlockState *state, Str name, co
         .init = state->init,
         .body = body,
     };
-    if (!is_root && diag_error_count(elab->ctx) == errors)
-        complete_regions(elab, &block, span);
     return stmt_block(elab->ctx, block, span);
 }
 
@@ -261,7 +236,6 @@ static bool is_root_block(const Elab *elab, const BlockState *state, bool is_las
 void elab_block(Elab *elab, const Value *value, const AstNode *target, AstList body, Span span, bool is_last)
 {
     BlockState state = {0};
-    int errors = diag_error_count(elab->ctx);
     Frame frame = {.kind = FRAME_BLOCK, .parent = elab->frame, .block = &state, .depth = elab->frame->depth + elab->frame->enclosing + 1};
     if (target)
         diag_error(elab->ctx, target->span, "a block has nothing to bind to a name; its axes are T.axis.spatial(...) and the like");
@@ -272,5 +246,5 @@ void elab_block(Elab *elab, const Value *value, const AstNode *target, AstList b
     scope_pop(elab);
     elab->frame = frame.parent;
     bool is_root = is_root_block(elab, &state, is_last);
-    frame_add(elab, build_block(elab, &state, value->as.text, frame_finish(elab, &frame), is_root, errors, span));
+    frame_add(elab, build_block(elab, &state, value->as.text, frame_finish(elab, &frame), is_root, span));
 }

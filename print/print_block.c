@@ -1,6 +1,6 @@
 /* Blocks as text: axes, where, reads, writes, block_attr, alloc_buffer, match_buffer, init, body. */
 #include "print/print_internal.h"
-#include "ir/infer_regions.h"
+#include "ir/walk.h"
 
 /* True when T.axis.remap can state axis I: a spatial or reduce axis bound to a loop variable over exactly its domain. */
 static bool axis_remaps(const Printer *printer, const BlockStmt *block, int i)
@@ -114,7 +114,7 @@ static void print_block_head(Printer *printer, const BlockStmt *block)
         print_text(printer, ")");
         print_end_line(printer);
     }
-    bool open = block_keeps_regions_inferred(block);
+    bool open = block->incomplete || block_keeps_regions_inferred(block);
     if (!open || !block->reads_inferred)
         print_regions(printer, "T.reads", block->reads, block->read_count);
     if (!open || !block->writes_inferred)

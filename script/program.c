@@ -2,6 +2,7 @@
    intrinsics. Their text means what it means in a .tir file; names that it does not define are the script's: numbers, strings and lists of
    them, and what imports call the packages. */
 #include "parser/parser.h"
+#include "passes/regions/complete.h"
 #include "script/script_internal.h"
 
 #include <string.h>
@@ -85,8 +86,9 @@ bool script_define_program(Script *script, const AstNode *node)
     file.as.list = (AstList){statements, 1};
     const AstNode *files = arena_copy(ctx->arena, &file, sizeof file);
     OuterNames outer = {find_outer, script};
-    Module *module;
-    if (!elaborate_inside(ctx, &files, 1, &outer, &module)) {
+    Module *elaborated;
+    const Module *module = elaborate_inside(ctx, &files, 1, &outer, &elaborated) ? complete_module(ctx, elaborated) : NULL;
+    if (!module) {
         script_note_calls(script);
         return false;
     }

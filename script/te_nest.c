@@ -1,5 +1,5 @@
 /* The loops and blocks of te.compute, in the form in which TVM gives them. */
-#include "ir/infer_regions.h"
+#include "passes/regions/infer_regions.h"
 #include "script/te_func.h"
 
 /* The loops and the block at one level: axes whose domains depend on others are a level below those. */

@@ -18,6 +18,7 @@
 #include "verify/equal.h"
 #include "verify/verify.h"
 #include "parser/parser.h"
+#include "passes/regions/complete.h"
 #include "passes/lower/lower.h"
 #include "support/strbuf.h"
 
@@ -103,7 +104,7 @@ static inline void lower_check_round_trip(LowerCheck *check, const LoweredStep *
         lower_fail(check, step->pass, "not well formed: %s", why);
         return;
     }
-    const Module *again = parse_module_text(ctx, step->pass, printed, strlen(printed));
+    const Module *again = complete_module(ctx, parse_module_text(ctx, step->pass, printed, strlen(printed)));
     if (!again || again->func_count != 1) {
         lower_fail(check, step->pass, "the printed text cannot be read");
         return;
@@ -230,7 +231,7 @@ static inline bool lower_check_file(const char *name, bool verbose)
 {
     LowerCheck check = {.ctx = context_new(), .name = name, .verbose = verbose};
     check.text = lower_read_file(check.ctx, name);
-    check.module = check.text ? parse_module_text(check.ctx, name, check.text, strlen(check.text)) : NULL;
+    check.module = check.text ? complete_module(check.ctx, parse_module_text(check.ctx, name, check.text, strlen(check.text))) : NULL;
     if (!check.module)
         lower_fail(&check, "(start)", "cannot be read");
     for (int i = 0; check.module && i < check.module->func_count; i++)

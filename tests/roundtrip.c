@@ -8,6 +8,7 @@
 #include "verify/equal.h"
 #include "verify/verify.h"
 #include "parser/parser.h"
+#include "passes/regions/complete.h"
 #include "script/script.h"
 #include "support/strbuf.h"
 #include "tests/cases.h"
@@ -42,21 +43,33 @@ static const char *first_difference(Context *ctx, const char *a, const char *b)
     return arena_strndup(ctx->arena, a + line, strcspn(a + line, "\n"));
 }
 
-static bool check_module(Context *ctx, const char *name, const Module *module, bool verbose)
+/* MODULE at STAGE, surface or scheduled, is read back as it is printed. */
+static bool check_stage(Context *ctx, const char *name, const Module *module, Stage stage, bool verbose)
 {
     const char *why = NULL;
-    if (!verify_module(ctx, module, STAGE_SURFACE, &why))
+    if (!verify_module(ctx, module, stage, &why))
         return complain(name, "is not well formed", why);
     const char *printed = print_module(ctx, module);
     if (verbose)
         fputs(printed, stdout);
     const Module *again = parse_module_text(ctx, "printed text", printed, strlen(printed));
+    if (stage == STAGE_SCHEDULED)
+        again = complete_module(ctx, again);
     if (!again)
         return complain(name, "what was printed cannot be read", NULL);
     if (!module_equal(ctx, module, again, &why))
         return complain(name, "what was printed is another program", why);
     const char *reprinted = print_module(ctx, again);
     return !strcmp(printed, reprinted) || complain(name, "the second print differs", first_difference(ctx, printed, reprinted));
+}
+
+/* MODULE, surface or scheduled, and as the pass `complete` makes it. */
+static bool check_module(Context *ctx, const char *name, const Module *module, bool verbose)
+{
+    const Module *complete = complete_module(ctx, module);
+    if (!complete)
+        return complain(name, "has regions that cannot be inferred", NULL);
+    return (complete == module || check_stage(ctx, name, module, STAGE_SURFACE, false)) && check_stage(ctx, name, complete, STAGE_SCHEDULED, verbose);
 }
 
 /* A function by itself, as those of a tensor intrinsic, which are not part of the printed module. */

@@ -174,8 +174,10 @@ static bool verify_loop(Verifier *verifier, const ForStmt *loop)
         return verify_fail(verifier, "loop '%s' and its thread do not go together", loop->var->name);
     if (loop->launch && (loop->kind != FOR_THREAD || !expr_is_int(loop->min, 0) || loop->annotations.count))
         return verify_fail(verifier, "the launch of '%s' is none of threads alone", loop->var->name);
-    if (verifier->stage >= STAGE_LOWERED && loop->kind == FOR_VECTORIZED)
+    if (verifier->stage >= STAGE_VECTORS && loop->kind == FOR_VECTORIZED)
         return verify_fail(verifier, "loop '%s' is still to be vectorized", loop->var->name);
+    if (verifier->stage >= STAGE_LOWERED && loop->kind == FOR_UNROLLED)
+        return verify_fail(verifier, "loop '%s' is still to be unrolled", loop->var->name);
     if (verifier->stage == STAGE_DEVICE_SPLIT && loop->kind == FOR_THREAD)
         return verify_fail(verifier, "loop '%s' is still bound to a thread", loop->var->name);
     return verify_annotations(verifier, loop->annotations) && verifier_bind(verifier, loop->var, "loop variable", loop->var->name) &&
@@ -219,11 +221,26 @@ static bool verify_block_buffers(Verifier *verifier, const BlockStmt *block)
     return true;
 }
 
+/* What the stage leaves of blocks. */
+static bool verify_block_stage(Verifier *verifier, const BlockStmt *block)
+{
+    const char *name = block->block->name;
+    if (verifier->stage >= STAGE_UNBLOCKED)
+        return verify_fail(verifier, "block '%s' is left", name);
+    if (verifier->stage >= STAGE_BARE && (block->alloc_count || block->match_count || !expr_is_int(block->predicate, 1)))
+        return verify_fail(verifier, "the %s of block '%s' is left", block->alloc_count ? "allocation" : block->match_count ? "view" : "predicate", name);
+    if (verifier->stage >= STAGE_OPAQUE && block->iter_count)
+        return verify_fail(verifier, "the axes of block '%s' are left", name);
+    if (verifier->stage >= STAGE_INITIALIZED && block->init)
+        return verify_fail(verifier, "the init of block '%s' is left", name);
+    if (verifier->stage >= STAGE_SCHEDULED && block->incomplete)
+        return verify_fail(verifier, "the regions of block '%s' are missing", name);
+    return true;
+}
+
 static bool verify_block(Verifier *verifier, const BlockStmt *block)
 {
-    if (verifier->stage >= STAGE_UNBLOCKED)
-        return verify_fail(verifier, "block '%s' is left", block->block->name);
-    return verifier_bind(verifier, block->block, "block", block->block->name) && verify_iters(verifier, block) &&
+    return verify_block_stage(verifier, block) && verifier_bind(verifier, block->block, "block", block->block->name) && verify_iters(verifier, block) &&
            verify_block_buffers(verifier, block) && verify_annotations(verifier, block->annotations) &&
            verify_regions(verifier, block->reads, block->read_count) &&
            verify_regions(verifier, block->writes, block->write_count) && (!block->init || verify_stmt(verifier, block->init)) &&

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "passes/lower/core/state.h"
+#include "passes/regions/complete.h"
 #include "support/bug.h"
 
 static const LowerPass passes[] = {
@@ -18,6 +19,11 @@ static LowerFunction *const functions[] = {
 #undef X
 };
 enum { PASS_COUNT = sizeof passes / sizeof *passes };
+
+const Func *lower_complete(LowerState *state, const Func *func)
+{
+    return complete_func(state->ctx, func);
+}
 
 const LowerPass *lower_passes(int *count)
 {
@@ -68,7 +74,7 @@ const Func *lower_func(Context *ctx, const Module *module, const Func *func, con
     int first = options->start_after ? lower_find_pass(options->start_after) + 1 : 0;
     const char *why = NULL;
     if (first > 0 && !verify_func(ctx, func, passes[first - 1].gives, &why)) {
-        diag_error(ctx, func->name_span, "'%s' is not what the pass '%s' gives: %s", func->name, options->start_after, why);
+        diag_error(ctx, func->name_span, "'%s' is not what the pass '%s' gives, so start behind an earlier one: %s", func->name, options->start_after, why);
         return NULL;
     }
     for (int i = first; func && i < PASS_COUNT; i++)

@@ -4,7 +4,7 @@
 
 #include "passes/lower/core/state.h"
 
-#define X(name, reference, function, needs, doc) LowerFunction function;
+#define X(name, reference, function, needs, gives, doc) LowerFunction function;
 #define ALIAS(other, name)
 #include "passes/transform/transforms.def"
 #undef X

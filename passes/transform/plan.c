@@ -12,7 +12,7 @@
 
    The loop is the one that the pass "place" chooses on the way to LLVM: the innermost that holds all uses and across whose iterations the
    buffer carries no data. Inside of it, the innermost block that holds all uses allocates the buffer. */
-#include "ir/infer_regions.h"
+#include "passes/regions/infer_regions.h"
 #include "passes/lower/memory/place.h"
 #include "passes/transform/internal.h"
 

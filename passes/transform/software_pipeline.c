@@ -17,7 +17,7 @@
    body allocates, iterations see each other's data only where they share a version, that many iterations apart. */
 #include <string.h>
 
-#include "ir/infer_regions.h"
+#include "passes/regions/infer_regions.h"
 #include "passes/lower/core/effects.h"
 #include "passes/transform/internal.h"
 

@@ -4,27 +4,26 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "ir/infer_regions.h"
 #include "passes/transform/internal.h"
+#include "passes/regions/complete.h"
 #include "support/bug.h"
-#include "verify/verify.h"
 
 static const Transform rows[] = {
-#define X(name, reference, function, needs, doc) {name, reference, needs, doc},
+#define X(name, reference, function, needs, gives, doc) {name, reference, needs, gives, doc},
 #define ALIAS(other, name)
 #include "passes/transform/transforms.def"
 #undef X
 #undef ALIAS
 };
 static LowerFunction *const functions[] = {
-#define X(name, reference, function, needs, doc) function,
+#define X(name, reference, function, needs, gives, doc) function,
 #define ALIAS(other, name)
 #include "passes/transform/transforms.def"
 #undef X
 #undef ALIAS
 };
 static const char *const aliases[][2] = {
-#define X(name, reference, function, needs, doc)
+#define X(name, reference, function, needs, gives, doc)
 #define ALIAS(other, name) {other, name},
 #include "passes/transform/transforms.def"
 #undef X
@@ -128,13 +127,13 @@ static bool has_form(Context *ctx, const Transform *row, const Func *func)
     FormSearch search = {.func = func};
     Visitor visitor = {.stmt = search_stmt, .expr = search_expr, .data = &search};
     visit_stmt(&visitor, func->body);
-    if (row->needs >= FORM_NO_INIT && search.has_init)
+    if (row->needs >= STAGE_INITIALIZED && search.has_init)
         return refuse(ctx, row, search.init, "init", "lower_init_block");
-    if (row->needs >= FORM_NO_AXES && search.has_axes)
+    if (row->needs >= STAGE_OPAQUE && search.has_axes)
         return refuse(ctx, row, search.axes, "block axes", "convert_blocks_to_opaque");
-    if (row->needs >= FORM_NO_BLOCKS && search.has_blocks)
+    if (row->needs >= STAGE_UNBLOCKED && search.has_blocks)
         return refuse(ctx, row, search.block, "blocks", "lower_opaque_block");
-    if (row->needs >= FORM_FLAT && search.has_boxes)
+    if (row->needs >= STAGE_FLAT && search.has_boxes)
         return refuse(ctx, row, search.box, "accesses of several dimensions", "flatten_buffer");
     return true;
 }
@@ -195,7 +194,7 @@ static const Func *transform_func(Context *ctx, const Module *module, const Func
     Rewriter rewriter = {.ctx = ctx, .stmt = declare_not_negative};
     func = func_infer_regions(ctx, lower_unwrapping(&state, func_with_body(ctx, func, rewrite_stmt(&rewriter, func->body))));
     const char *why;
-    if (verify && !verify_func(ctx, func, STAGE_SURFACE, &why))
+    if (verify && !verify_func(ctx, func, rows[index].gives, &why))
         BUG("'%s' is malformed after the pass '%s': %s", func->name, rows[index].name, why);
     return func;
 }

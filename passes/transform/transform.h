@@ -3,22 +3,13 @@
 #ifndef TIRC_PASSES_TRANSFORM_TRANSFORM_H
 #define TIRC_PASSES_TRANSFORM_TRANSFORM_H
 
-#include "ir/stmt.h"
-
-/* What a pass asks of a program. */
-typedef enum {
-    FORM_ANY,       /* nothing */
-    FORM_NO_INIT,   /* no block has an init */
-    FORM_NO_AXES,   /* no block has axes or an init either */
-    FORM_NO_BLOCKS, /* there are no blocks */
-    FORM_FLAT,      /* each access has one dimension, too */
-} TransformForm;
+#include "verify/verify.h"
 
 /* A row of transforms.def. */
 typedef struct {
     const char *name;      /* storage_rewrite */
     const char *reference; /* StorageRewrite */
-    TransformForm needs;
+    Stage needs, gives;
     const char *doc;
 } Transform;
 /* The passes; *COUNT of them. */

@@ -13,6 +13,7 @@
 #include "verify/verify.h"
 #include "ir/walk.h"
 #include "parser/parser.h"
+#include "passes/regions/complete.h"
 #include "passes/analysis/questions/dependence.h"
 #include "passes/analysis/questions/faults.h"
 #include "passes/lower/lower.h"
@@ -145,7 +146,7 @@ bool trial_begin(Trial *trial, const char *program, uint64_t seed)
     static const int levels[] = {0, 1, 0, 2};
     static const FuzzRegisters registers[] = {{0, 0}, {16, 4}, {32, 16}, {32, 6}};
     *trial = (Trial){.ctx = context_new(), .opt_level = levels[seed % 4], .registers = registers[seed / 4 % 4]};
-    trial->source = trial->current = parse_module_text(trial->ctx, "fuzz.tir", program, strlen(program));
+    trial->source = trial->current = complete_module(trial->ctx, parse_module_text(trial->ctx, "fuzz.tir", program, strlen(program)));
     if (!trial->source)
         return fail(trial, "the program does not parse: %s", first_error(trial));
     if (!find_func(trial))
@@ -175,7 +176,7 @@ static bool check_text(Trial *trial)
     const char *why, *printed = print_module(ctx, trial->current);
     if (!verify_module(ctx, trial->current, STAGE_SCHEDULED, &why))
         return fail(trial, "not well formed: %s", why);
-    const Module *again = parse_module_text(ctx, "printed", printed, strlen(printed));
+    const Module *again = complete_module(ctx, parse_module_text(ctx, "printed", printed, strlen(printed)));
     if (!again)
         return fail(trial, "the printed program does not read back: %s", first_error(trial));
     if (!module_equal(ctx, trial->current, again, &why))

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "ir/fields.h"
-#include "ir/infer_regions.h"
+#include "passes/regions/infer_regions.h"
 #include "passes/analysis/collect/access_collect.h"
 #include "verify/equal.h"
 #include "verify/verify.h"

@@ -15,6 +15,7 @@
 
 #include "interp/argdata.h"
 #include "parser/parser.h"
+#include "passes/regions/complete.h"
 #include "support/strbuf.h"
 
 /* A program with its arguments; ended by ran_free. */
@@ -40,7 +41,7 @@ static inline const char *ran_messages(const Ran *ran)
 static inline Ran ran_prepare(const char *text, uint64_t seed, const ArgSize *sizes, int size_count)
 {
     Ran ran = {.ctx = context_new()};
-    const Module *module = parse_module_text(ran.ctx, "test.tir", text, strlen(text));
+    const Module *module = complete_module(ran.ctx, parse_module_text(ran.ctx, "test.tir", text, strlen(text)));
     if (!module) {
         diag_flush(ran.ctx, stderr, false);
         fail_msg("the program does not parse");

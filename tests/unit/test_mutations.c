@@ -11,6 +11,7 @@
 
 #include "print/print.h"
 #include "parser/parser.h"
+#include "passes/regions/complete.h"
 #include "support/strbuf.h"
 #include "tests/cases.h"
 
@@ -123,12 +124,12 @@ static int errors_of(const char *text)
     Context *ctx = context_new();
     ctx->diag_options.json = true;
     ctx->diag_options.error_limit = 0;
-    const Module *module = parse_module_text(ctx, "mutant.tir", text, strlen(text));
+    const Module *module = complete_module(ctx, parse_module_text(ctx, "mutant.tir", text, strlen(text)));
     int errors = diag_error_count(ctx);
     bool good = (module != NULL) == (errors == 0) && told_well(ctx);
     if (module && good) {
         const char *printed = print_module(ctx, module);
-        good = parse_module_text(ctx, "printed.tir", printed, strlen(printed)) != NULL;
+        good = complete_module(ctx, parse_module_text(ctx, "printed.tir", printed, strlen(printed))) != NULL;
     }
     context_free(ctx);
     return good ? errors : -1;
@@ -151,7 +152,7 @@ static void show(const char *path, const char *text, int errors)
 {
     printf("--- %d errors: a mutant of %s\n%s\n", errors, path, text);
     Context *ctx = context_new();
-    parse_module_text(ctx, "mutant.tir", text, strlen(text));
+    complete_module(ctx, parse_module_text(ctx, "mutant.tir", text, strlen(text)));
     diag_flush(ctx, stdout, false);
     context_free(ctx);
 }

@@ -9,6 +9,7 @@
 
 #include "verify/verify.h"
 #include "parser/parser.h"
+#include "passes/regions/complete.h"
 #include "support/strbuf.h"
 
 static Context *ctx;
@@ -29,7 +30,7 @@ static int tear_down(void **state)
 
 static const Module *try_program(const char *text)
 {
-    return parse_module_text(ctx, "test", text, strlen(text));
+    return complete_module(ctx, parse_module_text(ctx, "test", text, strlen(text)));
 }
 
 static const Module *program(const char *text)
@@ -39,7 +40,7 @@ static const Module *program(const char *text)
     if (!module)
         diag_flush(ctx, stderr, false);
     assert_non_null(module);
-    if (!verify_module(ctx, module, STAGE_SURFACE, &why))
+    if (!verify_module(ctx, module, STAGE_SCHEDULED, &why))
         fail_msg("%s", why);
     return module;
 }

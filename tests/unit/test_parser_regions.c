@@ -6,12 +6,13 @@
 
 #include <cmocka.h>
 
-#include "ir/infer_regions.h"
+#include "passes/regions/infer_regions.h"
 #include "ir/interval.h"
 #include "ir/linear_sum.h"
 #include "print/print.h"
 #include "ir/walk.h"
 #include "parser/parser.h"
+#include "passes/regions/complete.h"
 #include "support/strbuf.h"
 
 static Context *ctx;
@@ -45,7 +46,7 @@ static const Expr *expression(const char *text)
 {
     const char *program = arena_printf(
         ctx->arena, "@T.prim_func\ndef f(x: T.int32, y: T.int32, u: T.uint32, A: T.Buffer((64,), \"int32\")):\n    T.evaluate(%s)\n", text);
-    const Module *module = parse_module_text(ctx, "test", program, strlen(program));
+    const Module *module = complete_module(ctx, parse_module_text(ctx, "test", program, strlen(program)));
     assert_non_null(module);
     Subst subst = {0};
     subst_var(ctx, &subst, module->funcs[0]->params[0].param, expr_var(ctx, x));
@@ -186,7 +187,7 @@ static void expect_regions(const char *body, const char *result)
                                        "@T.prim_func\ndef f(A: T.Buffer((64, 64), \"float32\"), B: T.Buffer((64,), \"int32\")):\n    for i, j in T.grid(16, 16):\n"
                                        "        with T.block(\"b\"):\n            vi, vj = T.axis.remap(\"SR\", [i, j])\n%s",
                                        body);
-    const Module *module = parse_module_text(ctx, "test", program, strlen(program));
+    const Module *module = complete_module(ctx, parse_module_text(ctx, "test", program, strlen(program)));
     if (!module)
         diag_flush(ctx, stderr, false);
     assert_non_null(module);

@@ -11,6 +11,7 @@
 #include "verify/equal.h"
 #include "verify/verify.h"
 #include "parser/parser.h"
+#include "passes/regions/complete.h"
 
 enum { PROGRAMS = 300, STATEMENTS = 6, MOST_VARS = 16, EXPRESSION_DEPTH = 4, STATEMENT_DEPTH = 3 };
 
@@ -363,10 +364,10 @@ static void check_program(uint64_t seed)
     Generator generator = {.ctx = ctx, .state = seed * 2654435761u + 1};
     const Module *module = random_module(&generator);
     const char *why = "";
-    if (!verify_module(ctx, module, STAGE_SURFACE, &why))
+    if (!verify_module(ctx, module, STAGE_SCHEDULED, &why))
         fail_msg("program %d is malformed: %s", (int)seed, why);
     const char *printed = print_module(ctx, module);
-    const Module *again = parse_module_text(ctx, "printed", printed, strlen(printed));
+    const Module *again = complete_module(ctx, parse_module_text(ctx, "printed", printed, strlen(printed)));
     if (!again) {
         diag_flush(ctx, stderr, false);
         fail_msg("program %d cannot be read back", (int)seed);

@@ -10,6 +10,7 @@
 #include "print/print.h"
 #include "verify/verify.h"
 #include "parser/parser.h"
+#include "passes/regions/complete.h"
 #include "passes/schedule/check/checks.h"
 #include "passes/schedule/core/schedule.h"
 
@@ -35,7 +36,7 @@ static int set_up(void **state)
 {
     Fixture *fixture = test_malloc(sizeof *fixture);
     fixture->ctx = context_new();
-    const Module *module = parse_module_text(fixture->ctx, "test.tir", program, sizeof program - 1);
+    const Module *module = complete_module(fixture->ctx, parse_module_text(fixture->ctx, "test.tir", program, sizeof program - 1));
     assert_non_null(module);
     fixture->sch = schedule_new(fixture->ctx, module, 0);
     *state = fixture;
@@ -219,7 +220,7 @@ static void edits_share_what_they_leave(void **state)
     sched_replace(sch, node_block(blocks[0])->body, stmt_evaluate(fixture->ctx, expr_int(fixture->ctx, DTYPE_INT32, 0), span_none()));
     assert_non_null(schedule_find_stmt(sch, untouched));
     const char *why;
-    assert_true(verify_module(fixture->ctx, sch->module, STAGE_SURFACE, &why));
+    assert_true(verify_module(fixture->ctx, sch->module, STAGE_SCHEDULED, &why));
 }
 
 int main(void)

@@ -28,7 +28,7 @@ static void check_print(LowerCheck *check, const char *pass, const Func *func)
 {
     Context *ctx = check->ctx;
     const char *why = NULL, *printed = print_func(ctx, func);
-    const Module *again = parse_module_text(ctx, pass, printed, strlen(printed));
+    const Module *again = complete_module(ctx, parse_module_text(ctx, pass, printed, strlen(printed)));
     if (!again || again->func_count != 1)
         lower_fail(check, pass, "the printed text cannot be read:\n%s", printed);
     else if (!func_equal(ctx, func, again->funcs[0], &why))
@@ -46,9 +46,9 @@ static void check_source(LowerCheck *check, const Func *source)
     for (int i = 0; i < count; i++) {
         const Func *alone = apply(check, source, i), *next = apply(check, chain, i);
         if (alone && alone != source)
-            vec_push(check->ctx->arena, &check->steps, ((LoweredStep){rows[i].name, STAGE_SURFACE, alone}));
+            vec_push(check->ctx->arena, &check->steps, ((LoweredStep){rows[i].name, rows[i].gives, alone}));
         if (next && next != chain && chain != source)
-            vec_push(check->ctx->arena, &check->steps, ((LoweredStep){rows[i].name, STAGE_SURFACE, next}));
+            vec_push(check->ctx->arena, &check->steps, ((LoweredStep){rows[i].name, rows[i].gives, next}));
         chain = next ? next : chain;
     }
     for (int i = 0; i < check->steps.count; i++)
@@ -60,7 +60,7 @@ static bool check_file(const char *name)
 {
     LowerCheck check = {.ctx = context_new(), .name = name};
     check.text = lower_read_file(check.ctx, name);
-    check.module = check.text ? parse_module_text(check.ctx, name, check.text, strlen(check.text)) : NULL;
+    check.module = check.text ? complete_module(check.ctx, parse_module_text(check.ctx, name, check.text, strlen(check.text))) : NULL;
     if (!check.module)
         lower_fail(&check, "(start)", "cannot be read");
     for (int i = 0; check.module && i < check.module->func_count; i++)

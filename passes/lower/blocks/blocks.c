@@ -5,8 +5,7 @@
          T.writes(B[i])
          B[i] = A[i]
 
-   Needs: no iterators, predicates, allocations, views or init left in blocks (they can be only where a text that a later pass is to start
-   from has them: refused). Block annotations are hints and go with the block.
+   Block annotations are hints and go with the block.
 
    The blocks say what calls write, so this is the last place where all is known of the parameters that are written: that their elements are
    distinct cells is asserted here. */
@@ -17,11 +16,7 @@ static const Stmt *remove_block(Rewriter *rewriter, const Stmt *stmt)
 {
     if (stmt->kind != STMT_BLOCK)
         return rewrite_stmt_children(rewriter, stmt);
-    const BlockStmt *block = &stmt->as.block;
-    if (block->iter_count || block->alloc_count || block->match_count || block->init || !expr_is_int(block->predicate, 1))
-        diag_error(rewriter->ctx, stmt->span, "block '%s' still has what earlier passes take away: start from an earlier pass",
-                   block->block->name);
-    return rewrite_stmt(rewriter, block->body);
+    return rewrite_stmt(rewriter, stmt->as.block.body);
 }
 
 static const Stmt *with_checks(LowerState *state, const Func *func, const Stmt *body)

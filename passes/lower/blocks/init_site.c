@@ -1,5 +1,5 @@
 /* Analysis of a block with init: which loops its reduction axes depend on, and the init as loops of its own. See init.h. */
-#include "ir/infer_regions.h"
+#include "passes/regions/infer_regions.h"
 #include "passes/lower/blocks/init.h"
 #include "passes/lower/core/effects.h"
 

@@ -14,7 +14,7 @@
    loops that its axes need; the inner block is then an update that reads what it writes. The order of instances does not change. */
 #include "passes/schedule/block/blockize.h"
 
-#include "ir/infer_regions.h"
+#include "passes/regions/infer_regions.h"
 #include "passes/arith/int_set.h"
 #include "passes/schedule/block/blockize_internal.h"
 #include "passes/schedule/check/checks.h"

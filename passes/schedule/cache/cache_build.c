@@ -1,5 +1,5 @@
 /* The edit of cache_read and cache_write: the block that copies, and the users of the buffer turned to the cache. See cache.h. */
-#include "ir/infer_regions.h"
+#include "passes/regions/infer_regions.h"
 #include "ir/walk.h"
 #include "passes/analysis/questions/dependence.h"
 #include "passes/schedule/cache/cache.h"

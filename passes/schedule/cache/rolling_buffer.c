@@ -20,7 +20,7 @@
      or is itself computed anew in each iteration from such memory (asked of each writer).
 
    The last of several stages is rolled first: once the first one keeps values, it no longer computes anew what the next one reads. */
-#include "ir/infer_regions.h"
+#include "passes/regions/infer_regions.h"
 #include "ir/walk.h"
 #include "passes/arith/int_set.h"
 #include "passes/schedule/check/checks.h"

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "ir/infer_regions.h"
+#include "passes/regions/complete.h"
 #include "ir/walk.h"
 #include "support/bug.h"
 

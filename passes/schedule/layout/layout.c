@@ -2,7 +2,7 @@
 #include "passes/schedule/layout/layout.h"
 #include "passes/schedule/core/scope.h"
 
-#include "ir/infer_regions.h"
+#include "passes/regions/infer_regions.h"
 #include "ir/walk.h"
 
 /* --- Uses that no index map can follow --- */

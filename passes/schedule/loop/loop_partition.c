@@ -21,7 +21,8 @@
    parallel and gives each iteration scratch of its own: the new loops would share it. */
 #include <string.h>
 
-#include "ir/infer_regions.h"
+#include "passes/regions/complete.h"
+#include "passes/regions/infer_regions.h"
 #include "ir/linear_sum.h"
 #include "ir/walk.h"
 #include "passes/schedule/check/checks.h"

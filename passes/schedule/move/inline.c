@@ -2,7 +2,8 @@
 #include "passes/analysis/collect/access_collect.h"
 #include "passes/schedule/move/inline.h"
 
-#include "ir/infer_regions.h"
+#include "passes/regions/complete.h"
+#include "passes/regions/infer_regions.h"
 #include "passes/analysis/model/access.h"
 #include "passes/arith/iter_map.h"
 #include "passes/schedule/check/legality.h"

@@ -13,7 +13,7 @@
    - the loops that its reduce axes use are the given loop and loops below it, and their iterations neither run at once nor repeat updates;
    - other statements below the given loop read the output only behind the block, where it has been written;
    - before the loop, the init finds the same inputs as at its old place. */
-#include "ir/infer_regions.h"
+#include "passes/regions/infer_regions.h"
 #include "ir/walk.h"
 #include "passes/analysis/questions/dependence.h"
 #include "passes/schedule/check/checks.h"

@@ -21,7 +21,7 @@
    leaves out all updates of some, as in k0 * 8 + k1 < n with n < 8, those are not combined (T.where(k1 < n) on the second block). */
 #include <string.h>
 
-#include "ir/infer_regions.h"
+#include "passes/regions/infer_regions.h"
 #include "ir/walk.h"
 #include "passes/analysis/model/reduction.h"
 #include "passes/schedule/check/checks.h"

@@ -1,6 +1,6 @@
 /* The regions that a block reads and writes, found from its init and body. Programs that state no T.reads or T.writes mean these. */
-#ifndef TIRC_IR_INFER_REGIONS_H
-#define TIRC_IR_INFER_REGIONS_H
+#ifndef TIRC_PASSES_REGIONS_INFER_REGIONS_H
+#define TIRC_PASSES_REGIONS_INFER_REGIONS_H
 
 #include "ir/stmt.h"
 
@@ -17,12 +17,5 @@ BlockRegions infer_block_regions(Context *ctx, const BlockStmt *block, const Map
 /* INIT is a block made of the init of BLOCK, with the writes of that: sets its reads, for it may start from values of the buffers that BLOCK
    declares to read, and keeps the writes of buffers that it uses. */
 void infer_init_regions(Context *ctx, const BlockStmt *block, BlockStmt *init);
-/* A call of foreign code stands in BLOCK itself, or in one inside that declares nothing, and BLOCK leaves regions to be inferred: they must not
-   be taken for declared ones, so the printed text leaves them out. */
-bool block_keeps_regions_inferred(const BlockStmt *block);
-/* FUNC with the regions of all blocks that keep theirs inferred as its text gives them; FUNC itself where none differs. */
-const Func *func_infer_regions(Context *ctx, const Func *func);
-/* The buffers that FUNC declares: data variable -> the first Buffer over it. */
-Map func_buffers_by_data(Context *ctx, const Func *func);
 
 #endif

@@ -1,6 +1,6 @@
 /* See infer_regions.h. A walk over the block's init and body that keeps what the loop variables run over. Blocks inside are not entered.
    Not handled: conditions that relate several variables (they do not narrow), and pointers that were stored in other variables. */
-#include "ir/infer_regions.h"
+#include "passes/regions/infer_regions.h"
 
 #include "ir/fold.h"
 #include "ir/interval.h"

@@ -1,0 +1,191 @@
+/* See complete.h. Blocks are filled in from the inside out, for the regions of a block come from those inside of it, and in the order of the text,
+   for a buffer is visible behind its declaration only. */
+#include "passes/regions/complete.h"
+
+#include "ir/walk.h"
+#include "passes/regions/infer_regions.h"
+
+/* --- Buffers --- */
+
+typedef struct {
+    Context *ctx;
+    Map buffers; /* data variable -> the first Buffer over it */
+} Declared;
+
+static void declare(Declared *declared, Buffer *buffer)
+{
+    if (!map_has(&declared->buffers, buffer->data))
+        map_set(declared->ctx->arena, &declared->buffers, buffer->data, buffer);
+}
+
+static void declare_params(Declared *declared, const Func *func)
+{
+    for (int i = 0; i < func->param_count; i++)
+        if (func->params[i].buffer)
+            declare(declared, func->params[i].buffer);
+}
+
+/* The buffers that STMT itself declares. */
+static void declare_own(Declared *declared, const Stmt *stmt)
+{
+    for (int i = 0; stmt->kind == STMT_BLOCK && i < stmt->as.block.alloc_count; i++)
+        declare(declared, stmt->as.block.allocs[i]);
+    for (int i = 0; stmt->kind == STMT_BLOCK && i < stmt->as.block.match_count; i++)
+        declare(declared, stmt->as.block.matches[i].target);
+    if (stmt->kind == STMT_DECL_BUFFER)
+        declare(declared, stmt->as.declare.buffer);
+}
+
+static bool declare_buffers(Visitor *visitor, const Stmt *stmt)
+{
+    declare_own(visitor->data, stmt);
+    return true;
+}
+
+Map func_buffers_by_data(Context *ctx, const Func *func)
+{
+    Declared declared = {.ctx = ctx};
+    Visitor visitor = {.stmt = declare_buffers, .data = &declared};
+    declare_params(&declared, func);
+    visit_stmt(&visitor, func->body);
+    return declared.buffers;
+}
+
+/* --- Regions --- */
+
+typedef struct {
+    Declared declared;
+    const Stmt *(*fill)(Context *ctx, const Stmt *stmt, const Map *buffers); /* the block STMT, whose blocks inside are filled in */
+    const Stmt *root; /* has no regions of its own */
+} Completion;
+
+static bool same_regions(const Region *a, int a_count, const Region *b, int b_count)
+{
+    for (int i = 0; i < a_count && a_count == b_count; i++)
+        for (int d = 0; d < a[i].buffer->ndim; d++)
+            if (a[i].buffer != b[i].buffer || !expr_equal(a[i].ranges[d].min, b[i].ranges[d].min) ||
+                !expr_equal(a[i].ranges[d].extent, b[i].ranges[d].extent))
+                return false;
+    return a_count == b_count;
+}
+
+/* STMT, a block, with REGIONS in place of what its text leaves out; STMT itself where they stand there already. */
+static const Stmt *with_regions(Context *ctx, const Stmt *stmt, const BlockRegions *regions)
+{
+    BlockStmt block = stmt->as.block;
+    bool reads_stay = !block.reads_inferred || same_regions(block.reads, block.read_count, regions->reads, regions->read_count);
+    bool writes_stay = !block.writes_inferred || same_regions(block.writes, block.write_count, regions->writes, regions->write_count);
+    if (reads_stay && writes_stay && !block.incomplete)
+        return stmt;
+    if (block.reads_inferred)
+        block.reads = regions->reads, block.read_count = regions->read_count;
+    if (block.writes_inferred)
+        block.writes = regions->writes, block.write_count = regions->write_count;
+    block.incomplete = false;
+    return stmt_block(ctx, block, stmt->span);
+}
+
+static const Stmt *fill_missing(Context *ctx, const Stmt *stmt, const Map *buffers)
+{
+    const BlockStmt *block = &stmt->as.block;
+    if (!block->incomplete)
+        return stmt;
+    BlockRegions regions = infer_block_regions(ctx, block, buffers);
+    if (regions.opaque) {
+        diag_error(ctx, stmt->span, "the regions of block '%s' cannot be inferred; state them with T.reads and T.writes", block->block->name);
+        diag_note(ctx, regions.opaque->span.file ? regions.opaque->span : stmt->span, "this pointer may reach any element");
+    }
+    return with_regions(ctx, stmt, &regions);
+}
+
+static const Stmt *fill_kept(Context *ctx, const Stmt *stmt, const Map *buffers)
+{
+    if (!block_keeps_regions_inferred(&stmt->as.block))
+        return stmt;
+    BlockRegions regions = infer_block_regions(ctx, &stmt->as.block, buffers);
+    return regions.opaque ? stmt : with_regions(ctx, stmt, &regions);
+}
+
+static const Stmt *complete_stmt(Rewriter *rewriter, const Stmt *old)
+{
+    Completion *completion = rewriter->data;
+    declare_own(&completion->declared, old);
+    const Stmt *stmt = rewrite_stmt_children(rewriter, old);
+    bool fills = stmt->kind == STMT_BLOCK && old != completion->root;
+    return fills ? completion->fill(rewriter->ctx, stmt, &completion->declared.buffers) : stmt;
+}
+
+/* Expressions hold no blocks. */
+static const Expr *keep_expr(Rewriter *rewriter, const Expr *expr)
+{
+    (void)rewriter;
+    return expr;
+}
+
+static const Func *fill_func(Context *ctx, const Func *func, Completion completion)
+{
+    completion.declared.ctx = ctx;
+    completion.root = func->body;
+    declare_params(&completion.declared, func);
+    Rewriter rewriter = {.ctx = ctx, .expr = keep_expr, .stmt = complete_stmt, .data = &completion};
+    const Stmt *body = rewrite_stmt(&rewriter, func->body);
+    return body == func->body ? func : func_with_body(ctx, func, body);
+}
+
+const Func *complete_func(Context *ctx, const Func *func)
+{
+    int errors = diag_error_count(ctx);
+    if (!func->body)
+        return func;
+    func = fill_func(ctx, func, (Completion){.fill = fill_missing});
+    return diag_error_count(ctx) == errors ? func : NULL;
+}
+
+/* COMPLETED: functions that are done, for one may stand in several places. */
+static const Func *complete_once(Context *ctx, Map *completed, const Func *func)
+{
+    if (!map_has(completed, func))
+        map_set(ctx->arena, completed, func, (void *)complete_func(ctx, func));
+    return map_get(completed, func);
+}
+
+const Module *complete_module(Context *ctx, const Module *module)
+{
+    Map completed = {0};
+    bool good = true, same = true;
+    if (!module)
+        return NULL;
+    Module result = *module;
+    result.funcs = arena_copy(ctx->arena, module->funcs, sizeof *module->funcs * (size_t)module->func_count);
+    result.intrins = arena_copy(ctx->arena, module->intrins, sizeof *module->intrins * (size_t)module->intrin_count);
+    for (int i = 0; i < module->func_count; i++) {
+        result.funcs[i] = complete_once(ctx, &completed, module->funcs[i]);
+        good &= result.funcs[i] != NULL;
+        same &= result.funcs[i] == module->funcs[i];
+    }
+    for (int i = 0; i < module->intrin_count; i++) {
+        TensorIntrin *intrin = &result.intrins[i];
+        intrin->description = complete_once(ctx, &completed, intrin->description);
+        intrin->implementation = complete_once(ctx, &completed, intrin->implementation);
+        good &= intrin->description && intrin->implementation;
+        same &= intrin->description == module->intrins[i].description && intrin->implementation == module->intrins[i].implementation;
+    }
+    return !good ? NULL : same ? module : arena_copy(ctx->arena, &result, sizeof result);
+}
+
+static bool find_foreign_call(Visitor *visitor, const Expr *expr)
+{
+    bool *found = visitor->data;
+    *found |= expr_is_foreign_call(expr);
+    return !*found;
+}
+
+const Func *func_infer_regions(Context *ctx, const Func *func)
+{
+    bool calls = false;
+    Visitor visitor = {.expr = find_foreign_call, .data = &calls};
+    if (!func->body)
+        return func;
+    visit_stmt(&visitor, func->body);
+    return calls ? fill_func(ctx, func, (Completion){.fill = fill_kept}) : func;
+}
