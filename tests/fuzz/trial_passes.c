@@ -2,6 +2,7 @@
    so that the forms that a pass needs come up; the others are in any order. */
 #include "fuzz.h"
 #include "parser/parser.h"
+#include "passes/regions/complete.h"
 #include "passes/transform/transform.h"
 #include "print/print.h"
 #include "verify/equal.h"
@@ -18,7 +19,7 @@ static bool reads_back(Trial *trial, const Module *module, const char *passes)
 {
     Context *ctx = trial->ctx;
     const char *why, *printed = print_module(ctx, module);
-    const Module *again = parse_module_text(ctx, "printed", printed, strlen(printed));
+    const Module *again = complete_module(ctx, parse_module_text(ctx, "printed", printed, strlen(printed)));
     if (!again)
         return wrong(trial, passes, "the print does not read back", diag_first_error(ctx, (DiagMark){0, 0}));
     if (!module_equal(ctx, module, again, &why))
