@@ -51,8 +51,9 @@ bool cache_find_writer(Schedule *sch, CachePlan *plan);
 bool cache_listed_consumers(Schedule *sch, const CachePlan *plan, const Value *value, const TreeNode ***nodes, int *count);
 
 /* Puts the copy right before the statement that holds the first of RELATED (COUNT members behind the writer), in the innermost sequence
-   that also holds the writer; at the end of the scope when there are none. False after a refusal. */
-bool cache_place_behind_writer(Schedule *sch, CachePlan *plan, const TreeNode *const *related, int count);
+   that also holds the writer; at the end of the scope when there are none. Before WAITS, where that comes first: a member that waits for
+   something else that the writer makes, or NULL; the reference places copies so. False after a refusal. */
+bool cache_place_behind_writer(Schedule *sch, CachePlan *plan, const TreeNode *const *related, int count, const TreeNode *waits);
 /* Puts it at the start of the scope, behind the declarations there. */
 void cache_place_at_start(Schedule *sch, CachePlan *plan);
 /* Copies what the writer writes in one iteration of the loops around the anchor. */

@@ -9,18 +9,24 @@
 
 /* --- Where --- */
 
-/* No loop around the anchor goes on reducing: a copy in it has other contents each time, and no axis tells the times apart. */
+/* The loop around the anchor that goes on reducing, or NULL: a copy in it has other contents each time, and no axis tells the times apart. */
+static const TreeNode *loop_that_reduces(Schedule *sch, const CachePlan *plan)
+{
+    for (const TreeNode *up = schedule_parent(sch, plan->anchor); up != plan->scope; up = schedule_parent(sch, up))
+        if (up->stmt->kind == STMT_FOR && !expr_is_int(node_loop(up)->extent, 1) &&
+            block_only_reduces_over(node_block(plan->writer), node_loop(up)->var))
+            return up;
+    return NULL;
+}
+
 static bool check_reduction_is_over(Schedule *sch, const CachePlan *plan)
 {
-    for (const TreeNode *up = schedule_parent(sch, plan->anchor); up != plan->scope; up = schedule_parent(sch, up)) {
-        if (up->stmt->kind != STMT_FOR || expr_is_int(node_loop(up)->extent, 1) ||
-            !block_only_reduces_over(node_block(plan->writer), node_loop(up)->var))
-            continue;
-        sched_refuse(sch, "the copy would be made in each iteration of loop '%s', over which block '%s' reduces: what it copies is not complete",
-                     node_name(up), node_name(plan->writer));
-        return sched_note_node(sch, plan->writer);
-    }
-    return true;
+    const TreeNode *loop = loop_that_reduces(sch, plan);
+    if (!loop)
+        return true;
+    sched_refuse(sch, "the copy would be made in each iteration of loop '%s', over which block '%s' reduces: what it copies is not complete",
+                 node_name(loop), node_name(plan->writer));
+    return sched_note_node(sch, plan->writer);
 }
 
 /* All statements of the scope that can use the buffer: what is behind the declarations at its start, or behind the buffer's own. */
@@ -32,25 +38,41 @@ static const TreeNode *body_of_scope(Schedule *sch, const CachePlan *plan)
     return schedule_find_stmt(sch, stmt);
 }
 
-bool cache_place_behind_writer(Schedule *sch, CachePlan *plan, const TreeNode *const *related, int count)
+/* Puts the copy right before what holds MEMBER, in the innermost statement that holds the writer too; false where that is no sequence that
+   the writer comes first in. */
+static bool place_before(Schedule *sch, CachePlan *plan, const TreeNode *member)
+{
+    const TreeNode *parent = schedule_parent(sch, member);
+    plan->anchor = member;
+    while (!schedule_is_under(sch, plan->writer, parent)) {
+        plan->anchor = parent;
+        parent = schedule_parent(sch, parent);
+    }
+    return parent->stmt->kind == STMT_SEQ && member > plan->writer; /* nodes lie in program order */
+}
+
+static const TreeNode *first_of(const TreeNode *const *nodes, int count)
 {
     const TreeNode *first = NULL;
     for (int i = 0; i < count; i++)
-        if (!first || related[i] < first)
-            first = related[i]; /* nodes lie in program order */
+        if (!first || nodes[i] < first)
+            first = nodes[i];
+    return first;
+}
+
+bool cache_place_behind_writer(Schedule *sch, CachePlan *plan, const TreeNode *const *related, int count, const TreeNode *waits)
+{
+    const TreeNode *first = first_of(related, count);
+    plan->later = waits;
+    if (waits && (!first || waits < first) && place_before(sch, plan, waits) && !loop_that_reduces(sch, plan))
+        return true;
     plan->later = first;
     if (!first) {
         plan->anchor = body_of_scope(sch, plan);
         plan->after = true;
         return true;
     }
-    const TreeNode *anchor = first, *parent = schedule_parent(sch, anchor);
-    while (!schedule_is_under(sch, plan->writer, parent)) {
-        anchor = parent;
-        parent = schedule_parent(sch, anchor);
-    }
-    plan->anchor = anchor;
-    if (parent->stmt->kind == STMT_SEQ && first > plan->writer)
+    if (place_before(sch, plan, first))
         return check_reduction_is_over(sch, plan);
     sched_refuse(sch, "block '%s' does not come after block '%s', which writes '%s', in one sequence", node_name(first),
                  node_name(plan->writer), plan->buffer->name);

@@ -74,11 +74,11 @@ static bool choose_users(Schedule *sch, CachePlan *plan, const TreeNode *block, 
     return early;
 }
 
-/* The copy comes before the first of the listed consumers, or of all readers behind the writer. */
+/* The copy comes before the first of the listed consumers, or of all readers of what the writer makes behind it. */
 static bool place_copy(Schedule *sch, CachePlan *plan, bool listed)
 {
     int count = plan->user_count;
-    const TreeNode *const *related = plan->users;
+    const TreeNode *const *related = plan->users, *waits = NULL;
     if (!listed) {
         VEC(const TreeNode *) behind = {0};
         for (int i = 0; i < plan->user_count; i++)
@@ -86,8 +86,11 @@ static bool place_copy(Schedule *sch, CachePlan *plan, bool listed)
                 vec_push(sch->ctx->arena, &behind, plan->users[i]);
         related = behind.data;
         count = behind.count;
+        int waiting;
+        const TreeNode **consumers = scope_consumers(sch, plan->writer, DEPENDS_RAW, &waiting);
+        waits = waiting ? consumers[0] : NULL;
     }
-    return cache_place_behind_writer(sch, plan, related, count);
+    return cache_place_behind_writer(sch, plan, related, count, waits);
 }
 
 /* Plans the copy of what a block of the scope makes. */

@@ -7,10 +7,10 @@
                                               for ax0 in range(128):
                                                   with T.block("B_local"): B[v0] = B_local[v0]
 
-   The copy stands before the first later reader of the buffer, as deep as it shares loops with the block; at the end of the scope without
-   one. The blocks of consumer_blocks read the new buffer too. What must hold: the block is the only one that writes the buffer, and does
-   not read what was in it before; the copied elements are all written, so that nothing else of the buffer changes; no earlier block of the
-   same loops waits for the written values. */
+   The copy stands before the first later reader of the buffer, or of another that the block writes, as deep as it shares loops with the
+   block; at the end of the scope without one. The blocks of consumer_blocks read the new buffer too. What must hold: the block is the only
+   one that writes the buffer, and does not read what was in it before; the copied elements are all written, so that nothing else of the
+   buffer changes; no earlier block of the same loops waits for the written values. */
 #include "ir/walk.h"
 #include "passes/analysis/questions/dependence.h"
 #include "passes/schedule/cache/cache.h"
@@ -56,6 +56,17 @@ static bool check_no_earlier_reader(Schedule *sch, const CachePlan *plan, const 
     return sched_note_node(sch, reader);
 }
 
+/* The first member but those listed that reads something that the writer makes, or NULL. */
+static const TreeNode *first_waiting(Schedule *sch, const CachePlan *plan, const TreeNode *const *listed, int listed_count)
+{
+    int count;
+    const TreeNode **consumers = scope_consumers(sch, plan->writer, DEPENDS_RAW, &count);
+    for (int i = 0; i < count; i++)
+        if (!is_listed(consumers[i], listed, listed_count))
+            return consumers[i];
+    return NULL;
+}
+
 /* The writer (first) and the listed consumers use the cache; the copy waits for the other readers. */
 static bool find_users(Schedule *sch, CachePlan *plan, const Value *consumers)
 {
@@ -79,7 +90,7 @@ static bool find_users(Schedule *sch, CachePlan *plan, const Value *consumers)
         else if (!check_no_earlier_reader(sch, plan, readers[i]))
             return false;
     }
-    return cache_place_behind_writer(sch, plan, related.data, related.count);
+    return cache_place_behind_writer(sch, plan, related.data, related.count, first_waiting(sch, plan, listed, listed_count));
 }
 
 bool primitive_cache_write(Schedule *sch, const Value *args, Value *result)
