@@ -135,6 +135,22 @@ static bool take_comparison(Schedule *sch, Padding *step, Analyzer *an, const Ex
     return false;
 }
 
+/* Takes from the bounds what the axes are never bound to; not where nothing would be left. */
+static void reach_of_bindings(Schedule *sch, Padding *step)
+{
+    const BlockStmt *block = node_block(step->block);
+    Analyzer *an = analyzer_new(sch->ctx);
+    analyzer_bind_ranges(an, loops_ranges(sch, step->loops, step->loop_count), step->loop_count);
+    for (int i = 0; i < block->iter_count; i++) {
+        IntBound reach = analyzer_bound(an, block->bindings[i]);
+        Range bounds = step->bounds[i];
+        if (reach.min != BOUND_NEG_INF && reach.max != BOUND_POS_INF && narrow(sch, step, i, false, reach.min) &&
+            narrow(sch, step, i, true, reach.max + 1))
+            continue;
+        step->bounds[i] = bounds;
+    }
+}
+
 static bool find_bounds(Schedule *sch, Padding *step)
 {
     const BlockStmt *block = node_block(step->block);
@@ -150,25 +166,47 @@ static bool find_bounds(Schedule *sch, Padding *step)
             return refuse_pattern(sch, step, "its condition does not bound its axes one by one by constants, with something in between");
     for (int i = 0; i < block->iter_count; i++)
         trivial &= expr_equal(step->bounds[i].extent, block->iters[i].domain.extent);
-    return !trivial || refuse_pattern(sch, step, "its condition always holds");
+    if (trivial)
+        return refuse_pattern(sch, step, "its condition always holds");
+    reach_of_bindings(sch, step);
+    return true;
 }
 
 /* --- Building --- */
 
-/* The loop from the given one inwards that axis I is bound to alone, over its domain; -1 where there is none. */
+/* EXTENT iterations from 0 on go as far as BOUNDS. */
+static bool ends_within(Range bounds, const Expr *extent)
+{
+    int64_t min, count, iterations;
+    if (!expr_const_int(bounds.min, &min) || !expr_const_int(bounds.extent, &count) || !expr_const_int(extent, &iterations))
+        return expr_equal(bounds.extent, extent);
+    return min + count <= iterations;
+}
+
+/* Nothing but axis I depends on the loop with index K: no other axis, no condition, no extent inside of it. */
+static bool loop_is_of_axis(const Padding *step, int k, int i)
+{
+    const BlockStmt *block = node_block(step->block);
+    const Var *var = node_loop(step->loops[k])->var;
+    for (int other = 0; other < block->iter_count; other++)
+        if (other != i && expr_uses_var(block->bindings[other], var))
+            return false;
+    for (int inner = k + 1; inner < step->loop_count; inner++)
+        if (expr_uses_var(node_loop(step->loops[inner])->extent, var) || expr_uses_var(node_loop(step->loops[inner])->min, var))
+            return false;
+    return !expr_uses_var(block->predicate, var);
+}
+
+/* The loop from the given one inwards that axis I is bound to alone, from 0 on; -1 where there is none or its iterations end within the
+   bounds. */
 static int own_loop(const Padding *step, int i)
 {
     const BlockStmt *block = node_block(step->block);
     for (int k = step->outer_count; k < step->loop_count; k++) {
         const ForStmt *loop = node_loop(step->loops[k]);
-        bool own = expr_is_var(block->bindings[i], loop->var) && expr_equal(loop->min, block->iters[i].domain.min) &&
-                   expr_is_int(loop->min, 0) && expr_equal(loop->extent, block->iters[i].domain.extent);
-        for (int other = 0; other < block->iter_count; other++)
-            own &= other == i || !expr_uses_var(block->bindings[other], loop->var);
-        for (int inner = k + 1; inner < step->loop_count; inner++)
-            own &= !expr_uses_var(node_loop(step->loops[inner])->extent, loop->var) && !expr_uses_var(node_loop(step->loops[inner])->min, loop->var);
-        if (own && !expr_uses_var(block->predicate, loop->var))
-            return k;
+        if (expr_is_var(block->bindings[i], loop->var) && expr_is_int(loop->min, 0) && expr_is_int(block->iters[i].domain.min, 0) &&
+            loop_is_of_axis(step, k, i))
+            return ends_within(step->bounds[i], loop->extent) ? k : -1;
     }
     return -1;
 }
