@@ -472,6 +472,27 @@ static Region *combining_reads(Factoring *f, const BlockStmt *block, const Expr 
     return reads;
 }
 
+/* Puts what BLOCK writes, and the stores of its init, into the order in which its body stores several targets. */
+static void order_as_stored(Factoring *f, BlockStmt *block)
+{
+    Context *ctx = f->sch->ctx;
+    const Stmt *stores = block->body, *starts[MOST_REDUCED];
+    while (stores->kind == STMT_LET)
+        stores = stores->as.let.body;
+    int count = f->reduction->target_count;
+    if (count == 1 || stores->kind != STMT_SEQ || stores->as.seq.count != count || block->write_count != count || !init_stores(f, starts))
+        return;
+    Region *writes = ARENA_ARRAY(ctx->arena, Region, count);
+    const Stmt **inits = ARENA_ARRAY(ctx->arena, const Stmt *, count);
+    for (int i = 0; i < count; i++) {
+        const Buffer *target = stores->as.seq.items[i]->as.store.buffer;
+        writes[i] = *regions_find(block->writes, count, target);
+        inits[i] = starts[target_index(f, target)];
+    }
+    block->writes = writes;
+    block->init = stmt_seq(ctx, inits, count);
+}
+
 static const Stmt *combining_block(Factoring *f)
 {
     Context *ctx = f->sch->ctx;
@@ -489,7 +510,8 @@ static const Stmt *combining_block(Factoring *f)
         vec_push(ctx->arena, &bindings, block.bindings[i]);
     }
     block.body = combining_body(f, lane_var);
-    block.reads = combining_reads(f, node_block(f->block), lane_var, &block.read_count);
+    order_as_stored(f, &block);
+    block.reads = combining_reads(f, &block, lane_var, &block.read_count);
     block.predicate = rfactor_remaining_predicate(f, block.predicate);
     f->started = rfactor_first_iterations_run(f, block.predicate);
     block.iter_count = iters.count;
@@ -505,7 +527,6 @@ static const Stmt *combining_block(Factoring *f)
         Var *var = var_clone(ctx, loop.var, loop.var->name);
         subst_var(ctx, &renaming, loop.var, expr_var(ctx, var));
         loop.body = stmt;
-        loop.annotations = (Attrs){0};
         stmt = stmt_for(ctx, loop, f->loops[i]->stmt->span);
     }
     return subst_stmt(ctx, &renaming, stmt);
