@@ -162,7 +162,7 @@ Value builtin_cast(Elab *elab, const Call *call)
     if (call->builtin->variant == 0)
         return value_expr(cast_value(elab, value, type), call->span);
     const Expr *expr = value_to_dtype(elab, type, &dtype) ? value_to_expr(elab, value) : NULL;
-    if (!expr || dtype_equal(expr->dtype, dtype))
+    if (!expr)
         return value_expr(expr, call->span);
     if (expr->dtype.lanes != dtype.lanes || expr->dtype.code == DT_HANDLE || expr->kind == EXPR_STRING)
         return value_expr(convert(elab, value, dtype), call->span);

@@ -271,7 +271,7 @@ static const Stmt *make_copy(At *at, Block *symbol)
     from.buffer = at->writes ? plan->cache : plan->buffer;
     block.reads = arena_copy(ctx->arena, &from, sizeof from);
     block.writes = arena_copy(ctx->arena, &to, sizeof to);
-    block.annotations = attrs_set(ctx, (Attrs){0}, context_intern(ctx, "auto_copy"), attr_expr(ctx, expr_bool(ctx, true)));
+    block.annotations = attrs_set(ctx, (Attrs){0}, context_intern(ctx, "auto_copy"), attr_bool(ctx, true));
     const Expr *value = expr_load(ctx, from.buffer, indices, ndim, NULL, at->sch->call_span);
     block.body = stmt_store(ctx, to.buffer, indices, ndim, value, NULL, at->sch->call_span);
     for (int d = ndim - 1; d >= 0; d--)
