@@ -107,8 +107,8 @@ typedef struct {
     Var *var;
     const Expr *min, *extent;
     ForKind kind;
-    Str thread;  /* FOR_THREAD: "threadIdx.x"; else NULL */
     bool launch; /* FOR_THREAD: it stands as T.launch_thread, which encloses what follows; its min is 0 */
+    Str thread;  /* FOR_THREAD: "threadIdx.x"; else NULL */
     Attrs annotations;
     const Stmt *body;
 } ForStmt;

@@ -347,8 +347,8 @@ static void test_attributes(void **state)
     expect_body(a, seq(stmt_new(ctx, &attr), store(a, num(1), real(1))),
                 "    with T.attr(A.data, \"k\", 1):\n        A[0] = T.float32(1.0)\n    A[1] = T.float32(1.0)\n");
     Var *thread = new_var("tx", DTYPE_INT32);
-    Stmt launch = {.kind = STMT_ATTR, .as.attr = {.var = thread, .thread = str("threadIdx.x"), .key = str("thread_extent"), .value = num(4)}};
-    launch.as.attr.body = store(a, use(thread), real(1));
+    Stmt launch = {.kind = STMT_FOR, .as.loop = {thread, num(0), num(4), FOR_THREAD, true, str("threadIdx.x"), {0}, NULL}};
+    launch.as.loop.body = store(a, use(thread), real(1));
     expect_body(a, stmt_new(ctx, &launch), "    tx = T.launch_thread(\"threadIdx.x\", 4)\n    A[tx] = T.float32(1.0)\n");
     Stmt assertion = {.kind = STMT_ASSERT, .as.assertion = {binary(EXPR_LT, load(a, num(0)), real(1)), expr_string(ctx, str("no")), stmt_empty(ctx)}};
     expect_body(a, stmt_new(ctx, &assertion), "    assert A[0] < T.float32(1.0), \"no\"\n");
