@@ -21,7 +21,7 @@ typedef struct {
     Map loops;   /* the loop variables of the function */
     Map sites;   /* Buffer -> Var of the loop that shall allocate it; those of blocks that stay where they are have none */
     Map memory;  /* data Var -> Buffer, of all buffers that may be seen */
-    Map hidden;  /* Buffer -> itself, while it is not allocated yet */
+    Map hidden;  /* Buffer -> itself, outside of its new place: regions there that name it are of blocks that do not use it */
     VEC(const Stmt *) around;
 } Plan;
 
@@ -112,16 +112,22 @@ typedef struct {
     int count;
 } BufferArray;
 
-/* The hidden buffers whose place is in LOOP. */
-static BufferArray buffers_of_loop(Plan *plan, const ForStmt *loop)
+/* The hidden buffers whose place is in SITE, a block or the loop over a variable. */
+static BufferArray buffers_of(Plan *plan, const void *site)
 {
     BufferArray result = {ARENA_ARRAY(plan->ctx->arena, Buffer *, plan->sites.count), 0};
     for (int i = 0; i < plan->sites.count; i++) {
         Buffer *buffer = (Buffer *)plan->sites.entries[i].key;
-        if (plan->sites.entries[i].value == loop->var && map_get(&plan->hidden, buffer))
+        if (plan->sites.entries[i].value == site && map_get(&plan->hidden, buffer))
             result.data[result.count++] = buffer;
     }
     return result;
+}
+
+static void set_hidden(Plan *plan, BufferArray buffers, bool hidden)
+{
+    for (int i = 0; i < buffers.count; i++)
+        map_set(plan->ctx->arena, &plan->hidden, buffers.data[i], hidden ? buffers.data[i] : NULL);
 }
 
 static const Stmt *allocate_in_block(Context *ctx, const Stmt *stmt, Buffer *buffer)
@@ -218,14 +224,13 @@ static const Stmt *plan_block(Rewriter *rewriter, const Stmt *stmt)
     block.writes = visible_regions(plan, block.writes, &block.write_count);
     block.annotations = visible_annotations(plan, block.annotations);
     const Stmt *result = stmt_block(plan->ctx, block, stmt->span);
-    for (int i = 0; i < plan->sites.count; i++) {
-        Buffer *buffer = (Buffer *)plan->sites.entries[i].key;
-        if (plan->sites.entries[i].value != block.block || !map_get(&plan->hidden, buffer))
-            continue;
-        map_set(plan->ctx->arena, &plan->hidden, buffer, NULL);
-        result = allocate_in_block(plan->ctx, result, buffer);
-    }
-    return rewrite_stmt_children(rewriter, result);
+    BufferArray here = buffers_of(plan, block.block);
+    for (int i = 0; i < here.count; i++)
+        result = allocate_in_block(plan->ctx, result, here.data[i]);
+    set_hidden(plan, here, false);
+    result = rewrite_stmt_children(rewriter, result);
+    set_hidden(plan, here, true);
+    return result;
 }
 
 static const Stmt *plan_loop(Rewriter *rewriter, const Stmt *stmt)
@@ -234,17 +239,18 @@ static const Stmt *plan_loop(Rewriter *rewriter, const Stmt *stmt)
     Context *ctx = plan->ctx;
     ForStmt loop = stmt->as.loop;
     loop.annotations = visible_annotations(plan, loop.annotations);
-    BufferArray here = buffers_of_loop(plan, &loop), own = {ARENA_ARRAY(ctx->arena, Buffer *, here.count), 0};
+    BufferArray here = buffers_of(plan, loop.var), own = {ARENA_ARRAY(ctx->arena, Buffer *, here.count), 0};
     for (int i = 0; i < here.count; i++) {
         const Block *block = block_of_uses(ctx, loop.body, here.data[i]);
         if (block) {
             map_set(ctx->arena, &plan->sites, here.data[i], (void *)block);
             continue;
         }
-        map_set(ctx->arena, &plan->hidden, here.data[i], NULL);
         own.data[own.count++] = here.data[i];
     }
+    set_hidden(plan, own, false);
     loop.body = plan_stmt(rewriter, loop.body);
+    set_hidden(plan, own, true);
     if (own.count)
         loop.body = block_without_axes(plan->ctx, loop.body, own.data, own.count, &plan->memory);
     return stmt_for(ctx, loop, stmt->span);
