@@ -187,6 +187,7 @@ static Region shift_region(Shift *shift, Region region, bool declared)
     Region result = {region.buffer, ARENA_ARRAY(ctx->arena, Range, region.buffer->ndim), region.span};
     for (int d = 0; d < region.buffer->ndim; d++) {
         Range range = {shift_index(shift, region.ranges[d].min, d), region.ranges[d].extent};
+        range.extent = op_cast(ctx, range.min->dtype, range.extent); /* the buffer may be indexed in another type */
         const Expr *end = op_add(ctx, range.min, range.extent), *zero = expr_int(ctx, range.min->dtype, 0);
         bool fits = analyzer_prove_less_equal(shift->an, zero, range.min) &&
                     analyzer_prove(shift->an, op_compare(ctx, EXPR_LE, end, shift->box[d].extent));
