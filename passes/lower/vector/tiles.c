@@ -1,24 +1,26 @@
 /* Pass "tiles": a loop over vectors whose lanes lie apart in memory, where its rounds lie side by side, becomes transpositions of tiles.
 
-     for r in range(16):                                            row_0: T.float32x16 = A_1[j * n + i:j * n + i + 16]
-         B_1[T.Ramp((i + r) * m + j, 1, 16)] =               ->     row_1 = ...
-             A_1[T.Ramp(j * n + i + r, n, 16)]                      row_16 = T.Shuffle([row_0, row_8], [0, 16, 1, 17, ...])
-                                                                    B_1[T.Ramp(i * m + j, 1, 16)] = ...
+     for r in range(4):                                             row: T.float32x4 = A_1[j * n + i:j * n + i + 4]
+         B_1[T.Ramp((i + r) * m + j, 1, 4)] =                ->     row_1 = ...
+             A_1[T.Ramp(j * n + i + r, n, 4)]                       row_4 = T.Shuffle([row, row_2], [0, 4, 1, 5])
+                                                                    B_1[T.Ramp(i * m + j, 1, 4)] = ...
 
-   The same for stores whose lanes lie apart. A loop between the loop over the rounds and the vectors goes around the tiles.
+   The same for stores whose lanes lie apart. A loop between the loop over the rounds and the vectors goes around the tiles. Vectors of any
+   width are taken apart into tiles of at most two blocks each way (see transpose.h), and put together again where more is computed than a copy.
 
-   Legality. All that the value reads is other memory than what is stored, so that loads may come before the stores of the same tile. Loads
-   happen in every round: they stand under no condition. The order of the stores stays, or else no two stores write the same element, which
-   constant strides show: each is greater than the reach of the smaller ones. Needs: flat buffers, explicit vectors. */
+   Legality. What is transposed is other memory than what is stored, so that loads may come before the stores of the same tile. Loads
+   happen in every round: they stand under no condition. The order of the stores stays, or else nothing reads what is stored, and no two
+   stores write the same element, which constant strides show: each is greater than the reach of the smaller ones. Needs: flat buffers,
+   explicit vectors. */
 #include <stdlib.h>
 
 #include "ir/linear_sum.h"
 #include "passes/lower/core/effects.h"
 #include "passes/lower/vector/transpose.h"
 
-enum { ROW_BYTES = 64, MOST_ROWS = 16, LEAST_ROWS = 4, MOST_BETWEEN = 4 };
+enum { LINE_BYTES = 64, LEAST_ROWS = 4, LEAST_ROUNDS = 2, MOST_ROWS = 16, MOST_LANES = 64, MOST_BETWEEN = 4, MOST_LOADS = 4 };
 
-/* What is stored in one tile: ROUNDS rounds of LANES lanes. */
+/* What is stored in one round of LOOP after the other: LANES lanes. */
 typedef struct {
     Context *ctx;
     const Map *roots;
@@ -26,9 +28,13 @@ typedef struct {
     const ForStmt *between[MOST_BETWEEN]; /* loops inside of LOOP around the store, outermost first */
     int between_count;
     const Stmt *store;
-    const Expr *load; /* the load whose lanes lie apart; NULL: the lanes of the store do */
+    const Expr *loads[MOST_LOADS]; /* those whose lanes lie apart; none: the lanes of the store do */
+    int load_count;
+    bool reads_target; /* the value depends on the memory that is stored to */
+    bool may_reorder;  /* the stores of different rounds and lanes may change their order */
     int64_t extent;
-    int lanes, piece; /* of the vector of the program; of those that are made */
+    int lanes;
+    bool keeps_columns; /* registers hold the columns of a whole line of the cache */
 } Tiling;
 
 /* --- Forms --- */
@@ -49,26 +55,41 @@ static bool lanes_lie_together(const Expr *index)
     return index->kind == EXPR_RAMP && index->args[0]->dtype.lanes == 1 && expr_is_int(index->args[1], 1) && !expr_reads_memory(index);
 }
 
+/* A type whose lanes are shuffled as they lie in memory */
+static bool has_plain_lanes(DType type)
+{
+    return type.code != DT_BOOL && type.code != DT_HANDLE && type.bits >= 8 && dtype_bytes(dtype_scalar(type)) <= 8;
+}
+
 typedef struct {
     Tiling *tiling;
     bool allowed;
 } ValueCheck;
 
-/* Finds the load to transpose, among other loads of other memory. */
+static void add_load(Tiling *tiling, const Expr *load)
+{
+    for (int i = 0; i < tiling->load_count; i++)
+        if (expr_equal(tiling->loads[i], load))
+            return;
+    if (tiling->load_count < MOST_LOADS)
+        tiling->loads[tiling->load_count++] = load;
+}
+
+/* Finds the loads to transpose, among other loads. */
 static bool check_value(Visitor *visitor, const Expr *expr)
 {
     ValueCheck *check = visitor->data;
     Tiling *tiling = check->tiling;
     if (expr->kind == EXPR_LET || expr->kind == EXPR_AND || expr->kind == EXPR_OR || expr_is_call(expr, OP_IF_THEN_ELSE) ||
-        (expr->kind == EXPR_CALL && op_info(expr->value.op)->effect != EFFECT_PURE))
+        (expr->kind == EXPR_CALL && (op_info(expr->value.op)->effect != EFFECT_PURE || expr_reads_through_pointers(expr))))
         check->allowed = false;
     if (expr->kind != EXPR_LOAD)
         return check->allowed;
     if (effects_root(tiling->roots, expr->value.buffer->data) == effects_root(tiling->roots, tiling->store->as.store.buffer->data))
-        check->allowed = false;
+        tiling->reads_target = true;
     else if (expr->arg_count == 1 && expr->dtype.lanes == tiling->lanes && expr->value.buffer->dtype.lanes == 1 &&
-             lanes_lie_apart(tiling, expr->args[0]))
-        tiling->load = !tiling->load || expr_equal(tiling->load, expr) ? expr : tiling->load;
+             has_plain_lanes(expr->dtype) && lanes_lie_apart(tiling, expr->args[0]))
+        add_load(tiling, expr);
     return check->allowed;
 }
 
@@ -132,31 +153,10 @@ static bool find_store(Tiling *tiling)
     return stmt->kind == STMT_STORE && !stmt->as.store.mask && stmt->as.store.index_count == 1 && stmt->as.store.buffer->dtype.lanes == 1;
 }
 
-static bool is_power_of_two(int64_t number)
+/* The stores keep their order where loads are transposed and no loop changes its place; and pieces of vectors too, where it is free. */
+static bool order_is_kept(const Tiling *tiling)
 {
-    return number > 0 && !(number & (number - 1));
-}
-
-/* The value that is stored is just a load: of the lanes to transpose, or of neighbours. */
-static bool stores_a_load(const Tiling *tiling)
-{
-    const Expr *value = tiling->store->as.store.value;
-    return tiling->load ? value == tiling->load : value->kind == EXPR_LOAD && value->arg_count == 1 && lanes_lie_together(value->args[0]);
-}
-
-/* How many lanes the vectors shall have: all of them, or as many as a row of registers takes where what is stored is just a load. */
-static bool choose_piece(Tiling *tiling)
-{
-    const Expr *value = tiling->store->as.store.value;
-    DType type = tiling->load ? tiling->load->dtype : value->dtype;
-    if (type.code == DT_BOOL || type.code == DT_HANDLE)
-        return false;
-    int most = ROW_BYTES / dtype_bytes(dtype_scalar(type));
-    most = most > MOST_ROWS ? MOST_ROWS : most;
-    tiling->piece = tiling->lanes;
-    if (tiling->lanes > most && tiling->lanes % most == 0 && stores_a_load(tiling))
-        tiling->piece = most;
-    return tiling->piece <= most && is_power_of_two(tiling->piece) && tiling->piece >= LEAST_ROWS;
+    return tiling->load_count && !tiling->between_count;
 }
 
 static bool match(Tiling *tiling)
@@ -169,10 +169,53 @@ static bool match(Tiling *tiling)
     ValueCheck check = {tiling, true};
     Visitor visitor = {.expr = check_value, .data = &check};
     visit_expr(&visitor, value);
-    if (!check.allowed || (tiling->load ? !lanes_lie_together(index) : !lanes_lie_apart(tiling, index)) || !choose_piece(tiling))
+    if (!check.allowed || tiling->lanes < LEAST_ROWS || index->dtype.lanes != tiling->lanes)
         return false;
-    bool keeps_order = tiling->load && !tiling->between_count && tiling->piece == tiling->lanes;
-    return keeps_order || stores_are_distinct(tiling);
+    if (!tiling->load_count && (!has_plain_lanes(value->dtype) || !lanes_lie_apart(tiling, index)))
+        return false;
+    if (tiling->load_count && !lanes_lie_together(index))
+        return false;
+    tiling->may_reorder = !tiling->reads_target && stores_are_distinct(tiling);
+    bool is_copy = value->kind == EXPR_LOAD;
+    return (order_is_kept(tiling) || tiling->may_reorder) && (tiling->lanes <= MOST_LANES || (is_copy && tiling->may_reorder));
+}
+
+/* --- Sizes --- */
+
+static int smaller(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static int bytes_of(const Expr *value)
+{
+    return dtype_bytes(dtype_scalar(value->dtype));
+}
+
+/* The largest power of two that is at most NUMBER */
+static int power_below(int number)
+{
+    int power = 1;
+    while (2 * power <= number)
+        power *= 2;
+    return power;
+}
+
+/* How many of LEFT lanes of elements of BYTES bytes one tile takes; less than LEAST_ROWS are no tile. */
+static int part_lanes(int left, int bytes)
+{
+    return left < LEAST_ROWS ? left : power_below(smaller(left, smaller(2 * TILE_BLOCK_BYTES / bytes, MOST_ROWS)));
+}
+
+/* The rounds of one tile: of loads as many as a block holds elements, of stores twice as many. */
+static int rounds_of_tile(const Tiling *tiling)
+{
+    int rounds = MOST_ROWS;
+    if (!tiling->load_count)
+        return smaller(rounds, 2 * TILE_BLOCK_BYTES / bytes_of(tiling->store->as.store.value));
+    for (int i = 0; i < tiling->load_count; i++)
+        rounds = smaller(rounds, TILE_BLOCK_BYTES / bytes_of(tiling->loads[i]));
+    return rounds;
 }
 
 /* --- Tiles --- */
@@ -196,18 +239,9 @@ static const Expr *row_index(const Tiling *tiling, const Expr *ramp, const Expr 
     return expr_ramp(tiling->ctx, part_of_ramp(tiling, ramp, round, lane, 1), expr_int(tiling->ctx, ramp->args[0]->dtype, 1), count);
 }
 
-static const Expr *replace_load(Rewriter *rewriter, const Expr *expr)
+static const Expr *load_at(const Tiling *tiling, const Expr *load, const Expr *index)
 {
-    const Expr *const *pair = rewriter->data;
-    return expr_equal(expr, pair[0]) ? pair[1] : rewrite_expr_children(rewriter, expr);
-}
-
-/* The value stored in round ROUND, with TRANSPOSED for the load. */
-static const Expr *value_with(const Tiling *tiling, const Expr *transposed, const Expr *round)
-{
-    const Expr *pair[] = {tiling->load, transposed};
-    Rewriter rewriter = {.ctx = tiling->ctx, .expr = replace_load, .data = pair};
-    return in_round(tiling, rewrite_expr(&rewriter, tiling->store->as.store.value), round);
+    return expr_load(tiling->ctx, load->value.buffer, &index, 1, NULL, load->span);
 }
 
 static const Stmt *store_at(const Tiling *tiling, const Expr *index, const Expr *value)
@@ -215,57 +249,175 @@ static const Stmt *store_at(const Tiling *tiling, const Expr *index, const Expr 
     return stmt_store(tiling->ctx, tiling->store->as.store.buffer, &index, 1, value, NULL, tiling->store->span);
 }
 
-/* The lanes FIRST.. of the rounds FROM.., ROUNDS of them: rows of the loaded memory, transposed, are what the rounds store. */
-static const Stmt *tile_of_loads(const Tiling *tiling, const Expr *from, int rounds, int first)
+/* The lanes FIRST.., COUNT of them, of LOAD in the rounds FROM.., ROUNDS of them, become the vectors of TILE, one for each round. */
+static void transpose_loads(const Tiling *tiling, VectorTile *tile, const Expr *load, const Expr *from, int rounds, int first, int count)
+{
+    Context *ctx = tiling->ctx;
+    tile->vectors = (ExprList){0};
+    if (count < LEAST_ROWS) {
+        for (int i = 0; i < rounds; i++)
+            tile_add(ctx, tile, "rest", load_at(tiling, load, part_of_ramp(tiling, load->args[0], op_add_int(ctx, from, i), first, count)), load->span);
+        return;
+    }
+    for (int i = 0; i < count; i++)
+        tile_add(ctx, tile, "row", load_at(tiling, load, row_index(tiling, load->args[0], from, first + i, rounds)), load->span);
+    tile_transpose(ctx, tile, "row", load->span);
+}
+
+/* What the loads give in ROUNDS rounds from FROM on, in parts of the lanes: those of round i begin at i * LANES. */
+typedef struct {
+    const Tiling *tiling;
+    const Expr *from;
+    int rounds;
+    const Expr **parts[MOST_LOADS];
+    int part_count[MOST_LOADS], lanes_done[MOST_LOADS];
+} Columns;
+
+/* The next LANES lanes of load number LOAD in COUNT rounds from FIRST on. */
+static void add_part(Columns *columns, VectorTile *tile, int load, int first, int count, int lanes)
+{
+    const Tiling *tiling = columns->tiling;
+    const Expr *from = op_add_int(tiling->ctx, columns->from, first);
+    transpose_loads(tiling, tile, tiling->loads[load], from, count, columns->lanes_done[load], lanes);
+    for (int i = 0; i < count; i++)
+        columns->parts[load][(first + i) * tiling->lanes + columns->part_count[load]] = tile->vectors.data[i];
+}
+
+/* All parts but the last one. The rows of a part are read to their end before others: they may lie in the same place of the cache. */
+static void add_first_parts(Columns *columns, VectorTile *tile, int step)
+{
+    const Tiling *tiling = columns->tiling;
+    for (int load = 0; load < tiling->load_count; load++) {
+        columns->parts[load] = ARENA_ARRAY(tiling->ctx->arena, const Expr *, columns->rounds * tiling->lanes);
+        for (;;) {
+            int left = tiling->lanes - columns->lanes_done[load], lanes = part_lanes(left, bytes_of(tiling->loads[load]));
+            if (lanes == left)
+                break;
+            for (int first = 0; first < columns->rounds; first += step)
+                add_part(columns, tile, load, first, step, lanes);
+            columns->lanes_done[load] += lanes;
+            columns->part_count[load]++;
+        }
+    }
+}
+
+/* The values of the loads in one round */
+typedef struct {
+    const Tiling *tiling;
+    const Expr *values[MOST_LOADS];
+} RoundValues;
+
+static const Expr *replace_load(Rewriter *rewriter, const Expr *expr)
+{
+    const RoundValues *round = rewriter->data;
+    for (int i = 0; expr->kind == EXPR_LOAD && i < round->tiling->load_count; i++)
+        if (expr_equal(expr, round->tiling->loads[i]))
+            return round->values[i];
+    return rewrite_expr_children(rewriter, expr);
+}
+
+/* What round number ROUND stores */
+static const Stmt *store_of_round(const Columns *columns, int round)
+{
+    const Tiling *tiling = columns->tiling;
+    RoundValues values = {.tiling = tiling};
+    for (int i = 0; i < tiling->load_count; i++)
+        values.values[i] = tile_join(tiling->ctx, columns->parts[i] + (ptrdiff_t)round * tiling->lanes, columns->part_count[i] + 1);
+    Rewriter rewriter = {.ctx = tiling->ctx, .expr = replace_load, .data = &values};
+    const Expr *number = op_add_int(tiling->ctx, columns->from, round), *value = rewrite_expr(&rewriter, tiling->store->as.store.value);
+    return store_at(tiling, in_round(tiling, tiling->store->as.store.indices[0], number), in_round(tiling, value, number));
+}
+
+/* The rounds FROM.., ROUNDS of them, with their loads transposed. */
+static const Stmt *tile_of_loads(const Tiling *tiling, const Expr *from, int rounds)
+{
+    Context *ctx = tiling->ctx;
+    int step = smaller(rounds, rounds_of_tile(tiling)), count = rounds / step;
+    Columns columns = {.tiling = tiling, .from = from, .rounds = rounds};
+    VectorTile first_parts = {0};
+    const Stmt **stores = ARENA_ARRAY(ctx->arena, const Stmt *, step), **steps = ARENA_ARRAY(ctx->arena, const Stmt *, count);
+    add_first_parts(&columns, &first_parts, step);
+    for (int i = 0; i < count; i++) {
+        VectorTile last_part = {0};
+        for (int load = 0; load < tiling->load_count; load++)
+            add_part(&columns, &last_part, load, i * step, step, tiling->lanes - columns.lanes_done[load]);
+        for (int round = 0; round < step; round++)
+            stores[round] = store_of_round(&columns, i * step + round);
+        steps[i] = tile_bind(ctx, &last_part, stmt_seq(ctx, stores, step));
+    }
+    return tile_bind(ctx, &first_parts, stmt_seq(ctx, steps, count));
+}
+
+/* The lanes FIRST.., COUNT of them, of the rounds FROM.., where the value is the one load. */
+static const Stmt *tile_of_copies(const Tiling *tiling, const Expr *from, int rounds, int first, int count)
 {
     Context *ctx = tiling->ctx;
     VectorTile tile = {0};
     const Stmt **stores = ARENA_ARRAY(ctx->arena, const Stmt *, rounds);
-    Span span = tiling->store->span;
-    for (int i = 0; i < tiling->piece; i++) {
-        const Expr *index = row_index(tiling, tiling->load->args[0], from, first + i, rounds);
-        tile_add(ctx, &tile, "row", expr_load(ctx, tiling->load->value.buffer, &index, 1, NULL, span), span);
-    }
-    tile_transpose(ctx, &tile, "row", span);
+    transpose_loads(tiling, &tile, tiling->loads[0], from, rounds, first, count);
     for (int i = 0; i < rounds; i++) {
-        const Expr *round = op_add_int(ctx, from, i);
-        const Expr *index = part_of_ramp(tiling, tiling->store->as.store.indices[0], round, first, tiling->piece);
-        stores[i] = store_at(tiling, index, value_with(tiling, tile.vectors.data[i], round));
+        const Expr *index = part_of_ramp(tiling, tiling->store->as.store.indices[0], op_add_int(ctx, from, i), first, count);
+        stores[i] = store_at(tiling, index, tile.vectors.data[i]);
     }
     return tile_bind(ctx, &tile, stmt_seq(ctx, stores, rounds));
 }
 
-/* The lanes FIRST.. of what round ROUND stores. */
-static const Expr *piece_of_value(const Tiling *tiling, const Expr *round, int first)
+/* The lanes FIRST.., COUNT of them, of what round ROUND stores. */
+static const Expr *part_of_value(const Tiling *tiling, const Expr *round, int first, int count)
 {
     const Expr *value = tiling->store->as.store.value;
-    if (tiling->piece == tiling->lanes)
-        return in_round(tiling, value, round);
-    const Expr *index = part_of_ramp(tiling, value->args[0], round, first, tiling->piece);
-    return expr_load(tiling->ctx, value->value.buffer, &index, 1, NULL, value->span);
+    bool is_row = value->kind == EXPR_LOAD && value->arg_count == 1 && lanes_lie_together(value->args[0]);
+    if (is_row)
+        return load_at(tiling, value, part_of_ramp(tiling, value->args[0], round, first, count));
+    return tile_pick(tiling->ctx, in_round(tiling, value, round), NULL, first, count);
 }
 
-/* The lanes FIRST.. of the rounds FROM..: what they store, transposed, are rows of the stored memory. */
-static const Stmt *tile_of_stores(const Tiling *tiling, const Expr *from, int rounds, int first)
+/* The lanes FIRST.., COUNT of them, of the rounds FROM..: what they store, transposed, are rows of the stored memory. */
+static const Stmt *tile_of_stores(const Tiling *tiling, const Expr *from, int rounds, int first, int count)
 {
     Context *ctx = tiling->ctx;
     VectorTile tile = {0};
-    const Stmt **stores = ARENA_ARRAY(ctx->arena, const Stmt *, tiling->piece);
+    const Stmt **stores = ARENA_ARRAY(ctx->arena, const Stmt *, count > rounds ? count : rounds);
+    const Expr *index = tiling->store->as.store.indices[0];
     for (int i = 0; i < rounds; i++)
-        tile_add(ctx, &tile, "row", piece_of_value(tiling, op_add_int(ctx, from, i), first), tiling->store->span);
+        tile_add(ctx, &tile, "row", part_of_value(tiling, op_add_int(ctx, from, i), first, count), tiling->store->span);
+    if (count < LEAST_ROWS) {
+        for (int i = 0; i < rounds; i++)
+            stores[i] = store_at(tiling, part_of_ramp(tiling, index, op_add_int(ctx, from, i), first, count), tile.vectors.data[i]);
+        return tile_bind(ctx, &tile, stmt_seq(ctx, stores, rounds));
+    }
     tile_transpose(ctx, &tile, "row", tiling->store->span);
-    for (int i = 0; i < tiling->piece; i++)
-        stores[i] = store_at(tiling, row_index(tiling, tiling->store->as.store.indices[0], from, first + i, rounds), tile.vectors.data[i]);
-    return tile_bind(ctx, &tile, stmt_seq(ctx, stores, tiling->piece));
+    for (int i = 0; i < count; i++)
+        stores[i] = store_at(tiling, row_index(tiling, index, from, first + i, rounds), tile.vectors.data[i]);
+    return tile_bind(ctx, &tile, stmt_seq(ctx, stores, count));
 }
 
+/* The rounds FROM.., ROUNDS of them, part after part of the lanes. */
+static const Stmt *tiles_of_parts(const Tiling *tiling, const Expr *from, int rounds)
+{
+    Context *ctx = tiling->ctx;
+    int bytes = bytes_of(tiling->store->as.store.value), step = smaller(rounds, rounds_of_tile(tiling)), count = 0;
+    const Stmt **parts = ARENA_ARRAY(ctx->arena, const Stmt *, tiling->lanes * rounds);
+    for (int i = 0; i < rounds; i += step)
+        for (int first = 0, lanes; first < tiling->lanes; first += lanes) {
+            lanes = part_lanes(tiling->lanes - first, bytes);
+            parts[count++] = (tiling->load_count ? tile_of_copies : tile_of_stores)(tiling, op_add_int(ctx, from, i), step, first, lanes);
+        }
+    return stmt_seq(ctx, parts, count);
+}
+
+/* The rounds FROM.., ROUNDS of them, a power of two. What is just copied goes where it shall in parts, unless registers hold whole lines. */
 static const Stmt *tiles_of_rounds(const Tiling *tiling, const Expr *from, int rounds)
 {
-    int count = tiling->lanes / tiling->piece;
-    const Stmt **pieces = ARENA_ARRAY(tiling->ctx->arena, const Stmt *, count);
+    Context *ctx = tiling->ctx;
+    bool is_copy = tiling->store->as.store.value->kind == EXPR_LOAD, fits = tiling->keeps_columns && tiling->lanes <= MOST_ROWS;
+    if (!tiling->load_count || (is_copy && tiling->may_reorder && !fits))
+        return tiles_of_parts(tiling, from, rounds);
+    int step = fits ? rounds : smaller(rounds, rounds_of_tile(tiling)), count = rounds / step;
+    const Stmt **tiles = ARENA_ARRAY(ctx->arena, const Stmt *, count);
     for (int i = 0; i < count; i++)
-        pieces[i] = (tiling->load ? tile_of_loads : tile_of_stores)(tiling, from, rounds, i * tiling->piece);
-    return stmt_seq(tiling->ctx, pieces, count);
+        tiles[i] = tile_of_loads(tiling, op_add_int(ctx, from, i * step), step);
+    return stmt_seq(ctx, tiles, count);
 }
 
 /* --- Loops --- */
@@ -280,26 +432,29 @@ static const Stmt *with_between(const Tiling *tiling, const Stmt *body)
     return body;
 }
 
-/* COUNT rounds from FIRST on as tiles of ROUNDS rounds, which divides COUNT. */
+/* COUNT rounds from FIRST on, ROUNDS of them at a time, which divides COUNT. */
 static const Stmt *tiled_part(const Tiling *tiling, int64_t first, int64_t count, int rounds)
 {
     Context *ctx = tiling->ctx;
     const Expr *begin = op_add_int(ctx, tiling->loop->min, first);
     if (count == rounds)
         return with_between(tiling, tiles_of_rounds(tiling, begin, rounds));
-    Var *var = var_clone(ctx, tiling->loop->var, tiling->loop->var->name);
-    const Expr *from = op_add(ctx, begin, op_mul_int(ctx, expr_var(ctx, var), rounds));
-    return stmt_for_serial(ctx, var, NULL, expr_int(ctx, var->dtype, count / rounds),
-                           with_between(tiling, tiles_of_rounds(tiling, from, rounds)), tiling->store->span);
+    ForStmt loop = *tiling->loop;
+    loop.var = var_clone(ctx, loop.var, loop.var->name);
+    loop.min = expr_int(ctx, loop.var->dtype, 0);
+    loop.extent = expr_int(ctx, loop.var->dtype, count / rounds);
+    const Expr *from = op_add(ctx, begin, op_mul_int(ctx, expr_var(ctx, loop.var), rounds));
+    loop.body = with_between(tiling, tiles_of_rounds(tiling, from, rounds));
+    return stmt_for(ctx, loop, tiling->store->span);
 }
 
-/* Full tiles, then narrower ones, then single rounds as they were. */
+/* As many rounds at a time as one tile takes twice over, and fills a line of the cache; then fewer, then single rounds as they were. */
 static const Stmt *tiled(const Tiling *tiling)
 {
     const Stmt *parts[8];
     int count = 0;
     int64_t done = 0;
-    for (int rounds = tiling->piece; rounds >= LEAST_ROWS; rounds /= 2) {
+    for (int rounds = smaller(MOST_ROWS, 4 * rounds_of_tile(tiling)); rounds >= LEAST_ROUNDS; rounds /= 2) {
         int64_t whole = (tiling->extent - done) / rounds * rounds;
         if (whole)
             parts[count++] = tiled_part(tiling, done, whole, rounds);
@@ -316,16 +471,26 @@ static const Stmt *tiled(const Tiling *tiling)
     return stmt_seq(tiling->ctx, parts, count);
 }
 
+typedef struct {
+    Map roots;
+    bool keeps_columns;
+} TilesPass;
+
 static const Stmt *tile_loop(Rewriter *rewriter, const Stmt *stmt)
 {
-    Tiling tiling = {.ctx = rewriter->ctx, .roots = rewriter->data, .loop = &stmt->as.loop};
+    const TilesPass *pass = rewriter->data;
+    Tiling tiling = {.ctx = rewriter->ctx, .roots = &pass->roots, .loop = &stmt->as.loop, .keeps_columns = pass->keeps_columns};
     return stmt->kind == STMT_FOR && match(&tiling) ? tiled(&tiling) : rewrite_stmt_children(rewriter, stmt);
 }
 
 const Func *lower_tiles(LowerState *state, const Func *func)
 {
-    Map roots = {0};
-    effects_add_view_roots(state->ctx, &roots, func->body);
-    Rewriter rewriter = {.ctx = state->ctx, .stmt = tile_loop, .data = &roots};
+    TilesPass pass = {0};
+    int bytes = 0, registers = 0;
+    if (state->options->vector_registers)
+        state->options->vector_registers(state->options->data, &bytes, &registers);
+    pass.keeps_columns = bytes >= LINE_BYTES && registers >= 2 * MOST_ROWS;
+    effects_add_view_roots(state->ctx, &pass.roots, func->body);
+    Rewriter rewriter = {.ctx = state->ctx, .stmt = tile_loop, .data = &pass};
     return func_with_body(state->ctx, func, rewrite_stmt(&rewriter, func->body));
 }
