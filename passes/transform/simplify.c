@@ -6,13 +6,48 @@
 
    Statements stay, but for choices that are decided, stores of what is there already, and lets of index arithmetic, which are replaced by
    their values. Arithmetic of indices and conditions does not overflow (see transform.c); that of stored values may wrap, and is
-   simplified where it is shown not to. */
+   simplified where it is shown not to.
+
+   When the init of a reduction runs is said by the loops, conditions and bindings around it: a loop that reduces may be empty, one that
+   tells points may not.
+
+     for i, k in T.grid(2, 1):
+         with T.block("C"):
+             vi, vk = T.axis.remap("SR", [i, k])      with vk = 0, no loop reduces, and T.where excludes the points
+             T.where(k + 2 < 2)
+             with T.init(): ...
+
+   So the program is asked whether its inits run as before. What is around one that may not stays as it is. */
 #include "ir/fold.h"
+#include "passes/analysis/questions/dependence.h"
 #include "passes/transform/internal.h"
 
 typedef struct {
     Analyzer *an;
+    Map kept; /* Block -> itself: when its inits run stays as the program says it */
 } Simplification;
+
+typedef struct {
+    const Map *blocks;
+    bool found;
+} BlockSearch;
+
+static bool find_block(Visitor *visitor, const Stmt *stmt)
+{
+    BlockSearch *search = visitor->data;
+    search->found |= stmt->kind == STMT_BLOCK && map_has(search->blocks, stmt->as.block.block);
+    return !search->found;
+}
+
+/* STMT is around an init, and says when that runs, which must not change. */
+static bool stays(const Simplification *s, const Stmt *stmt)
+{
+    BlockSearch search = {&s->kept, false};
+    Visitor visitor = {.stmt = find_block, .data = &search};
+    if (s->kept.count)
+        visit_stmt(&visitor, stmt);
+    return search.found;
+}
 
 static const Expr *simple_index(Simplification *s, const Expr *expr)
 {
@@ -64,8 +99,10 @@ static const Stmt *simplify_loop(Rewriter *rewriter, const Stmt *stmt)
 {
     Simplification *s = rewriter->data;
     ForStmt loop = stmt->as.loop;
-    loop.min = simple_index(s, loop.min);
-    loop.extent = simple_index(s, loop.extent);
+    if (!stays(s, stmt)) {
+        loop.min = simple_index(s, loop.min);
+        loop.extent = simple_index(s, loop.extent);
+    }
     if (!expr_reads_memory(loop.min) && !expr_reads_memory(loop.extent))
         analyzer_bind_range(s->an, loop.var, (Range){loop.min, loop.extent});
     loop.body = simplify_stmt(rewriter, loop.body);
@@ -75,7 +112,9 @@ static const Stmt *simplify_loop(Rewriter *rewriter, const Stmt *stmt)
 static const Stmt *simplify_branch(Rewriter *rewriter, const Stmt *stmt)
 {
     Context *ctx = rewriter->ctx;
-    const Expr *condition = simple_condition(rewriter->data, stmt->as.branch.condition);
+    const Expr *condition = stmt->as.branch.condition;
+    if (!stays(rewriter->data, stmt))
+        condition = simple_condition(rewriter->data, condition);
     const Stmt *then_body = stmt->as.branch.then_body, *else_body = stmt->as.branch.else_body;
     if (condition->kind == EXPR_INT) {
         const Stmt *chosen = condition->value.integer ? then_body : else_body;
@@ -107,6 +146,8 @@ static const Stmt *simplify_let(Rewriter *rewriter, const Stmt *stmt)
     Simplification *s = rewriter->data;
     const Expr *value = stmt->as.let.value;
     bool index = dtype_is_index(value->dtype) && expr_is_pure(value) && !has_axes(stmt->as.let.body);
+    if (stays(s, stmt))
+        return stmt_with_body(rewriter->ctx, stmt, simplify_stmt(rewriter, stmt->as.let.body));
     if (index || value->kind == EXPR_INT || value->kind == EXPR_FLOAT) {
         Subst subst = {0};
         subst_var(rewriter->ctx, &subst, stmt->as.let.var, index ? simple_index(s, value) : value);
@@ -130,7 +171,8 @@ static const Stmt *simplify_store(Rewriter *rewriter, const Stmt *stmt)
     return same ? stmt_empty(rewriter->ctx) : stmt_new(rewriter->ctx, &copy);
 }
 
-static void simplify_axes(Rewriter *rewriter, BlockStmt *block)
+/* KEPT: but for what they may be. */
+static void simplify_axes(Rewriter *rewriter, BlockStmt *block, bool kept)
 {
     Simplification *s = rewriter->data;
     Arena *arena = rewriter->ctx->arena;
@@ -138,8 +180,10 @@ static void simplify_axes(Rewriter *rewriter, BlockStmt *block)
     block->bindings = arena_copy(arena, block->bindings, (size_t)block->iter_count * sizeof *block->bindings);
     for (int i = 0; i < block->iter_count; i++) {
         Iter *iter = &block->iters[i];
-        block->bindings[i] = simple_index(s, block->bindings[i]);
-        iter->domain = analyzer_simplify_range(s->an, iter->domain);
+        if (!kept) {
+            block->bindings[i] = simple_index(s, block->bindings[i]);
+            iter->domain = analyzer_simplify_range(s->an, iter->domain);
+        }
         if (!expr_reads_memory(iter->domain.min) && !expr_reads_memory(iter->domain.extent))
             analyzer_bind_range_opaque(s->an, iter->var, iter->domain);
     }
@@ -153,37 +197,16 @@ static Region *simple_regions(Simplification *s, const Region *regions, int coun
     return result;
 }
 
-typedef struct {
-    const Expr *other;
-    bool missing;
-} VarSearch;
-
-static bool find_missing(Visitor *visitor, const Expr *expr)
-{
-    VarSearch *search = visitor->data;
-    search->missing |= expr->kind == EXPR_VAR && !expr_uses_var(search->other, expr->value.var);
-    return !search->missing;
-}
-
-/* The predicate of BLOCK. One that excludes a reduction does not exclude its init, while one without reduction does: with an init, the variables
-   of a predicate stay. */
-static const Expr *simple_predicate(Simplification *s, const BlockStmt *block)
-{
-    const Expr *simple = simple_condition(s, block->predicate);
-    VarSearch search = {simple, false};
-    Visitor visitor = {.expr = find_missing, .data = &search};
-    visit_expr(&visitor, block->predicate);
-    return block->init && search.missing && !expr_is_int(simple, 1) ? block->predicate : simple;
-}
-
 static const Stmt *simplify_block(Rewriter *rewriter, const Stmt *stmt)
 {
     Simplification *s = rewriter->data;
     BlockStmt block = stmt->as.block;
-    block.predicate = simple_predicate(s, &block);
+    bool kept = stays(s, stmt);
+    if (!kept)
+        block.predicate = simple_condition(s, block.predicate);
     AnalyzerScope scope = analyzer_enter(s->an);
     facts_assume(s->an, block.predicate);
-    simplify_axes(rewriter, &block);
+    simplify_axes(rewriter, &block, kept);
     block.reads = simple_regions(s, block.reads, block.read_count);
     block.writes = simple_regions(s, block.writes, block.write_count);
     if (block.init)
@@ -214,10 +237,52 @@ static const Stmt *simplify_stmt(Rewriter *rewriter, const Stmt *stmt)
     }
 }
 
+/* --- inits --- */
+
+typedef struct {
+    Context *ctx;
+    const Func *before, *after;
+    Map *kept;
+    bool added;
+} InitCheck;
+
+/* The inits of the block at STMT may run for other points, or at another time, than before: its block is one to keep. */
+static bool check_inits(Visitor *visitor, const Stmt *stmt)
+{
+    InitCheck *check = visitor->data;
+    const Block *block = stmt->as.block.block;
+    if (stmt->kind != STMT_BLOCK || !stmt->as.block.init || map_has(check->kept, block))
+        return true;
+    Map searched = {0};
+    map_set(check->ctx->arena, &searched, block, (void *)block);
+    BlockSearch search = {&searched, false};
+    Visitor finder = {.stmt = find_block, .data = &search};
+    visit_stmt(&finder, check->after->body);
+    if (search.found && dependence_inits_kept(check->ctx, check->before, check->after, block, false).verdict == ANSWER_SHOWN &&
+        dependence_init_in_time(check->ctx, check->before, check->after, block).verdict == ANSWER_SHOWN)
+        return true;
+    map_set(check->ctx->arena, check->kept, block, (void *)block);
+    check->added = true;
+    return true;
+}
+
+static const Func *simplified(Context *ctx, const Func *func, Map kept)
+{
+    Simplification s = {analyzer_new(ctx), kept};
+    facts_bind_sizes(s.an, func);
+    Rewriter rewriter = {.ctx = ctx, .expr = simplify_expr, .stmt = simplify_stmt, .data = &s};
+    return func_with_body(ctx, func, simplify_stmt(&rewriter, func->body));
+}
+
 const Func *transform_simplify(LowerState *state, const Func *func)
 {
-    Simplification s = {analyzer_new(state->ctx)};
-    facts_bind_sizes(s.an, func);
-    Rewriter rewriter = {.ctx = state->ctx, .expr = simplify_expr, .stmt = simplify_stmt, .data = &s};
-    return func_with_body(state->ctx, func, simplify_stmt(&rewriter, func->body));
+    Map kept = {0};
+    InitCheck check = {.ctx = state->ctx, .before = func, .kept = &kept};
+    Visitor visitor = {.stmt = check_inits, .data = &check};
+    do {
+        check.after = simplified(state->ctx, func, kept);
+        check.added = false;
+        visit_stmt(&visitor, func->body);
+    } while (check.added);
+    return check.after;
 }

@@ -138,7 +138,7 @@ static bool has_form(Context *ctx, const Transform *row, const Func *func)
     return true;
 }
 
-/* --- empty regions and loops --- */
+/* --- what no text can say: decided choices, empty regions and loops --- */
 
 /* What a block declares for values that never occur, as those of an iteration whose condition fails, may have a negative extent, which no
    text can say; and so may a loop in it. */
@@ -158,6 +158,14 @@ static Region *regions_not_negative(Context *ctx, Region *regions, int count)
             same = false;
         }
     return same ? regions : result;
+}
+
+/* A constant decides a choice when it is read. */
+static const Expr *decide_choice(Rewriter *rewriter, const Expr *expr)
+{
+    const Expr *result = rewrite_expr_children(rewriter, expr);
+    bool decided = expr_is_call(result, OP_IF_THEN_ELSE) && result->args[0]->kind == EXPR_INT;
+    return decided ? result->args[result->args[0]->value.integer ? 1 : 2] : result;
 }
 
 static const Stmt *declare_not_negative(Rewriter *rewriter, const Stmt *stmt)
@@ -191,7 +199,7 @@ static const Func *transform_func(Context *ctx, const Module *module, const Func
     func = functions[index](&state, lower_wrapping(&state, func));
     if (diag_error_count(ctx) > errors)
         return NULL;
-    Rewriter rewriter = {.ctx = ctx, .stmt = declare_not_negative};
+    Rewriter rewriter = {.ctx = ctx, .expr = decide_choice, .stmt = declare_not_negative};
     func = func_infer_regions(ctx, lower_unwrapping(&state, func_with_body(ctx, func, rewrite_stmt(&rewriter, func->body))));
     const char *why;
     if (verify && !verify_func(ctx, func, rows[index].gives, &why))
