@@ -7,6 +7,7 @@
 #include "passes/analysis/collect/access_version.h"
 #include "passes/analysis/collect/kept.h"
 #include "passes/analysis/model/access_frame.h"
+#include "passes/analysis/model/call_regions.h"
 #include "passes/analysis/normal/access_rows.h"
 
 /* The frames of a known part around the access that was copied last, and their copies, from the part's outside inwards. */
@@ -188,10 +189,13 @@ static void add_foreign(Collector *collector, const Expr *call)
     const BlockStmt *block = collector->entering ? frame_block_around(collector->frame, collector->block) : collector->block;
     bool pure = !expr_is_opaque_call(call);
     collector->plain = false;
-    if (!call_keeps_regions(block, call)) {
+    BufferList beyond = {0};
+    if (!call_keeps_regions(collector->ctx, collector->func, block, call, memory_of_view, collector, &beyond)) {
         add_fence(collector, call->span);
         return;
     }
+    for (int i = 0; i < beyond.count * (pure ? 1 : 2); i++)
+        add_access(collector, region_whole(collector->ctx, beyond.data[i % beyond.count]), true, i >= beyond.count, call->span);
     const Reduction *reduction = collector->reduction;
     if (reduction && call_may_reach_target(block, call, reduction, memory_of_view, collector))
         collector->reduction = NULL; /* what the call sees of the targets is no part of the update */

@@ -20,15 +20,5 @@ bool loop_holds_lasting_init(const ForStmt *loop);
 bool frame_reduces(const Frame *frame);
 /* The block around the block INNER, both around FRAME; NULL: none. */
 const BlockStmt *frame_block_around(const Frame *frame, const BlockStmt *inner);
-/* CALL stays inside of the regions of BLOCK around it (NULL: none). Only the text can say so of foreign code: regions that are inferred follow
-   from what is seen of the call. */
-bool call_keeps_regions(const BlockStmt *block, const Expr *call);
-/* The data variable of the memory that VAR, the data variable of a buffer or view, lies in. */
-typedef const Var *(*MemoryOf)(const void *data, const Var *var);
-/* CALL, which stays inside of the regions of BLOCK around it, is given a pointer that may lead to the memory of TARGET, a buffer's data
-   variable: to TARGET itself, or to memory that the block does not declare. */
-bool call_may_reach(const BlockStmt *block, const Expr *call, const Var *target, MemoryOf memory_of, const void *data);
-/* The same for one of the targets of REDUCTION. */
-bool call_may_reach_target(const BlockStmt *block, const Expr *call, const Reduction *reduction, MemoryOf memory_of, const void *data);
 
 #endif
