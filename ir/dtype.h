@@ -103,6 +103,8 @@ double dtype_round_float(DType t, double value);
 bool dtype_holds_float(DType t, double value);
 /* The greatest number of the float type. */
 double dtype_largest_float(DType t);
+/* The same as programs write it, max_value: for bfloat16 that of float32, which bfloat16 rounds to infinity. */
+double dtype_limit_float(DType t);
 /* How many binary digits the numbers of the float type have, the leading one among them. */
 int dtype_digits(DType t);
 /* A float64 that rounds to the float type as the integer VALUE (the bit pattern of a uint64 when IS_UNSIGNED) does: VALUE where a float64

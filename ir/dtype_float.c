@@ -43,6 +43,11 @@ double dtype_largest_float(DType t)
     return t.bits == 16 ? 65504.0 : t.bits == 32 ? 0x1.fffffep127 : 0x1.fffffffffffffp1023;
 }
 
+double dtype_limit_float(DType t)
+{
+    return t.code == DT_BFLOAT ? dtype_largest_float(DTYPE_FLOAT32) : dtype_largest_float(t);
+}
+
 double dtype_round_float(DType t, double value)
 {
     const SmallFloat *small = small_float(t);

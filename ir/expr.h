@@ -170,6 +170,8 @@ int expr_size(const Expr *e, int most);
 const Expr *op_binary(Context *ctx, ExprKind kind, const Expr *a, const Expr *b, Span span);
 const Expr *op_not(Context *ctx, const Expr *a, Span span);
 const Expr *op_negate(Context *ctx, const Expr *a, Span span);
+/* A shift, or a bitwise operation; B is NULL for OP_BITWISE_NOT. */
+const Expr *op_bits(Context *ctx, Op op, const Expr *a, const Expr *b, Span span);
 /* Conversion; constants are folded, a cast to the own type is dropped. A scalar becomes a broadcast when DTYPE has lanes. */
 const Expr *op_cast(Context *ctx, DType dtype, const Expr *value);
 /* Select/if_then_else with the branches brought to one type and constant conditions folded (if_then_else never drops a branch silently

@@ -191,6 +191,22 @@ const Expr *fold_bits(Context *ctx, Op op, const Expr *a, const Expr *b)
     }
 }
 
+const Expr *fold_rounding(Context *ctx, Op op, const Expr *a)
+{
+    if (a->kind != EXPR_FLOAT)
+        return NULL;
+    double x = a->value.real;
+    switch (op) {
+    case OP_FLOOR: return expr_float(ctx, a->dtype, floor(x));
+    case OP_CEIL: return expr_float(ctx, a->dtype, ceil(x));
+    case OP_TRUNC: return expr_float(ctx, a->dtype, trunc(x));
+    case OP_ROUND: return expr_float(ctx, a->dtype, round(x));
+    case OP_NEARBYINT: return expr_float(ctx, a->dtype, nearbyint(x));
+    case OP_FABS: return expr_float(ctx, a->dtype, fabs(x));
+    default: return NULL;
+    }
+}
+
 int64_t integer_gcd(int64_t a, int64_t b)
 {
     uint64_t x = a < 0 ? 0 - (uint64_t)a : (uint64_t)a, y = b < 0 ? 0 - (uint64_t)b : (uint64_t)b;

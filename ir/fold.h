@@ -9,6 +9,8 @@
 const Expr *fold_binary(Context *ctx, ExprKind kind, const Expr *a, const Expr *b);
 /* A shift or bitwise operation OP of two constants where that is exact, or NULL. */
 const Expr *fold_bits(Context *ctx, Op op, const Expr *a, const Expr *b);
+/* OP of constant A where it gives a neighbouring whole number, or the magnitude; or NULL. */
+const Expr *fold_rounding(Context *ctx, Op op, const Expr *a);
 /* Constant VALUE converted to DTYPE (of one lane), or NULL when it is no constant or does not fit. */
 const Expr *fold_cast(Context *ctx, DType dtype, const Expr *value);
 

@@ -3,20 +3,21 @@
 #include "ir/fold.h"
 #include "support/bug.h"
 
-/* int32 where neither operand's own type can hold the result of mixing them: the reference makes the signed type of the larger width. */
+/* The wider type; of integers of one width the unsigned one, of floats of one width float16. */
 static DType promoted(DType a, DType b)
 {
     if (dtype_is_float(a) != dtype_is_float(b))
         return dtype_is_float(a) ? a : b;
     if (dtype_is_float(a)) {
         if (a.bits == b.bits && a.code != b.code)
-            return DTYPE_FLOAT32;
+            return a.bits == 16 ? DTYPE(DT_FLOAT, 16) : DTYPE_FLOAT32;
         return a.bits >= b.bits ? a : b;
     }
     if (a.code == DT_BOOL || b.code == DT_BOOL)
         return a.code == DT_BOOL ? b : a;
-    uint8_t bits = a.bits > b.bits ? a.bits : b.bits;
-    return DTYPE(a.code == b.code ? a.code : DT_INT, bits);
+    if (a.bits != b.bits)
+        return a.bits > b.bits ? a : b;
+    return a.code == DT_UINT ? a : b;
 }
 
 static bool is_number(DType t)
@@ -122,6 +123,19 @@ const Expr *op_negate(Context *ctx, const Expr *a, Span span)
     DType scalar = dtype_scalar(a->dtype);
     const Expr *minus_one = dtype_is_float(scalar) ? expr_float(ctx, scalar, -1) : expr_int(ctx, scalar, dtype_wrap(scalar, -1));
     return op_binary(ctx, EXPR_MUL, a, op_cast(ctx, a->dtype, minus_one), span);
+}
+
+const Expr *op_bits(Context *ctx, Op op, const Expr *a, const Expr *b, Span span)
+{
+    if (b && !op_match_types(ctx, &a, &b, span))
+        return NULL;
+    bool shifts = op == OP_SHIFT_LEFT || op == OP_SHIFT_RIGHT;
+    if (!dtype_is_integer(a->dtype) && (shifts || a->dtype.code != DT_BOOL)) {
+        diag_error(ctx, span, b ? "T.%s needs integers, not %s" : "T.%s needs an integer, not %s", op_info(op)->name, dtype_name(ctx, a->dtype));
+        return NULL;
+    }
+    const Expr *args[] = {a, b}, *folded = b ? fold_bits(ctx, op, a, b) : NULL;
+    return folded ? folded : expr_call(ctx, a->dtype, op, args, b ? 2 : 1, span);
 }
 
 const Expr *op_select(Context *ctx, const Expr *condition, const Expr *if_true, const Expr *if_false, Span span)

@@ -407,8 +407,6 @@ const Func *elab_function(Elab *elab, const AstNode *node);
 bool elab_check_function(Elab *elab, const Func *func);
 /* elab_intrin.c: DESCRIPTION and IMPLEMENTATION take the same buffers, declare the same regions and keep to them. SPAN: of the call of register. */
 bool elab_check_intrin(Context *ctx, const Func *description, const Func *implementation, Span span);
-/* elab_bounds.c: no access is certainly out of bounds. */
-bool elab_check_bounds(Elab *elab, const Func *func);
 
 /* --- elab_buffer.c --- */
 /* Declares BUFFER as visible. */

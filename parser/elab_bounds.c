@@ -2,15 +2,15 @@
    are bound to a constant outside of their domain. What a condition
    guards, or a loop that may be empty, may stand there without ever running, as in programs whose constants were put in by a schedule. */
 #include "ir/walk.h"
-#include "parser/elab.h"
+#include "parser/parser.h"
 
-static void check_indices(Elab *elab, const Buffer *buffer, const Expr *const *indices, int count, Span span)
+static void check_indices(Context *ctx, const Buffer *buffer, const Expr *const *indices, int count, Span span)
 {
     for (int i = 0; i < count && i < buffer->ndim; i++) {
         int64_t value, extent;
         if (!expr_const_int(indices[i], &value) || (value >= 0 && (!expr_const_int(buffer->shape[i], &extent) || value < extent)))
             continue;
-        diag_error(elab->ctx, indices[i]->span.file ? indices[i]->span : span, "index %lld is out of the bounds of dimension %d of '%s'",
+        diag_error(ctx, indices[i]->span.file ? indices[i]->span : span, "index %lld is out of the bounds of dimension %d of '%s'",
                    (long long)value, i, buffer->name);
     }
 }
@@ -25,7 +25,7 @@ static bool check_expr(Visitor *visitor, const Expr *expr)
     return false;
 }
 
-static void check_axes(Elab *elab, const BlockStmt *block)
+static void check_axes(Context *ctx, const BlockStmt *block)
 {
     for (int i = 0; i < block->iter_count; i++) {
         const Iter *iter = &block->iters[i];
@@ -33,7 +33,7 @@ static void check_axes(Elab *elab, const BlockStmt *block)
         if (!expr_const_int(block->bindings[i], &value) || !expr_const_int(iter->domain.min, &min) ||
             !expr_const_int(iter->domain.extent, &extent) || (value >= min && value - min < extent))
             continue;
-        diag_error(elab->ctx, block->bindings[i]->span.file ? block->bindings[i]->span : iter->span,
+        diag_error(ctx, block->bindings[i]->span.file ? block->bindings[i]->span : iter->span,
                    "axis '%s' is bound to %lld, outside of its domain", iter->var->name, (long long)value);
     }
 }
@@ -59,10 +59,10 @@ static bool check_stmt(Visitor *visitor, const Stmt *stmt)
     return certainly_runs(stmt);
 }
 
-bool elab_check_bounds(Elab *elab, const Func *func)
+bool func_check_bounds(Context *ctx, const Func *func)
 {
-    int errors = diag_error_count(elab->ctx);
-    Visitor visitor = {.expr = check_expr, .stmt = check_stmt, .data = elab};
+    int errors = diag_error_count(ctx);
+    Visitor visitor = {.expr = check_expr, .stmt = check_stmt, .data = ctx};
     visit_stmt(&visitor, func->body);
-    return diag_error_count(elab->ctx) == errors;
+    return diag_error_count(ctx) == errors;
 }

@@ -180,7 +180,7 @@ enum { LIMIT_MIN, LIMIT_MAX, LIMIT_INFINITY, LIMIT_NAN };
 
 static const Expr *float_limit(Elab *elab, DType dtype, int which)
 {
-    double largest = dtype_largest_float(dtype);
+    double largest = dtype_limit_float(dtype);
     double value = which == LIMIT_MIN ? -largest : which == LIMIT_MAX ? largest : which == LIMIT_INFINITY ? INFINITY : NAN;
     return expr_float(elab->ctx, dtype, value);
 }

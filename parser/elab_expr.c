@@ -1,6 +1,5 @@
 /* Values of expressions: literals, names, displays and operators; see elab.h. Calls are in elab_call.c, subscripts and attributes in
    elab_access.c. */
-#include "ir/fold.h"
 #include "parser/elab.h"
 
 /* --- operators on expressions --- */
@@ -8,15 +7,9 @@
 Value elab_bit_operation(Elab *elab, Op op, const Value *a, const Value *b, Span span)
 {
     const Expr *args[2];
-    if (!value_pair_to_exprs(elab, a, b, &args[0], &args[1]) || !op_match_types(elab->ctx, &args[0], &args[1], span))
+    if (!value_pair_to_exprs(elab, a, b, &args[0], &args[1]))
         return value_error();
-    bool shifts = op == OP_SHIFT_LEFT || op == OP_SHIFT_RIGHT;
-    if (!dtype_is_integer(args[0]->dtype) && (shifts || args[0]->dtype.code != DT_BOOL)) {
-        diag_error(elab->ctx, span, "T.%s needs integers, not %s", op_info(op)->name, dtype_name(elab->ctx, args[0]->dtype));
-        return value_error();
-    }
-    const Expr *folded = fold_bits(elab->ctx, op, args[0], args[1]);
-    return value_expr(folded ? folded : expr_call(elab->ctx, args[0]->dtype, op, args, 2, span), span);
+    return value_expr(op_bits(elab->ctx, op, args[0], args[1], span), span);
 }
 
 static Value divide(Elab *elab, const Value *a, const Value *b, Span span)
@@ -81,12 +74,7 @@ static Value elab_unary(Elab *elab, const AstNode *node)
     switch (op) {
     case AST_OP_NOT: return value_expr(op_not(elab->ctx, expr, node->span), node->span);
     case AST_OP_NEGATIVE: return value_expr(op_negate(elab->ctx, expr, node->span), node->span);
-    case AST_OP_INVERT:
-        if (!dtype_is_integer(expr->dtype)) {
-            diag_error(elab->ctx, node->span, "'~' needs an integer, not %s", dtype_name(elab->ctx, expr->dtype));
-            return value_error();
-        }
-        return value_expr(expr_call(elab->ctx, expr->dtype, OP_BITWISE_NOT, &expr, 1, node->span), node->span);
+    case AST_OP_INVERT: return value_expr(op_bits(elab->ctx, OP_BITWISE_NOT, expr, NULL, node->span), node->span);
     default: return value_expr(expr, node->span);
     }
 }

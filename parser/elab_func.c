@@ -234,5 +234,5 @@ const Func *elab_function(Elab *elab, const AstNode *node)
     scope_pop(elab);
     const Func *func = build_function(elab, node, return_type, is_private, body);
     elab->func = NULL;
-    return diag_error_count(elab->ctx) == errors && elab_check_function(elab, func) && elab_check_bounds(elab, func) ? func : NULL;
+    return diag_error_count(elab->ctx) == errors && elab_check_function(elab, func) && func_check_bounds(elab->ctx, func) ? func : NULL;
 }

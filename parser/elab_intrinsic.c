@@ -1,4 +1,5 @@
 /* Calls of the operations in ir/intrinsics.def: types of arguments and results, extern and packed calls, pointers; see elab.h. */
+#include "ir/fold.h"
 #include "parser/elab.h"
 
 /* --- arguments --- */
@@ -78,6 +79,9 @@ static Value float_math(Elab *elab, Op op, const Value *values, int count, Span 
         diag_error(elab->ctx, span, "T.%s needs a float, not %s", op_info(op)->name, dtype_name(elab->ctx, dtype));
         return value_error();
     }
+    const Expr *folded = fold_rounding(elab->ctx, op, args[0]);
+    if (folded)
+        return value_expr(folded, span);
     DType result = op_info(op)->result == RESULT_BOOL ? dtype_with_lanes(DTYPE_BOOL, dtype.lanes) : dtype;
     return value_expr(expr_call(elab->ctx, result, op, args, count, span), span);
 }
@@ -87,6 +91,8 @@ static Value integer_math(Elab *elab, Op op, const Value *values, Span span)
     const Expr *arg = value_to_expr(elab, &values[0]);
     if (!arg)
         return value_error();
+    if (op == OP_BITWISE_NOT)
+        return value_expr(op_bits(elab->ctx, op, arg, NULL, span), span);
     if (!dtype_is_integer(arg->dtype)) {
         diag_error(elab->ctx, span, "T.%s needs an integer, not %s", op_info(op)->name, dtype_name(elab->ctx, arg->dtype));
         return value_error();

@@ -176,12 +176,18 @@ static const Expr *int_to_typed(Elab *elab, const Value *value, DType dtype)
     return expr_int_at(ctx, dtype, value->as.integer, value->span);
 }
 
+/* The limits of bfloat16 are float32's in the reference's texts: beyond the greatest finite value, and so infinite. */
+static bool is_float_literal(DType dtype, double value)
+{
+    return !isfinite(value) || dtype_holds_float(dtype, value) || (dtype.code == DT_BFLOAT && fabs(value) <= dtype_limit_float(dtype));
+}
+
 static const Expr *float_to_typed(Elab *elab, const Value *value, DType dtype)
 {
     Context *ctx = elab->ctx;
     if (!dtype_is_float(dtype))
         return expr_float(ctx, DTYPE_FLOAT32, value->as.real);
-    if (isfinite(value->as.real) && !dtype_holds_float(dtype, value->as.real)) {
+    if (!is_float_literal(dtype, value->as.real)) {
         diag_error(ctx, value->span, "%g does not fit in %s", value->as.real, dtype_name(ctx, dtype));
         return NULL;
     }

@@ -26,6 +26,9 @@ typedef struct {
 /* The same for a program that stands inside of another text, whose names OUTER knows. */
 bool elaborate_inside(Context *ctx, const AstNode *const *files, int count, const OuterNames *outer, Module **module);
 
+/* No access of FUNC is certainly out of bounds; false after a diagnostic for each that is. */
+bool func_check_bounds(Context *ctx, const Func *func);
+
 /* Adds INTRIN to INTRINS. False after a diagnostic: the two functions do not fit each other, or the name is taken and REPLACES is false. */
 typedef VEC(TensorIntrin) IntrinList;
 bool intrin_register(Context *ctx, IntrinList *intrins, TensorIntrin intrin, bool replaces);
