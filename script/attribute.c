@@ -32,7 +32,7 @@ static NameList attribute_names(Script *script, Value self)
 {
     Arena *arena = script->ctx->arena;
     const Object *object = self.kind == VALUE_SCRIPT ? self.as.script : NULL;
-    static const char *const module[] = {"show", "script", "get_global_var", "update_func"}, *const func[] = {"show", "script", "with_attr"};
+    static const char *const module[] = {"show", "script", "get_global_var", "update_func"}, *const func[] = {"show", "script", "with_attr", "without_attr"};
     NameList names = {0};
     if (object && object->kind == OBJECT_SCHEDULE) {
         add_names(arena, &names, script_schedule_names);

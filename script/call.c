@@ -362,6 +362,8 @@ bool script_call_method(Script *script, const Object *method, const Arguments *a
         return te_buffer_method(script, self, arguments, result);
     if (self->kind == OBJECT_FUNC && !strcmp(name, "with_attr"))
         return script_with_attr(script, self->as.func, arguments, result);
+    if (self->kind == OBJECT_FUNC && !strcmp(name, "without_attr"))
+        return script_without_attr(script, self->as.func, arguments, result);
     if (self->kind == OBJECT_MODULE && !strcmp(name, "get_global_var"))
         return script_global_var(script, self->as.module, arguments, result);
     if (self->kind == OBJECT_MODULE && !strcmp(name, "update_func"))

@@ -1,4 +1,4 @@
-/* Programs and functions as values of scripts: IRModule({...}), from_expr, with_attr, mod["f"], get_global_var, update_func. */
+/* Programs and functions as values of scripts: IRModule({...}), from_expr, with_attr, without_attr, mod["f"], get_global_var, update_func. */
 #include "script/te.h"
 
 #include <string.h>
@@ -112,6 +112,18 @@ bool script_with_attr(Script *script, const Func *func, const Arguments *argumen
         } else
             copy->attrs = attrs_set(script->ctx, copy->attrs, key.as.text, attr);
     }
+    *result = script_object(script, (Object){.kind = OBJECT_FUNC, .as.func = copy});
+    return true;
+}
+
+bool script_without_attr(Script *script, const Func *func, const Arguments *arguments, Value *result)
+{
+    const Value *values[1];
+    Str name;
+    if (!te_bind(script, "without_attr", arguments, "attr_key", values) || !te_name(script, values[0], "", &name))
+        return false;
+    Func *copy = arena_copy(script->ctx->arena, func, sizeof *func);
+    copy->attrs = attrs_remove(script->ctx, copy->attrs, name);
     *result = script_object(script, (Object){.kind = OBJECT_FUNC, .as.func = copy});
     return true;
 }

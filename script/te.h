@@ -117,8 +117,9 @@ bool te_buffer_method(Script *script, const Object *self, const Arguments *argum
 /* The functions of mathematics: NAME of ARGUMENTS. */
 bool te_math(Script *script, const char *name, const Arguments *arguments, Value *result, bool *known);
 
-/* The prim_func that computes the tensors ARGUMENTS; NULL after a diagnostic, as for te.scan where SCANS is false. */
-const Func *te_build_func(Script *script, const Value *arguments, int count, bool scans, Span span);
+/* The prim_func that computes the tensors ARGUMENTS, whose indices have INDEX_DTYPE (of no bits: the type that the text gives them); NULL after a
+   diagnostic, as for te.scan where SCANS is false. */
+const Func *te_build_func(Script *script, const Value *arguments, int count, bool scans, DType index_dtype, Span span);
 /* The operations that RESULTS need, each after those that it reads. */
 typedef VEC(const Operation *) OperationList;
 bool te_order(Script *script, const Value *arguments, int count, bool scans, OperationList *order);
@@ -134,6 +135,7 @@ const Tensor *te_tensor_of(Script *script, const Buffer *buffer);
 const Module *script_module_of_funcs(Script *script, const Func *const *funcs, int count, bool bare);
 bool script_module_from_expr(Script *script, const Arguments *arguments, Value *result);
 bool script_with_attr(Script *script, const Func *func, const Arguments *arguments, Value *result);
+bool script_without_attr(Script *script, const Func *func, const Arguments *arguments, Value *result);
 bool script_global_var(Script *script, const Module *module, const Arguments *arguments, Value *result);
 bool script_update_func(Script *script, const Object *self, const Arguments *arguments, Value *result);
 /* The program that the variables of the script hold at its end; NULL after a diagnostic. */

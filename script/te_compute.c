@@ -326,7 +326,7 @@ static bool identity(Script *script, const Reducer *reducer, const Reduction *re
     return script_call_value(script, reducer->identity, &arguments, result);
 }
 
-/* VALUE, COUNT expressions of the types of the sources. */
+/* VALUE, COUNT expressions of the types of the sources; numbers of Python take these types. */
 static bool of_source_types(Script *script, const Reduction *reduction, Value value, const char *what, Span span, const Expr ***result)
 {
     int count;
@@ -336,7 +336,8 @@ static bool of_source_types(Script *script, const Reduction *reduction, Value va
         return script_error(script, span, "the %s has %d value%s for %d", what, count, count == 1 ? "" : "s", reduction->count);
     for (int i = 0; i < count; i++) {
         DType dtype = reduction->sources[i]->dtype;
-        if (expr_is_pure((*result)[i]) && (*result)[i]->arg_count == 0 && (*result)[i]->kind != EXPR_VAR)
+        ValueKind kind = value.kind == VALUE_LIST ? value.as.list->items[i].kind : value.kind;
+        if (kind == VALUE_INT || kind == VALUE_FLOAT || kind == VALUE_BOOL)
             (*result)[i] = op_cast(script->ctx, dtype, (*result)[i]);
         if (!dtype_equal((*result)[i]->dtype, dtype))
             return script_error(script, span, "value %d of the %s is %s, but what is reduced is %s", i, what,

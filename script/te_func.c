@@ -9,16 +9,19 @@
 
 Str te_fresh_block_name(FuncBuild *build, Str name)
 {
-    Str result = name;
+    char *clean = arena_copy(build->ctx->arena, *name ? name : "v", *name ? strlen(name) + 1 : 2);
+    for (char *at = clean; *at; at++)
+        *at = *at == '.' ? '_' : *at;
+    Str result = context_intern(build->ctx, clean);
     for (int i = 1; map_has(&build->names, result); i++)
-        result = context_internf(build->ctx, "%s_%d", name, i);
+        result = context_internf(build->ctx, "%s_%d", clean, i);
     map_set(build->ctx->arena, &build->names, result, (void *)result);
     return result;
 }
 
 const Expr *te_transformed(FuncBuild *build, const Expr *expr)
 {
-    return subst_expr(build->ctx, &build->subst, expr);
+    return build->index_dtype.bits ? te_retyped(build, NULL, expr, dtype_is_integer(expr->dtype)) : subst_expr(build->ctx, &build->subst, expr);
 }
 
 /* The variables of sizes get symbols of the function's own: a program may hold several functions. */
@@ -27,6 +30,7 @@ static bool visit_size(Visitor *visitor, const Expr *expr)
     FuncBuild *build = visitor->data;
     if (expr->kind == EXPR_VAR && !map_has(&build->subst.vars, expr->value.var)) {
         Var *var = var_clone(build->ctx, expr->value.var, expr->value.var->name);
+        var->dtype = te_index_type(build, var->dtype);
         subst_var(build->ctx, &build->subst, expr->value.var, expr_var(build->ctx, var));
     }
     return true;
@@ -109,15 +113,26 @@ static const AttrValue *attr_value(FuncBuild *build, Value value, int depth)
     return result;
 }
 
-/* The parameters whose layout is free are an attribute of the function. */
-static bool note_layout_free(FuncBuild *build, Value value)
+/* The parameters whose layout is free are an attribute of the function; others that the function computes stay one of the block. */
+static bool note_layout_free(FuncBuild *build, const Operation *op, Value *value)
 {
-    ValueList one = {.items = &value, .count = 1};
-    const ValueList *list = value.kind == VALUE_LIST ? value.as.list : &one;
-    for (int i = 0; i < list->count; i++)
+    ValueList one = {.items = value, .count = 1};
+    const ValueList *list = value->kind == VALUE_LIST ? value->as.list : &one;
+    Value others = script_list(build->script, ARENA_ARRAY(build->ctx->arena, Value, list->count), 0, false);
+    for (int i = 0; i < list->count; i++) {
+        const Tensor *tensor = te_tensor(list->items[i]);
+        if (!tensor || !map_has(&build->tensors, tensor))
+            return script_error(build->script, op->span, "layout_free_placeholders holds something that is no tensor of the function");
+        bool given = false;
         for (int p = 0; p < build->value_count; p++)
-            if (te_tensor(list->items[i]) && te_tensor(list->items[i]) == te_tensor(build->values[p]))
+            if (tensor == te_tensor(build->values[p])) {
                 vec_push(build->ctx->arena, &build->layout_free, p);
+                given = true;
+            }
+        if (!given)
+            others.as.list->items[others.as.list->count++] = list->items[i];
+    }
+    *value = others;
     return true;
 }
 
@@ -129,11 +144,14 @@ bool te_block_annotations(FuncBuild *build, const Operation *op, Attrs *annotati
         Value key = dict->items[i];
         if (key.kind != VALUE_STRING)
             return script_error(build->script, op->span, "the keys of attrs are strings");
+        Value given = dict->items[i + 1];
         if (!strcmp(key.as.text, "layout_free_placeholders")) {
-            note_layout_free(build, dict->items[i + 1]);
-            continue;
+            if (!note_layout_free(build, op, &given))
+                return false;
+            if (!given.as.list->count)
+                continue;
         }
-        const AttrValue *value = attr_value(build, dict->items[i + 1], 0);
+        const AttrValue *value = attr_value(build, given, 0);
         if (!value)
             return script_error(build->script, op->span, "the attribute '%s' holds something that no attribute of a block can hold", key.as.text);
         *annotations = attrs_set(build->ctx, *annotations, context_intern(build->ctx, key.as.text), value);
@@ -143,14 +161,20 @@ bool te_block_annotations(FuncBuild *build, const Operation *op, Attrs *annotati
 
 /* --- extern operations --- */
 
-static Region *whole_regions(FuncBuild *build, Tensor **tensors, int count)
+static const Stmt *transformed_stmt(FuncBuild *build, const Stmt *stmt)
 {
-    Region *regions = ARENA_ARRAY(build->ctx->arena, Region, count);
-    for (int i = 0; i < count; i++)
-        regions[i] = region_whole(build->ctx, map_get(&build->tensors, tensors[i]));
-    return regions;
+    Context *ctx = build->ctx;
+    if (!build->index_dtype.bits)
+        return subst_stmt(ctx, &build->subst, stmt);
+    if (stmt->kind == STMT_EVALUATE)
+        return stmt_evaluate(ctx, te_retyped(build, NULL, stmt->as.evaluate, false), stmt->span);
+    const Stmt **stmts = ARENA_ARRAY(ctx->arena, const Stmt *, stmt->as.seq.count);
+    for (int i = 0; i < stmt->as.seq.count; i++)
+        stmts[i] = transformed_stmt(build, stmt->as.seq.items[i]);
+    return stmt_seq(ctx, stmts, stmt->as.seq.count);
 }
 
+/* The block declares no regions, as TVM has it: what the code gets pointers to is all that it touches. */
 static bool build_extern(FuncBuild *build, const Operation *op)
 {
     Context *ctx = build->ctx;
@@ -173,12 +197,8 @@ static bool build_extern(FuncBuild *build, const Operation *op)
     BlockStmt block = {
         .block = block_new(ctx, te_fresh_block_name(build, op->name), op->span),
         .predicate = expr_bool(ctx, true),
-        .reads = whole_regions(build, op->inputs, op->input_count),
-        .read_count = op->input_count,
-        .writes = whole_regions(build, op->results, op->result_count),
-        .write_count = op->result_count,
         .annotations = annotations,
-        .body = subst_stmt(ctx, &build->subst, op->body),
+        .body = transformed_stmt(build, op->body),
     };
     const Stmt *stmt = stmt_block(ctx, block, op->span);
     vec_push(ctx->arena, &build->stmts, stmt);
@@ -263,15 +283,8 @@ static Attrs function_attrs(FuncBuild *build)
 /* A block without axes that is all of the function is its root. */
 static bool is_root(const FuncBuild *build)
 {
-    const Stmt *stmt = build->stmts.data[0];
+    const Stmt *stmt = build->stmts.count ? build->stmts.data[0] : NULL;
     return build->stmts.count == 1 && !build->allocs.count && stmt->kind == STMT_BLOCK && !stmt->as.block.iter_count;
-}
-
-static const Stmt *with_root_regions(FuncBuild *build)
-{
-    BlockStmt block = build->stmts.data[0]->as.block;
-    block.read_count = block.write_count = 0;
-    return stmt_block(build->ctx, block, build->span);
 }
 
 static const Func *make_func(FuncBuild *build)
@@ -293,7 +306,7 @@ static const Func *make_func(FuncBuild *build)
         .param_count = build->value_count,
         .attrs = function_attrs(build),
         .return_type = DTYPE_VOID,
-        .body = is_root(build) ? with_root_regions(build) : stmt_block(ctx, root, build->span),
+        .body = is_root(build) ? build->stmts.data[0] : build->stmts.count ? stmt_block(ctx, root, build->span) : stmt_evaluate(ctx, expr_int(ctx, DTYPE_INT32, 0), build->span),
         .span = build->span,
         .name_span = build->span,
     };
@@ -327,10 +340,10 @@ static bool build_operations(FuncBuild *build, const OperationList *order)
     return true;
 }
 
-const Func *te_build_func(Script *script, const Value *arguments, int count, bool scans, Span span)
+const Func *te_build_func(Script *script, const Value *arguments, int count, bool scans, DType index_dtype, Span span)
 {
     Context *ctx = script->ctx;
-    FuncBuild build = {.script = script, .ctx = ctx, .analyzer = analyzer_new(ctx), .span = span, .values = arguments, .value_count = count};
+    FuncBuild build = {.script = script, .ctx = ctx, .analyzer = analyzer_new(ctx), .span = span, .values = arguments, .value_count = count, .index_dtype = index_dtype};
     OperationList order = {0};
     const char *why;
     if (!note_arguments(&build) || !te_order(script, arguments, count, scans, &order))
@@ -338,17 +351,19 @@ const Func *te_build_func(Script *script, const Value *arguments, int count, boo
     note_placed(&build, &order);
     if (!build_operations(&build, &order))
         return NULL;
-    if (!build.stmts.count) {
-        script_error(script, span, "the arguments of te.create_prim_func are placeholders; nothing is computed");
-        return NULL;
-    }
     script->stage_buffers = build.tensors;
     const Func *func = make_func(&build);
     if (!verify_func(ctx, func, STAGE_SURFACE, &why)) {
         script_error(script, span, "the tensors make no function: %s", why);
         return NULL;
     }
-    return func;
+    return func_check_bounds(ctx, func) ? func : NULL;
+}
+
+static bool is_wide_index(Script *script, DType dtype, Span span)
+{
+    return dtype_equal(dtype, DTYPE_INT32) || dtype_equal(dtype, DTYPE_INT64) ||
+           script_error(script, span, "indices are int32 or int64, not %s", dtype_name(script->ctx, dtype));
 }
 
 bool te_create_prim_func(Script *script, const Arguments *arguments, Value *result)
@@ -358,9 +373,10 @@ bool te_create_prim_func(Script *script, const Arguments *arguments, Value *resu
         return false;
     ValueList one = {.items = (Value *)values[0], .count = 1};
     const ValueList *list = values[0]->kind == VALUE_LIST ? values[0]->as.list : &one;
-    if (values[1] && values[1]->kind != VALUE_NONE)
-        return script_error(script, values[1]->span, "index_dtype_override is not there; give the sizes the type that the indices are to have");
-    const Func *func = te_build_func(script, list->items, list->count, false, arguments->span);
+    DType index_dtype = {0};
+    if (values[1] && values[1]->kind != VALUE_NONE && (!te_dtype(script, values[1], DTYPE_INT64, &index_dtype) || !is_wide_index(script, index_dtype, values[1]->span)))
+        return false;
+    const Func *func = te_build_func(script, list->items, list->count, false, index_dtype, arguments->span);
     if (!func)
         return false;
     *result = script_object(script, (Object){.kind = OBJECT_FUNC, .as.func = func});

@@ -24,10 +24,15 @@ typedef struct {
     Map in_scan;          /* Operation -> the scan whose steps it is part of */
     const Value *values;
     int value_count;
+    DType index_dtype; /* what index_dtype_override= says; no bits: nothing */
 } FuncBuild;
 
 /* EXPR with the symbols of the function. */
 const Expr *te_transformed(FuncBuild *build, const Expr *expr);
+/* The same with the block's AXES (NULL: none) and the types that index_dtype asks for; INDEX: EXPR is a size or an index, else a value. */
+const Expr *te_retyped(FuncBuild *build, const Subst *axes, const Expr *expr, bool index);
+/* The type of a variable for sizes or of an axis that the text gave DTYPE. */
+DType te_index_type(const FuncBuild *build, DType dtype);
 /* The buffer of the function that stands for TENSOR; it is allocated where TENSOR is no parameter. */
 Buffer *te_function_buffer(FuncBuild *build, const Tensor *tensor);
 /* NAME, or NAME_1 and so on where a block has it. */

@@ -160,7 +160,7 @@ static const Func *description(Script *script, const Operation *op, const Tensor
     Value *tensors = ARENA_ARRAY(ctx->arena, Value, count);
     for (int i = 0; i < count; i++)
         tensors[i] = te_tensor_value(script, i < inputs->count ? inputs->data[i] : op->results[0]);
-    const Func *made = te_build_func(script, tensors, count, false, span);
+    const Func *made = te_build_func(script, tensors, count, false, (DType){0}, span);
     if (!made)
         return NULL;
     Buffer **own = ARENA_ARRAY(ctx->arena, Buffer *, count);

@@ -36,7 +36,7 @@ static bool list_module(Script *script, const StageListing *stages, Value *resul
 /* The function of ARGS with what SCHEDULE says done to it, as a module. */
 static bool lower_stages(Script *script, const StageSchedule *schedule, const ValueList *args, Str name, bool listed, Span span, Value *result)
 {
-    const Func *made = te_build_func(script, args->items, args->count, true, span);
+    const Func *made = te_build_func(script, args->items, args->count, true, (DType){0}, span);
     if (!made)
         return false;
     Func *func = arena_copy(script->ctx->arena, made, sizeof *made);

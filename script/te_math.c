@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "ir/fold.h"
+
 /* --- limits --- */
 
 const Expr *te_limit(Script *script, DType dtype, bool greatest)
@@ -11,7 +13,7 @@ const Expr *te_limit(Script *script, DType dtype, bool greatest)
     Context *ctx = script->ctx;
     if (!dtype_is_float(dtype))
         return dtype.code == DT_BOOL ? expr_bool(ctx, greatest) : expr_int(ctx, dtype, greatest ? dtype_max_int(dtype) : dtype_min_int(dtype));
-    double most = dtype_largest_float(dtype);
+    double most = dtype_limit_float(dtype);
     return expr_float(ctx, dtype, greatest ? most : -most);
 }
 
@@ -133,8 +135,9 @@ static bool choice(Script *script, const char *name, const Arguments *arguments,
     if (!te_bind(script, name, arguments, signature, values) || !te_to_expr(script, *values[0], span, &condition) ||
         !te_to_expr(script, *values[1], span, &a) || !te_to_expr(script, *values[2], span, &b))
         return false;
-    if (dtype_is_integer(condition->dtype) && !select)
-        condition = op_binary(script->ctx, EXPR_NE, condition, expr_int(script->ctx, condition->dtype, 0), span);
+    if (select && !dtype_equal(a->dtype, b->dtype))
+        return script_error(script, span, "the two values of Select have different types, %s and %s", dtype_name(script->ctx, a->dtype),
+                            dtype_name(script->ctx, b->dtype));
     if (!te_match_types(script, &a, &b, span))
         return false;
     if (condition->dtype.code != DT_BOOL)
@@ -201,7 +204,8 @@ static bool te_abs(Script *script, const Arguments *arguments, Value *result)
     if (!te_bind(script, "abs", arguments, "x span?", values) || !te_to_expr(script, *values[0], arguments->span, &x))
         return false;
     if (dtype_is_float(x->dtype)) {
-        *result = te_expr_value(expr_call(ctx, x->dtype, OP_FABS, &x, 1, arguments->span));
+        const Expr *folded = fold_rounding(ctx, OP_FABS, x);
+        *result = te_expr_value(folded ? folded : expr_call(ctx, x->dtype, OP_FABS, &x, 1, arguments->span));
         return true;
     }
     const Expr *zero = expr_int(ctx, x->dtype, 0);
@@ -377,6 +381,16 @@ static DType result_type(const OpInfo *info, const Expr *const *args)
     }
 }
 
+static bool bits_value(Script *script, Op op, const Expr *const *args, int count, Span span, Value *result)
+{
+    const Expr *made = op_bits(script->ctx, op, args[0], count > 1 ? args[1] : NULL, span);
+    if (made)
+        *result = te_expr_value(made);
+    else
+        script_note_calls(script);
+    return made != NULL;
+}
+
 bool te_math(Script *script, const char *name, const Arguments *arguments, Value *result, bool *known)
 {
     Op op;
@@ -393,8 +407,13 @@ bool te_math(Script *script, const char *name, const Arguments *arguments, Value
                             info->most_args < 0 ? info->fewest_args : info->most_args, info->most_args == 1 ? "" : "s");
     if (!call_args(script, arguments, 0, &args) || !math_args(script, op, args, count, arguments->span))
         return false;
+    if (op >= OP_SHIFT_LEFT && op <= OP_BITWISE_NOT)
+        return bits_value(script, op, args, count, arguments->span, result);
     bool whole = op == OP_FLOOR || op == OP_CEIL || op == OP_ROUND || op == OP_NEARBYINT || op == OP_TRUNC;
-    if ((whole && !dtype_is_float(args[0]->dtype)) || (op >= OP_ISNAN && op <= OP_ISFINITE && !dtype_is_float(args[0]->dtype)))
+    const Expr *folded = count == 1 ? fold_rounding(script->ctx, op, args[0]) : NULL;
+    if (folded)
+        *result = te_expr_value(folded);
+    else if ((whole && !dtype_is_float(args[0]->dtype)) || (op >= OP_ISNAN && op <= OP_ISFINITE && !dtype_is_float(args[0]->dtype)))
         *result = te_expr_value(whole ? args[0] : expr_bool(script->ctx, op == OP_ISFINITE));
     else
         *result = te_expr_value(expr_call(script->ctx, result_type(info, args), op, args, count, arguments->span));

@@ -43,13 +43,22 @@ static void add_iter(Nest *nest, Level *level, int index, Range domain, const Ex
 {
     Context *ctx = nest->build->ctx;
     const Iter *axis = nest->axes[index];
-    Var *var = var_new(ctx, context_internf(ctx, "v_%s", axis->var->name), axis->var->dtype, axis->span);
+    Var *var = var_new(ctx, context_internf(ctx, "v_%s", axis->var->name), te_index_type(nest->build, axis->var->dtype), axis->span);
     level->iters[level->iter_count] = (Iter){var, domain, axis->kind, axis->span};
     level->bindings[level->iter_count] = binding;
     level->iter_count++;
     subst_var(ctx, &level->subst, axis->var, expr_var(ctx, var));
     if (index < nest->op->axis_count)
         level->spatial[index] = expr_var(ctx, var);
+}
+
+/* EXPR with the symbols of the block of LEVEL (NULL: of the function); INDEX: it is a bound. */
+static const Expr *in_level(Nest *nest, const Level *level, const Expr *expr, bool index)
+{
+    if (nest->build->index_dtype.bits)
+        return te_retyped(nest->build, level ? &level->subst : NULL, expr, index);
+    const Expr *made = te_transformed(nest->build, expr);
+    return level ? subst_expr(nest->build->ctx, (Subst *)&level->subst, made) : made;
 }
 
 static void make_level(Nest *nest, int number)
@@ -59,45 +68,39 @@ static void make_level(Nest *nest, int number)
     *level = (Level){ARENA_ARRAY(ctx->arena, const Iter *, nest->axis_count), 0, ARENA_ARRAY(ctx->arena, Iter, nest->axis_count),
                      ARENA_ARRAY(ctx->arena, const Expr *, nest->axis_count), ARENA_ARRAY(ctx->arena, const Expr *, nest->op->axis_count), 0, {{0}, {0}}};
     if (!nest->axis_count) { /* a single element */
-        const Expr *zero = expr_int(ctx, DTYPE_INT32, 0);
+        const Expr *zero = expr_int(ctx, te_index_type(nest->build, DTYPE_INT32), 0);
         level->iters = ARENA_ARRAY(ctx->arena, Iter, 1);
         level->bindings = ARENA_ARRAY(ctx->arena, const Expr *, 1);
-        level->iters[0] = (Iter){var_new(ctx, context_intern(ctx, "vi"), DTYPE_INT32, nest->op->span), range_point(ctx, zero), ITER_SPATIAL, nest->op->span};
+        level->iters[0] = (Iter){var_new(ctx, context_intern(ctx, "vi"), zero->dtype, nest->op->span), range_point(ctx, zero), ITER_SPATIAL, nest->op->span};
         level->bindings[level->iter_count++] = zero;
     }
     for (int i = 0; i < nest->axis_count; i++) {
         const Iter *axis = nest->axes[i];
         if (nest->depths[i] < number) {
-            const Expr *outer = subst_expr(ctx, &above->subst, expr_var(ctx, axis->var));
+            const Expr *outer = map_get(&above->subst.vars, axis->var);
             add_iter(nest, level, i, range_point(ctx, outer), outer);
         } else if (nest->depths[i] == number) {
-            Range domain = {te_transformed(nest->build, axis->domain.min), te_transformed(nest->build, axis->domain.extent)};
-            if (above)
-                domain = (Range){subst_expr(ctx, &above->subst, domain.min), subst_expr(ctx, &above->subst, domain.extent)};
+            Range domain = {in_level(nest, above, axis->domain.min, true), in_level(nest, above, axis->domain.extent, true)};
             domain = analyzer_simplify_range(nest->build->analyzer, domain);
             Iter *loop = ARENA_NEW(ctx->arena, Iter);
-            *loop = (Iter){var_new(ctx, axis->var->name, axis->var->dtype, axis->span), domain, axis->kind, axis->span};
+            *loop = (Iter){var_new(ctx, axis->var->name, te_index_type(nest->build, axis->var->dtype), axis->span), domain, axis->kind, axis->span};
             level->loops[level->loop_count++] = loop;
             add_iter(nest, level, i, domain, expr_var(ctx, loop->var));
         }
     }
 }
 
-static const Expr *in_level(Nest *nest, const Level *level, const Expr *expr)
-{
-    return subst_expr(nest->build->ctx, (Subst *)&level->subst, te_transformed(nest->build, expr));
-}
-
 /* The value of an element, simplified as the reference does when it makes the function. */
 static const Expr *element_value(Nest *nest, const Level *level, const Expr *expr)
 {
     Analyzer *analyzer = nest->build->analyzer;
-    return analyzer_simplify_indices(analyzer, analyzer, analyzer_simplify(analyzer, in_level(nest, level, expr)));
+    return analyzer_simplify_indices(analyzer, analyzer, analyzer_simplify(analyzer, in_level(nest, level, expr, false)));
 }
 
 static const Stmt *store(Nest *nest, const Level *level, Buffer *buffer, const Expr *value)
 {
-    return stmt_store(nest->build->ctx, buffer, level->spatial, nest->op->axis_count, value, NULL, nest->op->span);
+    Context *ctx = nest->build->ctx;
+    return stmt_store(ctx, buffer, level->spatial, nest->op->axis_count, op_cast(ctx, buffer->dtype, value), NULL, nest->op->span);
 }
 
 static const Stmt *init_stmt(Nest *nest, const Level *level, Buffer **buffers)
@@ -105,7 +108,7 @@ static const Stmt *init_stmt(Nest *nest, const Level *level, Buffer **buffers)
     const Reduction *reduction = nest->op->reduction;
     const Stmt **stores = ARENA_ARRAY(nest->build->ctx->arena, const Stmt *, reduction->count);
     for (int i = 0; i < reduction->count; i++)
-        stores[i] = store(nest, level, buffers[i], in_level(nest, level, (reduction->initial ? reduction->initial : reduction->identities)[i]));
+        stores[i] = store(nest, level, buffers[i], in_level(nest, level, (reduction->initial ? reduction->initial : reduction->identities)[i], false));
     return stmt_seq(nest->build->ctx, stores, reduction->count);
 }
 
@@ -116,8 +119,15 @@ static const Expr *reduced_value(Nest *nest, const Level *level, int index)
     const Expr *value = element_value(nest, level, reduction->sources[index]);
     if (!reduction->condition)
         return value;
-    const Expr *condition = analyzer_simplify(nest->build->analyzer, in_level(nest, level, reduction->condition));
-    return op_if_then_else(nest->build->ctx, condition, value, in_level(nest, level, reduction->identities[index]), reduction->span);
+    const Expr *condition = analyzer_simplify(nest->build->analyzer, in_level(nest, level, reduction->condition, false));
+    return op_if_then_else(nest->build->ctx, condition, value, in_level(nest, level, reduction->identities[index], false), reduction->span);
+}
+
+/* Result INDEX of the reduction, of the values so far and the next ones, SIDES. */
+static const Expr *combined_value(Nest *nest, const Level *level, Subst *sides, int index)
+{
+    const Expr *value = in_level(nest, level, nest->op->reduction->results[index], false);
+    return nest->build->index_dtype.bits ? te_retyped(nest->build, sides, value, false) : subst_expr(nest->build->ctx, sides, value);
 }
 
 static const Stmt *update_stmt(Nest *nest, const Level *level, Buffer **buffers)
@@ -131,21 +141,24 @@ static const Stmt *update_stmt(Nest *nest, const Level *level, Buffer **buffers)
         subst_var(ctx, &sides, reduction->right[i], reduced_value(nest, level, i));
     }
     const Stmt **stores = ARENA_ARRAY(ctx->arena, const Stmt *, count);
+    const Expr **values = ARENA_ARRAY(ctx->arena, const Expr *, count);
     Var **lets = ARENA_ARRAY(ctx->arena, Var *, count);
     for (int i = 0; i < count; i++) {
-        lets[i] = var_new(ctx, context_internf(ctx, "v_%s", buffers[i]->name), buffers[i]->dtype, reduction->span);
-        const Expr *value = count > 1 ? expr_var(ctx, lets[i]) : subst_expr(ctx, &sides, in_level(nest, level, reduction->results[i]));
-        stores[i] = store(nest, level, buffers[i], value);
+        values[i] = combined_value(nest, level, &sides, i);
+        lets[i] = var_new(ctx, context_internf(ctx, "v_%s", buffers[i]->name), values[i]->dtype, reduction->span);
+        stores[i] = store(nest, level, buffers[i], count > 1 ? expr_var(ctx, lets[i]) : values[i]);
     }
     const Stmt *body = stmt_seq(ctx, stores, count);
     for (int i = count - 1; i >= 0 && count > 1; i--)
-        body = stmt_let(ctx, lets[i], subst_expr(ctx, &sides, in_level(nest, level, reduction->results[i])), body, reduction->span);
+        body = stmt_let(ctx, lets[i], values[i], body, reduction->span);
     return body;
 }
 
 static const Stmt *finish_block(FuncBuild *build, BlockStmt block, Span span)
 {
     BlockRegions regions = infer_block_regions(build->ctx, &block, &build->visible);
+    for (int i = 0; i < regions.read_count; i++)
+        regions.reads[i] = analyzer_simplify_region(build->analyzer, regions.reads[i]);
     block.reads = regions.reads;
     block.read_count = regions.read_count;
     block.writes = regions.writes;

@@ -176,6 +176,10 @@ const Expr *te_operation(Script *script, ExprKind kind, const Expr *a, const Exp
 {
     widen_literal(script->ctx, &a, b);
     widen_literal(script->ctx, &b, a);
+    if (kind == EXPR_DIV && b->kind == EXPR_FLOAT && b->value.real == 0) {
+        script_error(script, span, "division by zero");
+        return NULL;
+    }
     const Expr *made = op_binary(script->ctx, kind, a, b, span);
     if (!made)
         script_note_calls(script);
