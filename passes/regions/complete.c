@@ -3,6 +3,7 @@
 #include "passes/regions/complete.h"
 
 #include "ir/walk.h"
+#include "passes/arith/analyzer.h"
 #include "passes/regions/infer_regions.h"
 
 /* --- Buffers --- */
@@ -53,11 +54,24 @@ Map func_buffers_by_data(Context *ctx, const Func *func)
 
 /* --- Regions --- */
 
-typedef struct {
+typedef struct Completion Completion;
+struct Completion {
     Declared declared;
-    const Stmt *(*fill)(Context *ctx, const Stmt *stmt, const Map *buffers); /* the block STMT, whose blocks inside are filled in */
+    Analyzer *analyzer;
+    const Stmt *(*fill)(Completion *completion, const Stmt *stmt); /* the block STMT, whose blocks inside are filled in */
     const Stmt *root; /* has no regions of its own */
-} Completion;
+};
+
+/* The regions of BLOCK, simplified as the reference prints them. */
+static BlockRegions inferred(const Completion *completion, const BlockStmt *block)
+{
+    BlockRegions regions = infer_block_regions(completion->declared.ctx, block, &completion->declared.buffers);
+    for (int i = 0; i < regions.read_count; i++)
+        regions.reads[i] = analyzer_simplify_region(completion->analyzer, regions.reads[i]);
+    for (int i = 0; i < regions.write_count; i++)
+        regions.writes[i] = analyzer_simplify_region(completion->analyzer, regions.writes[i]);
+    return regions;
+}
 
 static bool same_regions(const Region *a, int a_count, const Region *b, int b_count)
 {
@@ -85,12 +99,13 @@ static const Stmt *with_regions(Context *ctx, const Stmt *stmt, const BlockRegio
     return stmt_block(ctx, block, stmt->span);
 }
 
-static const Stmt *fill_missing(Context *ctx, const Stmt *stmt, const Map *buffers)
+static const Stmt *fill_missing(Completion *completion, const Stmt *stmt)
 {
+    Context *ctx = completion->declared.ctx;
     const BlockStmt *block = &stmt->as.block;
     if (!block->incomplete)
         return stmt;
-    BlockRegions regions = infer_block_regions(ctx, block, buffers);
+    BlockRegions regions = inferred(completion, block);
     if (regions.opaque) {
         diag_error(ctx, stmt->span, "the regions of block '%s' cannot be inferred; state them with T.reads and T.writes", block->block->name);
         diag_note(ctx, regions.opaque->span.file ? regions.opaque->span : stmt->span, "this pointer may reach any element");
@@ -98,12 +113,12 @@ static const Stmt *fill_missing(Context *ctx, const Stmt *stmt, const Map *buffe
     return with_regions(ctx, stmt, &regions);
 }
 
-static const Stmt *fill_kept(Context *ctx, const Stmt *stmt, const Map *buffers)
+static const Stmt *fill_kept(Completion *completion, const Stmt *stmt)
 {
     if (!block_keeps_regions_inferred(&stmt->as.block))
         return stmt;
-    BlockRegions regions = infer_block_regions(ctx, &stmt->as.block, buffers);
-    return regions.opaque ? stmt : with_regions(ctx, stmt, &regions);
+    BlockRegions regions = inferred(completion, &stmt->as.block);
+    return regions.opaque ? stmt : with_regions(completion->declared.ctx, stmt, &regions);
 }
 
 static const Stmt *complete_stmt(Rewriter *rewriter, const Stmt *old)
@@ -112,7 +127,7 @@ static const Stmt *complete_stmt(Rewriter *rewriter, const Stmt *old)
     declare_own(&completion->declared, old);
     const Stmt *stmt = rewrite_stmt_children(rewriter, old);
     bool fills = stmt->kind == STMT_BLOCK && old != completion->root;
-    return fills ? completion->fill(rewriter->ctx, stmt, &completion->declared.buffers) : stmt;
+    return fills ? completion->fill(completion, stmt) : stmt;
 }
 
 /* Expressions hold no blocks. */
@@ -125,6 +140,7 @@ static const Expr *keep_expr(Rewriter *rewriter, const Expr *expr)
 static const Func *fill_func(Context *ctx, const Func *func, Completion completion)
 {
     completion.declared.ctx = ctx;
+    completion.analyzer = analyzer_new(ctx);
     completion.root = func->body;
     declare_params(&completion.declared, func);
     Rewriter rewriter = {.ctx = ctx, .expr = keep_expr, .stmt = complete_stmt, .data = &completion};
