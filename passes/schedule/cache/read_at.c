@@ -157,7 +157,7 @@ static void add_regions(At *at, Analyzer *an, const TreeNode *node, IntSet *sets
     }
 }
 
-/* RANGE, cut where it is not shown to stay in LIMITS; nothing of one that lies outside. */
+/* RANGE, cut where it is not shown to stay in LIMITS, in one type; nothing of one that lies outside. */
 static Range inside(Context *ctx, Analyzer *an, Range range, Range limits)
 {
     int64_t length;
@@ -170,7 +170,8 @@ static Range inside(Context *ctx, Analyzer *an, Range range, Range limits)
         range.extent = op_sub(ctx, op_min(ctx, end, limit), range.min);
     if (expr_const_int(analyzer_simplify(an, range.extent), &length) && length < 0)
         range.extent = expr_int(ctx, range.extent->dtype, 0);
-    return range;
+    DType type = range.min->dtype.bits > range.extent->dtype.bits ? range.min->dtype : range.extent->dtype;
+    return (Range){op_cast(ctx, type, range.min), op_cast(ctx, type, range.extent)};
 }
 
 /* What the block around declares to read of the buffer, which a copy must not leave; NULL where it declares nothing. What it also writes is

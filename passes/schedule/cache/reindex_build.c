@@ -463,7 +463,7 @@ bool reindex_apply(const Reindex *reindex, Str name, const Iter *iters, const Ex
     for (int i = loop_count - 1; i >= 0; i--)
         nest = stmt_for_serial(ctx, loops[i].var, loops[i].min, loops[i].extent, nest, span);
 
-    const Block *scope = node_block(reindex->scope)->block;
+    const Block *scope = node_block(reindex->scope)->block, *accessing = node_block(reindex->block)->block;
     const Stmt *top = (reindex->loop_count ? reindex->loops[0] : reindex->block)->stmt;
     Rewriter rewriter = {.ctx = ctx, .expr = use_copy_expr, .stmt = use_copy_stmt, .data = (void *)reindex};
     const Stmt *edited = rewrite_stmt(&rewriter, top), *items[] = {reindex->writes ? edited : nest, reindex->writes ? nest : edited};
@@ -478,5 +478,7 @@ bool reindex_apply(const Reindex *reindex, Str name, const Iter *iters, const Ex
         allocating.body = stmt_seq(ctx, (const Stmt *[]){nest, allocating.body}, 2);
     sched_replace(sch, node->stmt, stmt_block(ctx, allocating, node->stmt->span));
     *result = value_block(symbol);
-    return check_concurrent_loops_around(sch, schedule_find_block(sch, symbol));
+    /* what the block wrote and nobody read is read by the copy */
+    return check_concurrent_loops_around(sch, schedule_find_block(sch, symbol)) &&
+           check_concurrent_loops_around(sch, schedule_find_block(sch, accessing));
 }
