@@ -143,12 +143,22 @@ static bool is_certain_extent(Schedule *sch, const CachePlan *plan, const Expr *
                                    op_compare(sch->ctx, EXPR_GE, extent, expr_int(sch->ctx, extent->dtype, 0)));
 }
 
+/* What of RANGE, which a block may declare larger than the buffer, lies in a dimension of SIZE elements: all of them, where that is certain. */
+static Range cut_to_size(Context *ctx, Range range, const Expr *size)
+{
+    int64_t min, extent, elements;
+    bool known = expr_const_int(range.min, &min) && expr_const_int(range.extent, &extent) && expr_const_int(size, &elements);
+    bool covers = known && min <= 0 && extent > elements && extent - elements >= -min;
+    return covers ? (Range){expr_int(ctx, size->dtype, 0), size} : range;
+}
+
 /* Settles the shape of the cache: that of the buffer if WHOLE, and that of the region as far as it is known where the cache is allocated. */
 static void make_cache(Schedule *sch, CachePlan *plan, bool whole)
 {
     Buffer *cache = storage_copy(sch->ctx, plan->buffer, plan->storage);
     plan->whole = ARENA_ARRAY(sch->ctx->arena, bool, cache->ndim);
     for (int d = 0; d < cache->ndim; d++) {
+        plan->region.ranges[d] = cut_to_size(sch->ctx, plan->region.ranges[d], plan->buffer->shape[d]);
         plan->whole[d] = whole || cache_uses_loop_around_scope(sch, plan, plan->region.ranges[d].min) ||
                          !expr_is_pure(plan->region.ranges[d].min) || !is_certain_extent(sch, plan, plan->region.ranges[d].extent);
         plan->part |= !plan->whole[d];
