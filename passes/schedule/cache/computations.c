@@ -30,7 +30,7 @@ static Var *note_definition(Rewriter *rewriter, Var *var)
 static bool find_inside(Visitor *visitor, const Expr *expr)
 {
     Search *search = visitor->data;
-    if (expr->kind == EXPR_VAR && map_has(&search->inside, expr->value.var))
+    if (search && expr->kind == EXPR_VAR && map_has(&search->inside, expr->value.var))
         visitor->data = NULL;
     return visitor->data != NULL;
 }
