@@ -261,21 +261,21 @@ static void choose_strides(ArgData *data, const ArgOptions *options)
         }
 }
 
-/* Evaluates strides and offset and allocates the memory. */
+/* Evaluates strides and offset; false where they are not determined, or where an element would lie before the memory or too far. */
 static bool item_layout(ArgData *data, ArgItem *item, const Map *values)
 {
     const Buffer *buffer = item->param->buffer;
     if (!argdata_evaluate(data->ctx, values, buffer->elem_offset, &item->arg.elem_offset) || item->arg.elem_offset < 0)
         return false;
-    int64_t last = item->arg.elem_offset;
+    int64_t first = item->arg.elem_offset, last = first;
     for (int i = 0; i < buffer->ndim; i++) {
         item->strides[i] = compact_stride(item, i);
-        if (buffer->strides && (!argdata_evaluate(data->ctx, values, buffer->strides[i], &item->strides[i]) || item->strides[i] < 0))
+        if (buffer->strides && !argdata_evaluate(data->ctx, values, buffer->strides[i], &item->strides[i]))
             return false;
-        int64_t reach;
-        if (item->shape[i] > 0 && (__builtin_mul_overflow(item->shape[i] - 1, item->strides[i], &reach) || reach > MOST_BYTES))
+        int64_t reach = 0;
+        if (item->shape[i] > 0 && (__builtin_mul_overflow(item->shape[i] - 1, item->strides[i], &reach) || reach > MOST_BYTES || reach < -first))
             return false;
-        last += item->shape[i] > 0 ? reach : 0;
+        *(reach < 0 ? &first : &last) += reach;
     }
     item->arg.bytes = argdata_element_count(item) ? (last + 1) * dtype_bytes(dtype_scalar(buffer->dtype)) * buffer->dtype.lanes : 0;
     item->arg.shape = item->shape;
@@ -343,7 +343,9 @@ static bool lay_out(ArgData *data, const ArgOptions *options)
                 continue;
             if (!(step ? item_layout(data, item, &values) : item_shape(data, item, &values))) {
                 diag_error(data->ctx, item->param->buffer->span,
-                           "the size of parameter '%s' cannot be computed, or it is too large; choose sizes with --dim",
+                           step ? "parameter '%s' cannot be laid out: a stride or the offset is not known or too large, or an element lies before the first "
+                                  "one in memory; choose them with --dim"
+                                : "the size of parameter '%s' cannot be computed, or it is too large; choose sizes with --dim",
                            item->param->buffer->name);
                 return false;
             }

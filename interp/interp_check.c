@@ -55,12 +55,11 @@ static bool ranges_reach(const int64_t *ranges, const int64_t *strides, int dims
 static bool region_reaches(const Thread *thread, const RegionInfo *region, const Memory *memory, int64_t byte)
 {
     const BufferInfo *buffer = region->buffer;
-    const BoundBuffer *bound = &thread->bound[buffer->index];
     int ndim = buffer->buffer->ndim;
     const int64_t *shape = thread->dims + buffer->dims, *strides = shape + ndim;
-    if (bound->data.memory != memory || byte < bound->data.byte || strides_keep_apart(shape, strides, ndim))
+    int64_t offset;
+    if (!buffer_offset(thread, buffer, memory, byte, &offset) || strides_keep_apart(shape, strides, ndim))
         return false;
-    int64_t offset = (byte - bound->data.byte) / (buffer->bytes * buffer->lanes) - bound->elem_offset;
     return ranges_reach(thread->ranges + region->ranges, strides, ndim, offset);
 }
 

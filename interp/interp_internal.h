@@ -238,9 +238,12 @@ void memory_release(Group group, const AllocateInfo *info, Memory **memories);
 bool access_locate(Thread *thread, const Access *access, int lane, bool is_write, Element *element);
 /* The BYTES at POINTER + OFFSET bytes; false after a finding when they are outside the memory. */
 bool pointer_locate(Thread *thread, const Access *access, Pointer pointer, int64_t offset, int bytes, bool is_write, Element *element);
+/* How many elements of BUFFER, as THREAD has it bound, the element at BYTE of MEMORY lies behind the one whose indices are all 0; false when the
+   buffer is in another memory. */
+bool buffer_offset(const Thread *thread, const BufferInfo *buffer, const Memory *memory, int64_t byte, int64_t *offset);
 /* The coordinates in BUFFER, as THREAD has it bound, of the element at BYTE of its memory; false when BYTE is none of its elements or in
    another memory. */
-bool buffer_coordinates(Thread *thread, const BufferInfo *buffer, const Memory *memory, int64_t byte, int64_t *coordinates);
+bool buffer_coordinates(const Thread *thread, const BufferInfo *buffer, const Memory *memory, int64_t byte, int64_t *coordinates);
 
 /* --- Checks --- */
 void check_read(Thread *thread, const Access *access, const Element *element, int bytes);

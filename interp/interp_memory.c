@@ -197,26 +197,37 @@ void memory_release(Group group, const AllocateInfo *info, Memory **memories)
     }
 }
 
-bool buffer_coordinates(Thread *thread, const BufferInfo *buffer, const Memory *memory, int64_t byte, int64_t *coordinates)
+bool buffer_offset(const Thread *thread, const BufferInfo *buffer, const Memory *memory, int64_t byte, int64_t *offset)
 {
     const BoundBuffer *bound = &thread->bound[buffer->index];
+    int64_t distance = byte - bound->data.byte, size = buffer->bytes * buffer->lanes;
+    *offset = (distance - ((distance % size) + size) % size) / size - bound->elem_offset; /* whole elements, downwards */
+    return bound->data.memory == memory;
+}
+
+bool buffer_coordinates(const Thread *thread, const BufferInfo *buffer, const Memory *memory, int64_t byte, int64_t *coordinates)
+{
     int ndim = buffer->buffer->ndim;
     const int64_t *shape = thread->dims + buffer->dims, *strides = shape + ndim;
-    if (bound->data.memory != memory || byte < bound->data.byte)
+    int64_t offset;
+    if (!buffer_offset(thread, buffer, memory, byte, &offset))
         return false;
-    int64_t offset = (byte - bound->data.byte) / (buffer->bytes * buffer->lanes) - bound->elem_offset;
-    bool done[ndim + 1];
+    bool done[ndim + 1], inside = true;
     memset(done, 0, sizeof done);
+    for (int i = 0; i < ndim; i++) /* counted from the element that lies first */
+        offset -= strides[i] < 0 && shape[i] > 0 ? (shape[i] - 1) * strides[i] : 0;
     for (int step = 0; step < ndim; step++) { /* the largest stride first; extents of 1 and strides of 0 say nothing */
         int next = -1;
         for (int i = 0; i < ndim; i++)
-            if (!done[i] && (next < 0 || strides[i] > strides[next] || (strides[i] == strides[next] && shape[next] == 1)))
+            if (!done[i] && (next < 0 || llabs(strides[i]) > llabs(strides[next]) || (llabs(strides[i]) == llabs(strides[next]) && shape[next] == 1)))
                 next = i;
+        int64_t stride = llabs(strides[next]), steps = stride > 0 && shape[next] != 1 ? offset / stride : 0;
         done[next] = true;
-        coordinates[next] = strides[next] > 0 && shape[next] != 1 ? offset / strides[next] : 0;
-        offset -= coordinates[next] * strides[next];
+        offset -= steps * stride;
+        coordinates[next] = strides[next] < 0 ? shape[next] - 1 - steps : steps;
+        inside = inside && coordinates[next] >= 0;
     }
-    return offset == 0;
+    return inside && offset == 0;
 }
 
 /* --- Accesses --- */

@@ -18,11 +18,11 @@ static bool is_constant(const Expr *expr)
     return expr_const_int(expr, &value) && value >= 0 && value <= INT32_MAX;
 }
 
-/* The distance of neighbours in dimension DIM; false where it is not constant or too large to be of use. */
+/* The distance of neighbours in dimension DIM, below zero where they lie backwards; false where it is not constant or too large to be of use. */
 static bool stride_of(const Buffer *buffer, int dim, int64_t *stride)
 {
     if (buffer->strides)
-        return is_constant(buffer->strides[dim]) && expr_const_int(buffer->strides[dim], stride);
+        return expr_const_int(buffer->strides[dim], stride) && *stride >= -INT32_MAX && *stride <= INT32_MAX;
     *stride = 1;
     for (int i = dim + 1; i < buffer->ndim; i++) {
         int64_t extent;
@@ -32,18 +32,19 @@ static bool stride_of(const Buffer *buffer, int dim, int64_t *stride)
     return true;
 }
 
-/* One more than the greatest offset of an element. */
+/* One more than the greatest offset of an element; false where it is not known, or where an element may lie before the memory. */
 static bool span_of(const Buffer *buffer, int64_t *span)
 {
     if (!is_constant(buffer->elem_offset) || !expr_const_int(buffer->elem_offset, span))
         return false;
+    int64_t first = *span;
     *span += 1;
     for (int i = 0; i < buffer->ndim; i++) {
         int64_t extent, stride;
         if (!is_constant(buffer->shape[i]) || !expr_const_int(buffer->shape[i], &extent) || !stride_of(buffer, i, &stride))
             return false;
-        *span += (extent ? extent - 1 : 0) * stride;
-        if (*span > INT32_MAX)
+        *(stride < 0 ? &first : span) += (extent ? extent - 1 : 0) * stride;
+        if (*span > INT32_MAX || first < 0)
             return false;
     }
     return true;

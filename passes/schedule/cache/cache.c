@@ -391,10 +391,12 @@ static bool find_view(Visitor *visitor, const Stmt *stmt)
             continue;
         if (match->target->scope != search->plan->cache->scope)
             search->view = match->target;
-        int first = match->source.buffer->ndim - match->target->ndim;
-        for (int d = 0; match->target->strides && first >= 0 && d < match->target->ndim - 1; d++)
-            if (match->target->strides[d]->kind == EXPR_INT && !copy_keeps_strides(search->ctx, search->plan, first))
+        int first = match->source.buffer->ndim - match->target->ndim, last = match->target->ndim - 1;
+        for (int d = 0; match->target->strides && first >= 0 && d <= last; d++) {
+            const Expr *stride = match->target->strides[d];
+            if (stride->kind == EXPR_INT && (d == last ? !expr_is_int(stride, 1) : !copy_keeps_strides(search->ctx, search->plan, first)))
                 search->strided = match->target;
+        }
     }
     return true;
 }

@@ -104,6 +104,20 @@ bool inline_solve(Schedule *sch, const BlockStmt *block, const Expr *const *indi
     return bijective || is_inverse(ctx, block, indices, values, count, subst, ranges);
 }
 
+bool inline_has_vectors(const Expr *const *indices, const Expr *const *values, int count)
+{
+    for (int d = 0; d < count; d++)
+        if (indices[d]->dtype.lanes != 1 || values[d]->dtype.lanes != 1)
+            return true;
+    return false;
+}
+
+void inline_refuse_vectors(Schedule *sch, const Buffer *buffer, Span span)
+{
+    sched_refuse(sch, "'%s' is accessed as vectors, so that the instance of each of its elements is not told by indices", buffer->name);
+    sched_note(sch, span, "an access is here");
+}
+
 /* BINDING, of an axis of the block at NODE, where only loops around it and the block at HOST give it its value: in terms of the spatial axes of
    HOST, of the loops themselves where it has no axes. NULL: other loops or lets take part, or no axis of HOST tells a loop. */
 static const Expr *value_in_host(Schedule *sch, const TreeNode *node, const TreeNode *host, const Expr *binding)

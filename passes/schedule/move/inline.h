@@ -14,6 +14,10 @@ const Stmt *inline_single_store(Schedule *sch, const TreeNode *block);
    of the domain. */
 bool inline_solve(Schedule *sch, const BlockStmt *block, const Expr *const *indices, const Expr *const *values, int count,
                   const BlockStmt *ranges, Subst *subst);
+/* Some of INDICES and VALUES (COUNT of each) is a vector: an instance has several elements, and an element may belong to several instances. */
+bool inline_has_vectors(const Expr *const *indices, const Expr *const *values, int count);
+/* Refuses to inline BUFFER, which is accessed as vectors; SPAN is such an access. */
+void inline_refuse_vectors(Schedule *sch, const Buffer *buffer, Span span);
 /* The block at NODE is to run where the block at HOST does: PRODUCER and CONSUMER of the memory DATA, in some order. */
 typedef struct {
     const TreeNode *node, *host;

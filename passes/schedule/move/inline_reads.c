@@ -20,6 +20,7 @@ typedef struct {
     InlinePlace place;
     const Var *symbol; /* of a loop or let around the producer that the store mentions, or NULL */
     bool failed;       /* an index map has no inverse */
+    const Expr *vector; /* a load that is a vector, or of what is stored as vectors */
     bool elsewhere;    /* an element is read that other values of SYMBOL made */
 } Inlining;
 
@@ -71,6 +72,8 @@ static const Expr *inline_load(Rewriter *rewriter, const Expr *expr)
         return expr;
     Subst subst = {0};
     const Stmt *store = inlining->store;
+    if (inline_has_vectors(store->as.store.indices, expr->args, store->as.store.index_count))
+        inlining->vector = expr;
     if (expr->predicated || expr->dtype.lanes != store->as.store.value->dtype.lanes ||
         !inline_solve_beside(inlining->sch, &inlining->place, store->as.store.indices, expr->args, store->as.store.index_count, NULL, &subst)) {
         inlining->failed = true;
@@ -92,6 +95,10 @@ const Stmt *inline_into_consumer(Schedule *sch, const TreeNode *node, const Stmt
                          .symbol = around ? symbol_of(around) : NULL};
     Rewriter rewriter = {.ctx = sch->ctx, .expr = inline_load, .data = &inlining};
     const Stmt *stmt = rewrite_stmt(&rewriter, consumer->stmt);
+    if (inlining.failed && inlining.vector) {
+        inline_refuse_vectors(sch, store->as.store.buffer, inlining.vector->span);
+        return NULL;
+    }
     if (inlining.failed)
         sched_refuse(sch, "the indices under which block '%s' writes '%s' are not a one-to-one affine map of its axes", node_name(node),
                      store->as.store.buffer->name);

@@ -477,6 +477,10 @@ static const Stmt *merged_producer(Reverse *reverse)
     Subst solved = {0};
     const InlinePlace place = {reverse->consumer, reverse->producer, producer.block, node_block(reverse->consumer)->block,
                                buffer_viewed(schedule_func(sch), reverse->buffer)->data};
+    if (inline_has_vectors(reverse->indices, store->as.store.indices, reverse->index_count)) {
+        inline_refuse_vectors(sch, reverse->buffer, reverse->store->span);
+        return NULL;
+    }
     if (!inline_solve_beside(sch, &place, reverse->indices, store->as.store.indices, reverse->index_count, &producer, &solved)) {
         sched_refuse(sch, "the indices under which block '%s' reads '%s' are not a one-to-one affine map of its axes",
                      node_name(reverse->consumer), reverse->buffer->name);
