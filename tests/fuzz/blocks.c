@@ -585,4 +585,6 @@ void random_blocks(Writer *w)
     while (chosen >= makers[maker].weight)
         chosen -= makers[maker++].weight;
     makers[maker].make(w);
+    if (random_chance(w->random, 10))
+        write_loose(w);
 }

@@ -84,6 +84,8 @@ bool write_views(Writer *w);
 bool write_calls(Writer *w);
 /* Writes a block that copies a tensor into a larger one, with a constant around it; false, with nothing written, where that has no room. */
 bool write_padding(Writer *w);
+/* Writes a store in no block to a tensor that was written before; false, with nothing written, where the one drawn was not. */
+bool write_loose(Writer *w);
 /* Writes blocks of a further form: see forms.c; false, with nothing written, where the sizes do not let it. */
 bool write_form(Writer *w);
 /* The functions that blocks call, for elements of w->type. */

@@ -173,9 +173,9 @@ static void add_indexed(Collector *collector, Buffer *buffer, const Expr *const 
     collector->may = false;
 }
 
-static void add_fence(Collector *collector, Span span)
+static void add_fence(Collector *collector, bool writes, Span span)
 {
-    Access access = {.frame = collector->frame, .write = true, .whole = true, .fence = true, .order = 1, .stmt = collector->stmt, .span = span};
+    Access access = {.frame = collector->frame, .write = writes, .whole = true, .fence = true, .order = 1, .stmt = collector->stmt, .span = span};
     access.item = collector->item;
     access.block = collector->block ? collector->block->block : NULL;
     vec_push(collector->ctx->arena, &collector->accesses, access);
@@ -191,7 +191,7 @@ static void add_foreign(Collector *collector, const Expr *call)
     collector->plain = false;
     BufferList beyond = {0};
     if (!call_keeps_regions(collector->ctx, collector->func, block, call, memory_of_view, collector, &beyond)) {
-        add_fence(collector, call->span);
+        add_fence(collector, !pure, call->span);
         return;
     }
     for (int i = 0; i < beyond.count * (pure ? 1 : 2); i++)

@@ -107,6 +107,15 @@ AccessList access_collect_inside(Context *ctx, const Func *func, const Block *bl
     return inside;
 }
 
+AccessList access_collect_loose(Context *ctx, const Func *func, const Block *scope)
+{
+    AccessList inside = access_collect_inside(ctx, func, scope), loose = {0};
+    for (int i = 0; i < inside.count; i++)
+        if (inside.data[i].block == scope && !inside.data[i].entry)
+            vec_push(ctx->arena, &loose, inside.data[i]);
+    return loose;
+}
+
 AccessList access_collect_explicit(Context *ctx, const Func *func)
 {
     KeptList list;

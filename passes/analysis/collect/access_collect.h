@@ -11,7 +11,10 @@ enum { ACCESS_LISTS_KEPT = 8 };
 AccessList access_collect(Context *ctx, const Func *func);
 /* The part of that list that lies inside of BLOCK. */
 AccessList access_collect_inside(Context *ctx, const Func *func, const Block *block);
-/* The same for FUNC behind the lowering pass "wrapping": its arithmetic does not leave its type. The list lives as long as ctx->arena. */
+/* Those of the statements of the block SCOPE that are in no block inside of it. The list lives as long as ctx->arena, what it points to as long as
+   the list above. */
+AccessList access_collect_loose(Context *ctx, const Func *func, const Block *scope);
+/* The same as access_collect for FUNC behind the lowering pass "wrapping": its arithmetic does not leave its type. The list lives as long as ctx->arena. */
 AccessList access_collect_explicit(Context *ctx, const Func *func);
 
 #endif

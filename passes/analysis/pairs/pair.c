@@ -8,9 +8,11 @@
 
 bool pair_is_harmless(const Access *a, const Access *b, bool reductions_commute)
 {
+    if (!a->write && !b->write)
+        return true;
     if (a->fence || b->fence)
         return false;
-    if (a->data != b->data || (!a->write && !b->write))
+    if (a->data != b->data)
         return true;
     return reductions_commute && a->group && a->group == b->group;
 }

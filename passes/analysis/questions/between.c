@@ -154,11 +154,10 @@ static const Access *made_by_all(Context *ctx, const AccessList *accesses, const
     return made.frame ? arena_copy(ctx->arena, &made, sizeof made) : read;
 }
 
-bool conflict_comes_between(Context *ctx, const Func *func, const BlockPair *pair, const Var *data, const Block *middle, Conflict *conflict)
+bool conflict_comes_between(Context *ctx, const Func *func, const BlockPair *pair, const Var *data, const AccessList *middle, Conflict *conflict)
 {
     AccessList accesses = access_collect(ctx, func);
-    AccessList from = access_collect_inside(ctx, func, pair->from), until = access_collect_inside(ctx, func, pair->until),
-               others = access_collect_inside(ctx, func, middle);
+    AccessList from = access_collect_inside(ctx, func, pair->from), until = access_collect_inside(ctx, func, pair->until);
     Between between = {.ctx = ctx, .sizes = func_sizes(ctx, func), .moves_from = pair->moves_from};
     for (int i = 0; i < from.count; i++)
         for (int j = 0; j < until.count; j++) {
@@ -169,7 +168,7 @@ bool conflict_comes_between(Context *ctx, const Func *func, const BlockPair *pai
             if (!pair->moves_from)
                 between.read = made_by_all(ctx, &accesses, pair->until, between.read);
             between.tried = false;
-            if (any_touches(&between, pair->moves_from ? &from : &until, &others, conflict))
+            if (any_touches(&between, pair->moves_from ? &from : &until, middle, conflict))
                 return true;
         }
     return false;

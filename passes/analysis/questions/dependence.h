@@ -75,6 +75,8 @@ typedef struct {
 /* Let p be an instance of FROM that writes an element of DATA, and q an instance of UNTIL that reads this value. No instance of MIDDLE
    between p and q is dependent on the one of p and q that moves, DATA left aside. MIDDLE may be FROM or UNTIL itself. */
 Answer dependence_none_between(Context *ctx, const Func *func, const BlockPair *pair, const Var *data, const Block *middle);
+/* The same of the statements of the block SCOPE that are in no block inside of it. */
+Answer dependence_no_loose_between(Context *ctx, const Func *func, const BlockPair *pair, const Var *data, const Block *scope);
 /* In each iteration of the loops around both, block FROM writes before all that block UNTIL reads there of DATA. */
 Answer dependence_serves_each_iteration(Context *ctx, const Func *func, const Block *from, const Block *until, const Var *data);
 /* No instance of BLOCK writes what a later one reads, in each iteration of the outermost COMMON loops around it. BLOCK has taken over reads that

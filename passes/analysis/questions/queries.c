@@ -84,7 +84,16 @@ Answer dependence_none_between(Context *ctx, const Func *func, const BlockPair *
 {
     Conflict conflict;
     Asking asking = ask_of_block(ctx, QUERY_NONE_BETWEEN, middle);
-    return query_end(asking, answer_of(conflict_comes_between(ctx, func, pair, data, middle, &conflict), &conflict));
+    AccessList accesses = access_collect_inside(ctx, func, middle);
+    return query_end(asking, answer_of(conflict_comes_between(ctx, func, pair, data, &accesses, &conflict), &conflict));
+}
+
+Answer dependence_no_loose_between(Context *ctx, const Func *func, const BlockPair *pair, const Var *data, const Block *scope)
+{
+    Conflict conflict;
+    Asking asking = ask_of_block(ctx, QUERY_NONE_BETWEEN, scope);
+    AccessList accesses = access_collect_loose(ctx, func, scope);
+    return query_end(asking, answer_of(conflict_comes_between(ctx, func, pair, data, &accesses, &conflict), &conflict));
 }
 
 Answer dependence_serves_each_iteration(Context *ctx, const Func *func, const Block *from, const Block *until, const Var *data)

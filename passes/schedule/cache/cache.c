@@ -206,19 +206,44 @@ bool cache_begin(Schedule *sch, CachePlan *plan, const TreeNode *block, const Bu
     return check_no_own_write(sch, plan);
 }
 
+static bool refuse_fence(Schedule *sch, const Buffer *buffer, const Access *fence)
+{
+    sched_refuse(sch, "a call that may do anything may use '%s' while its elements are in the copy; a block with T.reads and T.writes says what it does",
+                 buffer->name);
+    sched_note(sch, fence->span, "the call is here");
+    return false;
+}
+
 bool check_no_fence(Schedule *sch, const CachePlan *plan, const TreeNode *part)
 {
     AccessList accesses = access_collect(sch->ctx, schedule_func(sch));
     for (int i = 0; i < accesses.count; i++) {
         const Access *access = &accesses.data[i];
-        for (const Frame *frame = access->fence ? access->frame : NULL; frame; frame = frame->outer) {
-            if (frame->stmt != part->stmt)
-                continue;
-            sched_refuse(sch, "a call that may do anything may use '%s' while its elements are in the copy; a block with T.reads and T.writes says what it does",
-                         plan->buffer->name);
-            sched_note(sch, access->span, "the call is here");
-            return false;
-        }
+        for (const Frame *frame = access->fence ? access->frame : NULL; frame; frame = frame->outer)
+            if (frame->stmt == part->stmt)
+                return refuse_fence(sch, plan->buffer, access);
+    }
+    return true;
+}
+
+/* The outermost statement that NODE lies in and that does not hold OTHER, nor is OTHER. */
+static const TreeNode *part_beside(Schedule *sch, const TreeNode *node, const TreeNode *other)
+{
+    for (const TreeNode *up; !schedule_is_under(sch, other, node) && (up = schedule_parent(sch, node)) && !schedule_is_under(sch, other, up);)
+        node = up;
+    return node;
+}
+
+bool check_no_fence_between(Schedule *sch, const Buffer *buffer, bool reads, const TreeNode *first, const TreeNode *last, bool including)
+{
+    AccessList accesses = access_collect(sch->ctx, schedule_func(sch));
+    const TreeNode *from = part_beside(sch, first, last), *to = part_beside(sch, last, first);
+    int end = including ? to->end : schedule_node_index(sch, to);
+    for (int i = 0; i < accesses.count; i++) {
+        bool fence = accesses.data[i].fence && (reads || accesses.data[i].write);
+        const TreeNode *node = fence ? schedule_find_stmt(sch, accesses.data[i].stmt) : NULL;
+        if (fence && (!node || (node >= from && schedule_node_index(sch, node) < end))) /* nodes lie in program order */
+            return refuse_fence(sch, buffer, &accesses.data[i]);
     }
     return true;
 }

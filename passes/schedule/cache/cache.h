@@ -42,6 +42,9 @@ bool check_inits_set_reads(Schedule *sch, const TreeNode *node, const Buffer *bu
 bool cache_scope_may_write(const TreeNode *scope, const Buffer *buffer, Span *at);
 /* No call below PART, a loop or block, may touch anything, and so the buffer; false after a refusal. */
 bool check_no_fence(Schedule *sch, const CachePlan *plan, const TreeNode *part);
+/* No call from FIRST up to LAST, or INCLUDING it, in program order, may write anything, and so BUFFER; with READS, read it. Loops around only one of
+   both count as a whole. False after a refusal. */
+bool check_no_fence_between(Schedule *sch, const Buffer *buffer, bool reads, const TreeNode *first, const TreeNode *last, bool including);
 /* A copy is made in each iteration of LOOP. Inits of the users run also where a loop over reduce axes, at LOOP or around it, has no iteration: it
    certainly has one; false after a refusal. */
 bool check_inits_find_copy(Schedule *sch, const CachePlan *plan, const TreeNode *loop);

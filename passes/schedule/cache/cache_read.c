@@ -117,6 +117,17 @@ static bool plan_intermediate(Schedule *sch, CachePlan *plan, const TreeNode *bl
     return ok;
 }
 
+/* From where the copy is made to the last that reads it no call may change what it was made of. */
+static bool check_no_fence_before_uses(Schedule *sch, const CachePlan *plan)
+{
+    const TreeNode *last = plan->anchor; /* nodes lie in program order */
+    for (int i = 0; i < plan->user_count; i++)
+        last = plan->users[i] > last ? plan->users[i] : last;
+    for (int i = 0; i < plan->stray_count; i++)
+        last = plan->stray_redirected[i] && plan->strays[i] > last ? plan->strays[i] : last;
+    return check_no_fence_between(sch, plan->buffer, false, plan->anchor, last, true);
+}
+
 bool primitive_cache_read(Schedule *sch, const Value *args, Value *result)
 {
     const TreeNode *block = schedule_block(sch, args[0].as.block);
@@ -141,7 +152,7 @@ bool primitive_cache_read(Schedule *sch, const Value *args, Value *result)
     }
     if (!listed && !early)
         cache_redirect_strays(sch, &plan);
-    if (!check_users_can_redirect(sch, &plan))
+    if (!check_no_fence_before_uses(sch, &plan) || !check_users_can_redirect(sch, &plan))
         return false;
     Block *copy = cache_apply(sch, &plan, true);
     *result = value_block(copy);

@@ -93,6 +93,12 @@ static bool find_users(Schedule *sch, CachePlan *plan, const Value *consumers)
     return cache_place_behind_writer(sch, plan, related.data, related.count, first_waiting(sch, plan, listed, listed_count));
 }
 
+/* Until the copy brings back what the writer wrote no call may look for it. */
+static bool check_no_fence_before_copy(Schedule *sch, const CachePlan *plan)
+{
+    return check_no_fence_between(sch, plan->buffer, true, plan->writer, plan->anchor, plan->after);
+}
+
 bool primitive_cache_write(Schedule *sch, const Value *args, Value *result)
 {
     const TreeNode *block = schedule_block(sch, args[0].as.block);
@@ -104,7 +110,7 @@ bool primitive_cache_write(Schedule *sch, const Value *args, Value *result)
         !check_writer(sch, &plan) || !find_users(sch, &plan, &args[3]))
         return false;
     cache_copy_written(sch, &plan);
-    bool ok = check_copy_is_written(sch, &plan) && check_users_can_redirect(sch, &plan) && check_strays_find_copy(sch, &plan);
+    bool ok = check_copy_is_written(sch, &plan) && check_no_fence_before_copy(sch, &plan) && check_users_can_redirect(sch, &plan) && check_strays_find_copy(sch, &plan);
     for (int i = 1; i < plan.user_count && ok; i++)
         ok = check_user_is_served(sch, &plan, plan.users[i]);
     if (!ok)

@@ -388,7 +388,10 @@ static bool check_copies_writes(const Reindex *reindex)
 bool reindex_check(const Reindex *reindex)
 {
     Schedule *sch = reindex->sch;
+    const TreeNode *nest = reindex->loop_count ? reindex->loops[0] : reindex->block;
     bool layout = is_layout(reindex);
+    if (!check_no_fence_between(sch, reindex->buffer, reindex->writes, reindex->at_start ? reindex->scope : nest, nest, true))
+        return false;
     if (!layout && !is_injective(reindex, reindex->new_indices, reindex->copy->ndim))
         return sched_refuse(sch, "two elements of '%s' would share a place of the copy, or it is not shown that they do not", reindex->buffer->name);
     if (!layout && reindex->writes && !is_injective(reindex, reindex->indices, reindex->buffer->ndim))

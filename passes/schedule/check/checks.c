@@ -2,6 +2,7 @@
 #include "passes/schedule/check/checks.h"
 
 #include "ir/walk.h"
+#include "passes/analysis/collect/access_collect.h"
 #include "passes/analysis/questions/dependence.h"
 #include "passes/schedule/core/loops.h"
 #include "passes/schedule/core/scope.h"
@@ -231,6 +232,22 @@ bool check_block_has_scope(Schedule *sch, const TreeNode *block)
 
 /* --- Writers --- */
 
+/* No statement of SCOPE that is in no block inside of it writes the memory of BUFFER, an output of the block at NODE. */
+static bool check_no_loose_writer(Schedule *sch, const TreeNode *node, const TreeNode *scope, const Buffer *buffer)
+{
+    const Func *func = schedule_func(sch);
+    AccessList loose = access_collect_loose(sch->ctx, func, node_block(scope)->block);
+    const Var *data = buffer_viewed(func, buffer)->data;
+    for (int i = 0; i < loose.count; i++) {
+        if (!loose.data[i].write || loose.data[i].data != data)
+            continue;
+        sched_refuse_node(sch, node, "block '%s' is not the only statement that writes buffer '%s'", node_name(node), buffer->name);
+        sched_note(sch, loose.data[i].span, "this statement writes it too, or may");
+        return false;
+    }
+    return true;
+}
+
 bool check_block_is_only_writer(Schedule *sch, const TreeNode *node)
 {
     const BlockStmt *block = node_block(node);
@@ -238,8 +255,11 @@ bool check_block_is_only_writer(Schedule *sch, const TreeNode *node)
     for (int i = 0; i < block->write_count; i++) {
         int count;
         const TreeNode **writers = scope_writers(sch, scope, block->writes[i].buffer, &count);
-        if (count <= 1)
+        if (count <= 1) {
+            if (!check_no_loose_writer(sch, node, scope, block->writes[i].buffer))
+                return false;
             continue;
+        }
         sched_refuse_node(sch, node, "block '%s' is not the only one that writes buffer '%s'", block->block->name, block->writes[i].buffer->name);
         for (int w = 0; w < count; w++)
             sched_note(sch, writers[w]->stmt->span, "block '%s' writes it", node_block(writers[w])->block->name);

@@ -16,7 +16,7 @@ bool block_points_fill_box(Schedule *sch, const TreeNode *block, const TreeNode 
 bool check_block_is_affine(Schedule *sch, const TreeNode *block, const TreeNode *top);
 /* BLOCK has only spatial and reduce axes. With a loop TOP, an axis that no loop from TOP inwards moves may be of any kind. */
 bool check_block_axes(Schedule *sch, const TreeNode *block, const TreeNode *top);
-/* BLOCK is the only block of its scope that writes its outputs. */
+/* BLOCK is the only block of its scope that writes its outputs, and no statement outside of the blocks does. */
 bool check_block_is_only_writer(Schedule *sch, const TreeNode *block);
 /* BLOCK is inside another block: it is not the root, nor part of an init. */
 bool check_block_has_scope(Schedule *sch, const TreeNode *block);

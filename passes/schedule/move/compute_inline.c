@@ -31,6 +31,15 @@ static int moving_from(Schedule *sch, const TreeNode *from, const TreeNode *unti
     return answer_is_shown(answer) ? inline_common_loops(sch, from, until) : 0;
 }
 
+/* The same as check_inputs_stay for the statements of the scope that are in no member. */
+static bool check_no_loose_write(Schedule *sch, const TreeNode *from, const BlockPair *pair, const Var *data)
+{
+    Answer answer = dependence_no_loose_between(sch->ctx, schedule_func(sch), pair, data, node_block(schedule_scope(sch, from))->block);
+    return answer_is_shown(answer) ||
+           refuse_by_answer(sch, answer, "a statement outside of the blocks writes what block '%s' reads before block '%s' runs", pair->from->name,
+                            pair->until->name);
+}
+
 /* What FROM reads is the same where UNTIL reads the result: no member, UNTIL included, writes it on the way, but for what it writes there
    again. */
 static bool check_inputs_stay(Schedule *sch, const TreeNode *from, const TreeNode *until, const Buffer *buffer)
@@ -56,7 +65,7 @@ static bool check_inputs_stay(Schedule *sch, const TreeNode *from, const TreeNod
                          pair.until->name);
         return sched_note_node(sch, writer);
     }
-    return true;
+    return check_no_loose_write(sch, from, &pair, data);
 }
 
 static bool check_producer(Schedule *sch, const TreeNode *node, const Stmt **store)

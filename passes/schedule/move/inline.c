@@ -114,7 +114,7 @@ bool inline_has_vectors(const Expr *const *indices, const Expr *const *values, i
 
 void inline_refuse_vectors(Schedule *sch, const Buffer *buffer, Span span)
 {
-    sched_refuse(sch, "'%s' is accessed as vectors, so that the instance of each of its elements is not told by indices", buffer->name);
+    sched_refuse(sch, "'%s' is read or written as vectors, so that the instance of each of its elements is not told by indices", buffer->name);
     sched_note(sch, span, "an access is here");
 }
 
@@ -463,6 +463,12 @@ LoopMembers inline_loop_members(Schedule *sch, const TreeNode *from, int common)
     for (int i = 0; i < count; i++)
         if (members[i] != from && inline_common_loops(sch, members[i], from) > common)
             found.members[found.count++] = members[i];
+    AccessList loose = access_collect_loose(sch->ctx, schedule_func(sch), node_block(schedule_scope(sch, from))->block);
+    for (int i = 0; i < loose.count; i++) {
+        found.fence |= loose.data[i].fence;
+        if (loose.data[i].write && loose.data[i].data)
+            map_set(sch->ctx->arena, &found.loose_writes, loose.data[i].data, loose.data[i].data);
+    }
     return found;
 }
 

@@ -57,11 +57,13 @@ bool inline_check_no_effects(Schedule *sch, const TreeNode *node, const Expr *va
 
 /* How many loops are around both A and B. */
 int inline_common_loops(Schedule *sch, const TreeNode *a, const TreeNode *b);
-/* The members of FROM's scope that share more loops with it than the outermost COMMON. */
+/* The members of FROM's scope that share more loops with it than the outermost COMMON, and what the statements of the scope in no member write. */
 typedef struct {
     Schedule *sch;
     const TreeNode *from, **members;
     int count;
+    Map loose_writes; /* data variables */
+    bool fence;       /* one of those statements may write anything */
 } LoopMembers;
 LoopMembers inline_loop_members(Schedule *sch, const TreeNode *from, int common);
 /* WRITER, one of LOOP's members, runs again in later iterations of the loops around LOOP->from, and then stores the values that LOOP->from has

@@ -72,7 +72,7 @@ typedef struct {
 static bool is_written(const Repeat *repeat, const Var *data)
 {
     const Func *func = schedule_func(repeat->loop->sch);
-    bool written = false;
+    bool written = repeat->loop->fence || map_has(&repeat->loop->loose_writes, data);
     for (int i = 0; i < repeat->loop->count && !written; i++) {
         const BlockStmt *block = node_block(repeat->loop->members[i]);
         for (int w = 0; w < block->write_count; w++)
@@ -179,6 +179,16 @@ static bool instances_repeat(Repeat *repeat)
     return !repeat->instances && !body_mentions(repeat, &repeat->moving);
 }
 
+/* A statement in no block writes, or may write, what WRITER reads. */
+static bool loose_writes_input(const LoopMembers *loop, const TreeNode *writer)
+{
+    Map read = dependence_read_data(loop->sch->ctx, schedule_func(loop->sch), node_block(writer)->block);
+    bool found = loop->fence;
+    for (int i = 0; i < read.count && !found; i++)
+        found = map_has(&loop->loose_writes, read.entries[i].key);
+    return found;
+}
+
 /* Four things hold: each element has one instance that writes it, or one reduction; WRITER had written all that READER reads; what runs again
    does the same; the inputs of WRITER keep their values, or other writers store them again in the same way. DEPTH: the number of writers
    already asked on this way. */
@@ -186,7 +196,7 @@ static bool writes_the_same(const LoopMembers *loop, const TreeNode *writer, con
 {
     const Func *func = schedule_func(loop->sch);
     Repeat repeat = {.loop = loop, .writer = writer, .agreed = agreed};
-    bool same = depth < loop->count && answer_is_shown(dependence_points_apart(loop->sch->ctx, func, node_block(writer))) &&
+    bool same = depth < loop->count && !loose_writes_input(loop, writer) && answer_is_shown(dependence_points_apart(loop->sch->ctx, func, node_block(writer))) &&
                 !reduces_around(loop, writer) && instances_repeat(&repeat) &&
                 starts_anew(loop->sch, writer) && has_written_before(loop->sch, writer, reader);
     for (int i = 0; i < loop->count && same; i++) {

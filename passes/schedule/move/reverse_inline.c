@@ -231,7 +231,9 @@ static bool check_nothing_between(Reverse *reverse)
                          pair.until->name, pair.until->name);
         return sched_note_node(sch, members[i]);
     }
-    return true;
+    Answer answer = dependence_no_loose_between(sch->ctx, func, &pair, data, node_block(schedule_scope(sch, reverse->consumer))->block);
+    return answer_is_shown(answer) || refuse_by_answer(sch, answer, "a statement outside of the blocks runs between '%s' and '%s' and touches what '%s' uses",
+                                                       pair.from->name, pair.until->name, pair.until->name);
 }
 
 /* The consumer's instance for each value that the producer stores: where it would not exist, a guard in terms of the producer's loops. NULL
