@@ -1,5 +1,5 @@
 /* Blocks of further forms: a while loop, rows of a sparse matrix, windows with a step, two results of one block, a branch around blocks, an index
-   kept in a variable. */
+   kept in a variable, a kernel of threads. */
 #include <string.h>
 
 #include "writer.h"
@@ -189,8 +189,28 @@ static bool write_kept_index(Writer *w)
     return true;
 }
 
+/* --- Rows that threads make: a kernel that the text launches --- */
+static bool write_launch(Writer *w)
+{
+    int dims[] = {plain_dim(w, 1), random_below(w->random, w->own_dims)};
+    if (dims[0] < 0 || dims[0] == dims[1])
+        return false;
+    const char *threads = w->extents[dims[0]].text, *columns = w->extents[dims[1]].text;
+    Tensor *target = writer_tensor(w, w->type, dims, 2);
+    Axes axes = axes_of(w, target);
+    write_line(w, 1, "with T.launch_thread(\"%s\", %s) as thread:", random_chance(w->random, 50) ? "threadIdx.x" : "blockIdx.x", threads);
+    write_line(w, 2, "for c in range(%s):", columns);
+    write_line(w, 3, "with T.block(\"blk%d\"):", ++w->block_count);
+    write_line(w, 4, "%s = T.axis.spatial(%s, thread)", axes.items[0].name, threads);
+    write_line(w, 4, "%s = T.axis.spatial(%s, c)", axes.items[1].name, columns);
+    write_line(w, 4, "%s = %s", writer_element(w, target, &axes), writer_value(w, w->type, &axes, target));
+    target->written = true;
+    return true;
+}
+
 bool write_form(Writer *w)
 {
-    static bool (*const forms[])(Writer *w) = {write_while, write_sparse, write_steps, write_two_results, write_branches, write_kept_index};
+    static bool (*const forms[])(Writer *w) = {write_while,    write_sparse,     write_steps, write_two_results,
+                                               write_branches, write_kept_index, write_launch};
     return forms[random_below(w->random, sizeof forms / sizeof *forms)](w);
 }
