@@ -11,6 +11,7 @@
 
 typedef struct {
     Context *ctx;
+    AccessList accesses;
     Map sizes;
     Map seen; /* Var of an iterator whose binding was looked at */
     Map owners; /* data Var -> the Block in which its memory comes into being; none for parameters */
@@ -161,16 +162,44 @@ static const BlockStmt *declaring_block(const Frame *frame, const Access *access
     return frame ? block : NULL;
 }
 
-/* The I-th region of BLOCK, writes first, where ACCESS may touch it; else NULL. What an instance writes it may read back. */
+/* An instance of the block at FRAME may have written what READ finds: a write comes before it, or in a loop inside of the block around both. */
+static bool may_read_back(const FaultSearch *search, const Frame *frame, const Access *read)
+{
+    for (int i = 0; i < search->accesses.count; i++) {
+        const Access *write = &search->accesses.data[i];
+        if (!write->write || write->data != read->data || !frame_within(write->frame, frame))
+            continue;
+        if (access_precedes(write, read))
+            return true;
+        for (const Frame *around = frame_common(write->frame, read->frame); around != frame; around = around->outer)
+            if (around->kind == FRAME_LOOP)
+                return true;
+    }
+    return false;
+}
+
+/* The regions that the block at FRAME declares for ACCESS: FIRST to END, where writes are counted first. What an instance writes it
+   may read back. */
+static void declared_regions(const FaultSearch *search, const Frame *frame, const Access *access, int *first, int *end)
+{
+    const BlockStmt *block = &frame->stmt->as.block;
+    *first = access->write || may_read_back(search, frame, access) ? 0 : block->write_count;
+    *end = block->write_count + (access->write ? 0 : block->read_count);
+}
+
+/* The I-th region of BLOCK, writes first, where ACCESS may touch it; else NULL. */
 static const Region *declared_region(const BlockStmt *block, int i, const Access *access)
 {
     const Region *region = i < block->write_count ? &block->writes[i] : &block->reads[i - block->write_count];
-    return region->buffer->data != access->data || (access->write && i >= block->write_count) ? NULL : region;
+    return region->buffer->data != access->data ? NULL : region;
 }
 
-static bool block_plainly_declares(FaultSearch *search, const BlockStmt *block, const Access *access, const AffineEnv *env)
+static bool block_plainly_declares(FaultSearch *search, const Frame *frame, const Access *access, const AffineEnv *env)
 {
-    for (int i = 0; i < block->read_count + block->write_count; i++) {
+    const BlockStmt *block = &frame->stmt->as.block;
+    int first, end;
+    declared_regions(search, frame, access, &first, &end);
+    for (int i = first; i < end; i++) {
         const Region *region = declared_region(block, i, access);
         if (region && region->buffer == access->region.buffer && lies_in_box(search, access, env, region->ranges))
             return true;
@@ -182,7 +211,7 @@ static bool is_plainly_declared(FaultSearch *search, const Access *access, const
 {
     for (const Frame *frame = access->frame; frame && !owns_memory(search, frame, access); frame = frame->outer) {
         const BlockStmt *block = declaring_block(frame, access);
-        if (block && !block_plainly_declares(search, block, access, env))
+        if (block && !block_plainly_declares(search, frame, access, env))
             return false;
     }
     return true;
@@ -229,9 +258,12 @@ static bool subtract_region(const Site *site, AffineSpace *space, const Region *
     return known;
 }
 
-static bool subtract_declared(const Site *site, AffineSpace *space, const Access *access, const BlockStmt *block)
+static bool subtract_declared(const FaultSearch *search, const Site *site, AffineSpace *space, const Access *access, const Frame *frame)
 {
-    for (int i = 0; i < block->read_count + block->write_count; i++) {
+    const BlockStmt *block = &frame->stmt->as.block;
+    int first, end;
+    declared_regions(search, frame, access, &first, &end);
+    for (int i = first; i < end; i++) {
         const Region *region = declared_region(block, i, access);
         if (region && (region->buffer != access->region.buffer || !subtract_region(site, space, region)))
             return false;
@@ -247,7 +279,7 @@ static void find_undeclared(FaultSearch *search, const Access *access, const Sit
         if (!block)
             continue;
         AffineSpace wrong = affine_copy(&site->space);
-        wrong.approximate |= !subtract_declared(site, &wrong, access, block);
+        wrong.approximate |= !subtract_declared(search, site, &wrong, access, frame);
         int64_t *element;
         const char *where = certain_point(search, site, wrong, &element), *list = access->write ? "writes" : "reads";
         if (!where)
@@ -402,6 +434,7 @@ FaultList faults_collect(Context *ctx, const Func *func)
     collect_owners(&search, func);
     find_overlaps(&search, func);
     AccessList collected = access_collect(ctx, func), accesses = accesses_unsplit(ctx, &collected);
+    search.accesses = accesses;
     for (int i = 0; i < accesses.count; i++) {
         const Access *access = &accesses.data[i];
         for (const Frame *frame = access->frame; frame; frame = frame->outer)

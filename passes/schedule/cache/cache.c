@@ -206,6 +206,28 @@ bool cache_begin(Schedule *sch, CachePlan *plan, const TreeNode *block, const Bu
     return check_no_own_write(sch, plan);
 }
 
+/* FRAME lies in BLOCK, and a block with an init is around it, BLOCK or one inside of that. */
+static bool is_initialized_in(const Frame *frame, const Block *block)
+{
+    for (; frame; frame = frame->outer) {
+        if (frame->kind == FRAME_BLOCK && (frame->stmt->as.block.init || frame->stmt->as.block.block == block))
+            return frame->stmt->as.block.init != NULL;
+    }
+    return false;
+}
+
+bool cache_block_reads(Schedule *sch, const TreeNode *node, const Buffer *buffer)
+{
+    const Func *func = schedule_func(sch);
+    const Block *block = node_block(node)->block;
+    AccessList accesses = access_collect_inside(sch->ctx, func, block);
+    const Var *data = buffer_viewed(func, buffer)->data;
+    for (int i = 0; i < accesses.count; i++)
+        if (accesses.data[i].data == data && !accesses.data[i].write && !is_initialized_in(accesses.data[i].frame, block))
+            return true;
+    return false;
+}
+
 static bool refuse_fence(Schedule *sch, const Buffer *buffer, const Access *fence)
 {
     sched_refuse(sch, "a call that may do anything may use '%s' while its elements are in the copy; a block with T.reads and T.writes says what it does",

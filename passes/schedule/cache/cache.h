@@ -36,6 +36,8 @@ typedef struct {
 
 /* Sets buffer, scope and storage; false after a refusal (the scope's name, the block's place, buffers that are declared inside). */
 bool cache_begin(Schedule *sch, CachePlan *plan, const TreeNode *block, const Buffer *buffer, const Value *storage);
+/* The block at NODE reads memory of BUFFER, declared or not, outside of blocks with an init, which check_inits_set_reads asks about. */
+bool cache_block_reads(Schedule *sch, const TreeNode *node, const Buffer *buffer);
 /* Blocks with an init at NODE and below read of BUFFER only what their init, or a store before, has set; false after a refusal. */
 bool check_inits_set_reads(Schedule *sch, const TreeNode *node, const Buffer *buffer);
 /* A statement of the block SCOPE that is in no block inside may write BUFFER; *AT tells where. */

@@ -25,7 +25,8 @@ static bool check_writer(Schedule *sch, const CachePlan *plan)
     if (regions_repeat(block->writes, block->write_count, plan->buffer)) {
         sched_refuse(sch, "block '%s' declares to write several regions of '%s', so there is no one region to copy", block->block->name,
                      plan->buffer->name);
-    } else if ((regions_find(block->reads, block->read_count, plan->buffer) || stmt_itself_uses_buffer(plan->writer->stmt, plan->buffer)) &&
+    } else if ((regions_find(block->reads, block->read_count, plan->buffer) || stmt_itself_uses_buffer(plan->writer->stmt, plan->buffer) ||
+                cache_block_reads(sch, plan->writer, plan->buffer)) &&
                !answer_is_shown(dependence_reads_own_writes(sch->ctx, schedule_func(sch), block->block, plan->buffer))) {
         sched_refuse(sch, "block '%s' reads '%s' before it writes it: in the new buffer it would find nothing", block->block->name,
                      plan->buffer->name);

@@ -374,6 +374,10 @@ static bool check_copies_writes(const Reindex *reindex)
         if (block->reads[i].buffer == reindex->buffer && !block->init)
             return sched_refuse(sch, "block '%s' reads '%s' before it writes it, and a copy would not have that value", block->block->name,
                                 reindex->buffer->name);
+    if (cache_block_reads(sch, reindex->block, reindex->buffer) &&
+        !answer_is_shown(dependence_reads_own_writes(sch->ctx, schedule_func(sch), block->block, reindex->buffer)))
+        return sched_refuse(sch, "block '%s' reads '%s' before it writes it, and a copy would not have that value", block->block->name,
+                            reindex->buffer->name);
     if (!check_inits_set_reads(sch, reindex->block, reindex->buffer))
         return false;
     if (reindex->conditional)
