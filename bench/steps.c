@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "parser/parser.h"
+#include "passes/regions/complete.h"
 #include "script/script.h"
 #include "support/strbuf.h"
 
@@ -230,7 +231,7 @@ static const Module *make_program(Context *ctx, const Kind *kind, int count)
     kind->write(&text, count, kind->size);
     strbuf_add(&text, intrinsic);
     const char *program = strbuf_text(&text);
-    const Module *module = parse_module_text(ctx, "program", program, strlen(program));
+    const Module *module = complete_module(ctx, parse_module_text(ctx, "program", program, strlen(program)));
     module = module ? run_script(ctx, module, "") : NULL; /* what every script begins with is there from now on */
     for (int i = 1; module && *kind->prepare && i <= count; i++)
         module = run_script(ctx, module, fill_template(ctx->base_arena, kind->prepare, i));

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "parser/parser.h"
+#include "passes/regions/complete.h"
 #include "script/script_internal.h"
 #include "support/bug.h"
 
@@ -36,7 +37,7 @@ const Module *script_with_builtin_intrinsics(Context *ctx, const Module *module)
 {
     if (module_intrin(module, "tmm16"))
         return module;
-    const Module *builtin = parse_module_text(ctx, "<built-in tmm16>", tmm16_text, sizeof tmm16_text - 1);
+    const Module *builtin = complete_module(ctx, parse_module_text(ctx, "<built-in tmm16>", tmm16_text, sizeof tmm16_text - 1));
     CHECK(builtin && builtin->intrin_count == 1);
     Module *extended = arena_copy(ctx->arena, module, sizeof *module);
     extended->intrins = ARENA_ARRAY(ctx->arena, TensorIntrin, module->intrin_count + 1);
