@@ -124,13 +124,59 @@ static void add_row(AffineSpace *space, const LinearForm *sum, bool equality)
     space->ctx->work++;
 }
 
+/* A value that is DIVIDEND // DIVISOR, with the divisor a positive constant: 1 where it is no quotient. */
+typedef struct {
+    const AffineEnv *env;
+    const Expr *dividend;
+    int64_t divisor;
+} Quotient;
+
+static Quotient quotient_of(const AffineEnv *env, const Expr *expr)
+{
+    Quotient whole = {env, expr, 1};
+    for (int depth = 0; depth < DEEPEST_SUM && expr->dtype.lanes == 1; depth++) {
+        int64_t divisor;
+        if (expr->kind == EXPR_FLOORDIV && dtype_is_index(expr->dtype) && expr_const_int(expr->args[1], &divisor) && divisor > 0)
+            return (Quotient){env, expr->args[0], divisor};
+        const AffineEnv *found = env;
+        while (expr->kind == EXPR_VAR && found && found->var != expr->value.var)
+            found = found->outer;
+        if (expr->kind == EXPR_CAST && affine_cast_keeps_value(expr)) {
+            expr = expr->args[0];
+        } else if (expr->kind == EXPR_VAR && found && found->dim < 0) {
+            expr = found->value;
+            env = found->outer;
+        } else {
+            return whole;
+        }
+    }
+    return whole;
+}
+
+/* SUM becomes SIGN * (QUOTIENT's dividend - its divisor * B) + CONSTANT. */
+static bool compare_quotient(LinearForm *sum, const Quotient *quotient, const AffineEnv *env_b, const Expr *b, int64_t sign, int64_t constant)
+{
+    *sum = (LinearForm){.constant = constant};
+    return add_scaled(sum, quotient->env, quotient->dividend, sign, 0) && add_scaled(sum, env_b, b, -sign * quotient->divisor, 0);
+}
+
+/* With d > 0: a // d >= b is a >= d * b, and a // d <= b is a <= d * b + d - 1. What is greater is at least 1 greater. */
 bool affine_add_comparison(AffineSpace *space, ExprKind kind, const AffineEnv *env_a, const Expr *a, const AffineEnv *env_b, const Expr *b)
 {
-    bool less = kind == EXPR_LT || kind == EXPR_LE;
-    LinearForm sum = {.constant = -(kind == EXPR_LT || kind == EXPR_GT)};
-    if (kind == EXPR_NE || !add_scaled(&sum, env_a, a, less ? -1 : 1, 0) || !add_scaled(&sum, env_b, b, less ? 1 : -1, 0))
+    Quotient left = quotient_of(env_a, a), right = quotient_of(env_b, b);
+    if (left.divisor == 1 && right.divisor > 1)
+        return affine_add_comparison(space, expr_mirrored_compare(kind), env_b, b, env_a, a);
+    int64_t d = left.divisor;
+    bool above = kind == EXPR_GE || kind == EXPR_GT, below = kind == EXPR_LE || kind == EXPR_LT, both = kind == EXPR_EQ;
+    LinearForm at_least, at_most;
+    if (!(above || below || both) || !compare_quotient(&at_least, &left, env_b, b, 1, kind == EXPR_GT ? -d : 0) ||
+        !compare_quotient(&at_most, &left, env_b, b, -1, kind == EXPR_LT ? -1 : d - 1))
         return false;
-    add_row(space, &sum, kind == EXPR_EQ);
+    bool equality = both && d == 1;
+    if (above || both)
+        add_row(space, &at_least, equality);
+    if (below || (both && !equality))
+        add_row(space, &at_most, false);
     return true;
 }
 
@@ -146,10 +192,12 @@ bool affine_add_condition(AffineSpace *space, const AffineEnv *env, const Expr *
 
 bool affine_add_range(AffineSpace *space, const AffineEnv *env, int dim, Range range)
 {
-    LinearForm low = {0}, high = {.constant = -1};
+    Quotient extent = quotient_of(env, range.extent);
+    int64_t d = extent.divisor; /* DIM - min < a // d is d * (DIM - min) + d <= a */
+    LinearForm low = {0}, high = {.constant = -d};
     LinearTermOf self = {.dim = dim};
-    if (!add_scaled(&low, env, range.min, -1, 0) || !add_term(&low, self, 1) || !add_scaled(&high, env, range.min, 1, 0) ||
-        !add_scaled(&high, env, range.extent, 1, 0) || !add_term(&high, self, -1))
+    if (!add_scaled(&low, env, range.min, -1, 0) || !add_term(&low, self, 1) || !add_scaled(&high, env, range.min, d, 0) ||
+        !add_scaled(&high, extent.env, extent.dividend, 1, 0) || !add_term(&high, self, -d))
         return false;
     add_row(space, &low, false);
     add_row(space, &high, false);
