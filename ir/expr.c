@@ -71,6 +71,7 @@ static uint64_t own_uses(const Expr *node)
 static const Expr *expr_finish(Context *ctx, Expr node, const Expr *const *args, int arg_count)
 {
     ctx->work++;
+    ctx->has_scalable |= dtype_is_scalable(node.dtype);
     node.arg_count = arg_count;
     node.args = arg_count ? arena_copy(ctx->arena, args, sizeof *args * (size_t)arg_count) : NULL;
     uint64_t payload = node.kind == EXPR_STRING ? hash_bytes(node.value.text, strlen(node.value.text)) : payload_bits(&node);

@@ -10,6 +10,7 @@ Var *var_new(Context *ctx, Str name, DType dtype, Span span)
 {
     Var *var = ARENA_NEW(ctx->arena, Var);
     *var = (Var){.name = name, .dtype = dtype, .id = ++ctx->next_symbol, .span = span, .pointee = DTYPE_VOID};
+    ctx->has_scalable |= dtype_is_scalable(dtype);
     return var;
 }
 
@@ -18,6 +19,7 @@ Var *var_new_pointer(Context *ctx, Str name, DType pointee, Str scope, Span span
     Var *var = var_new(ctx, name, DTYPE_HANDLE, span);
     var->pointee = pointee;
     var->pointee_scope = scope;
+    ctx->has_scalable |= dtype_is_scalable(pointee);
     return var;
 }
 

@@ -119,6 +119,46 @@ void visit_stmt(Visitor *visitor, const Stmt *stmt)
         visitor->leave_stmt(visitor, stmt);
 }
 
+/* The sequence that is the body of FUNC's outermost block, or NULL. */
+static const Stmt *outermost_sequence(const Func *func)
+{
+    const Stmt *body = func->body->kind == STMT_BLOCK ? func->body->as.block.body : NULL;
+    return body && body->kind == STMT_SEQ ? body : NULL;
+}
+
+ChangedItems func_changed_items(const Func *older, const Func *newer)
+{
+    const Stmt *old_body = outermost_sequence(older), *new_body = outermost_sequence(newer);
+    if (!old_body || !new_body)
+        return (ChangedItems){.known = false};
+    const Stmt *const *old_items = old_body->as.seq.items, *const *new_items = new_body->as.seq.items;
+    ChangedItems changed = {true, 0, old_body->as.seq.count, new_body->as.seq.count};
+    while (changed.first < changed.old_end && changed.first < changed.new_end && old_items[changed.first] == new_items[changed.first])
+        changed.first++;
+    for (; changed.old_end > changed.first && changed.new_end > changed.first; changed.old_end--, changed.new_end--)
+        if (old_items[changed.old_end - 1] != new_items[changed.new_end - 1])
+            break;
+    return changed;
+}
+
+void visit_changes(Visitor *visitor, const Func *older, const Func *newer)
+{
+    const Stmt *root = newer->body;
+    ChangedItems changed = func_changed_items(older, newer);
+    if (!changed.known || root->as.block.init) {
+        visit_stmt(visitor, root);
+        return;
+    }
+    if (!visitor->stmt || visitor->stmt(visitor, root)) {
+        for (int moment = MOMENT_ENTRY; moment <= MOMENT_STATED && visitor->expr; moment++)
+            visit_stmt_exprs(visitor, root, (Moment)moment);
+        for (int i = changed.first; i < changed.new_end; i++)
+            visit_stmt(visitor, root->as.block.body->as.seq.items[i]);
+    }
+    if (visitor->leave_stmt)
+        visitor->leave_stmt(visitor, root);
+}
+
 typedef struct {
     const Var *var;
     const Buffer *buffer;

@@ -20,6 +20,16 @@ void visit_stmt(Visitor *visitor, const Stmt *stmt);
 void visit_expr_children(Visitor *visitor, const Expr *expr);
 void visit_stmt_children(Visitor *visitor, const Stmt *stmt);
 
+/* The statements of the outermost blocks of two versions of a function that the same nodes do not stand for: those of the older one from FIRST to
+   OLD_END, of the newer one from FIRST to NEW_END. Not KNOWN: the bodies of these blocks are not both lists. */
+typedef struct {
+    bool known;
+    int first, old_end, new_end;
+} ChangedItems;
+ChangedItems func_changed_items(const Func *older, const Func *newer);
+/* Visits NEWER but for the statements of its outermost block that OLDER has too. */
+void visit_changes(Visitor *visitor, const Func *older, const Func *newer);
+
 /* When an expression of a statement is evaluated. */
 typedef enum {
     MOMENT_ENTRY,  /* once, outside of what the statement defines and guards */

@@ -193,7 +193,7 @@ static bool bind_primitive(Script *script, const Primitive *primitive, const Par
 static bool script_can_step(Script *script, const Schedule *sch, const char *name, Span span)
 {
     Span place;
-    for (int i = 0; i < sch->module->func_count; i++) {
+    for (int i = 0; i < sch->module->func_count && script->ctx->has_scalable; i++) {
         if (!func_is_scalable(sch->module->funcs[i], &place))
             continue;
         script_error(script, span, "%s: the program has vectors of T.vscale() lanes, and no step takes such a program", name);

@@ -28,6 +28,7 @@ struct Context {
     DiagOptions diag_options;
     bool new_spellings; /* what is printed is for TVM 0.25 and later: see print/dialect.def */
     uint32_t next_symbol; /* the last number given to a Var, Buffer or Block */
+    bool has_scalable;    /* some program has had vectors of T.vscale() lanes */
     Resource isl, llvm, accesses, rules;
     Map pure_operations; /* interned names of those that scripts registered, "tir.mysq" -> themselves */
     struct IntrinRules *intrin_rules; /* of script/: how operations of scripts are lowered; NULL: there are none */

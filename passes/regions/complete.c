@@ -196,12 +196,16 @@ static bool find_foreign_call(Visitor *visitor, const Expr *expr)
     return !*found;
 }
 
-const Func *func_infer_regions(Context *ctx, const Func *func)
+/* What a step left as it was has its regions already. */
+const Func *func_infer_regions(Context *ctx, const Func *before, const Func *func)
 {
     bool calls = false;
     Visitor visitor = {.expr = find_foreign_call, .data = &calls};
     if (!func->body)
         return func;
-    visit_stmt(&visitor, func->body);
+    if (before && before->body)
+        visit_changes(&visitor, before, func);
+    else
+        visit_stmt(&visitor, func->body);
     return calls ? fill_func(ctx, func, (Completion){.fill = fill_kept}) : func;
 }

@@ -17,9 +17,9 @@ const Func *complete_func(Context *ctx, const Func *func);
 /* MODULE with all its functions complete, those of its tensor intrinsics too; NULL after diagnostics, and for NULL. */
 const Module *complete_module(Context *ctx, const Module *module);
 
-/* FUNC after a step: the regions of all blocks that keep theirs inferred (block_keeps_regions_inferred) as its printed text gives them. FUNC itself
-   where none differs. */
-const Func *func_infer_regions(Context *ctx, const Func *func);
+/* FUNC after a step, before which it was BEFORE (NULL: not known): the regions of all blocks that keep theirs inferred (block_keeps_regions_inferred)
+   as its printed text gives them. FUNC itself where none differs. */
+const Func *func_infer_regions(Context *ctx, const Func *before, const Func *func);
 /* The buffers that FUNC declares: data variable -> the first Buffer over it. */
 Map func_buffers_by_data(Context *ctx, const Func *func);
 

@@ -200,7 +200,7 @@ static const Func *transform_func(Context *ctx, const Module *module, const Func
     if (diag_error_count(ctx) > errors)
         return NULL;
     Rewriter rewriter = {.ctx = ctx, .expr = decide_choice, .stmt = declare_not_negative};
-    func = func_infer_regions(ctx, lower_unwrapping(&state, func_with_body(ctx, func, rewrite_stmt(&rewriter, func->body))));
+    func = func_infer_regions(ctx, NULL, lower_unwrapping(&state, func_with_body(ctx, func, rewrite_stmt(&rewriter, func->body))));
     const char *why;
     if (verify && !verify_func(ctx, func, rows[index].gives, &why))
         BUG("'%s' is malformed after the pass '%s': %s", func->name, rows[index].name, why);

@@ -5,11 +5,23 @@
 #include "passes/analysis/questions/conflict.h"
 #include "passes/analysis/questions/order.h"
 
-/* A cheap argument that the two never touch one element in different iterations of the loops that both share. */
-static bool meet_in_one_iteration(const Pair *pair)
+/* The innermost loop around both. */
+static const Var *innermost_common_loop(const Access *a, const Access *b)
 {
-    for (int level = 0; level < pair->common; level++)
-        if (!pair_is_disjoint(pair, level))
+    const Frame *frame = frame_common(a->frame, b->frame);
+    while (frame && frame->kind != FRAME_LOOP)
+        frame = frame->outer;
+    return frame ? frame->var : NULL;
+}
+
+/* A cheap argument that the two never touch one element in different iterations of the loops that both share. */
+static bool meet_in_one_iteration(Context *ctx, const Access *a, const Access *b)
+{
+    if (!innermost_common_loop(a, b))
+        return true;
+    Pair pair = pair_new(ctx, a, b);
+    for (int level = 0; level < pair.common; level++)
+        if (!pair_is_disjoint(&pair, level))
             return false;
     return true;
 }
@@ -49,15 +61,6 @@ static bool is_allocated(OrderCheck *check, const Var *data)
 }
 
 /* --- a moved producer --- */
-
-/* The innermost loop around both. */
-static const Var *innermost_common_loop(const Access *a, const Access *b)
-{
-    const Frame *frame = frame_common(a->frame, b->frame);
-    while (frame && frame->kind != FRAME_LOOP)
-        frame = frame->outer;
-    return frame ? frame->var : NULL;
-}
 
 static bool is_private(OrderCheck *check, const AccessList *accesses, const Var *data, const Var *var)
 {
@@ -139,9 +142,8 @@ Answer ordered_by_position(const Goal *goal)
 {
     const Image *a = goal->order->a, *b = goal->order->b;
     Arena *outside = context_begin_scratch(goal->ctx);
-    Pair old_pair = pair_new(goal->ctx, a->old_access, b->old_access), new_pair = pair_new(goal->ctx, a->new_access, b->new_access);
-    bool kept = (!access_precedes(old_pair.a, old_pair.b) || access_precedes(new_pair.a, new_pair.b)) && meet_in_one_iteration(&old_pair) &&
-                meet_in_one_iteration(&new_pair);
+    bool kept = (!access_precedes(a->old_access, b->old_access) || access_precedes(a->new_access, b->new_access)) &&
+                meet_in_one_iteration(goal->ctx, a->old_access, b->old_access) && meet_in_one_iteration(goal->ctx, a->new_access, b->new_access);
     context_end_scratch(goal->ctx, outside);
     return answer_if(kept);
 }

@@ -6,7 +6,6 @@
    For two accesses a and b this set of pairs of instances must be empty: both touch one element, a runs before b in the old program, and
    not before b in the new one. The set is a union over two choices: the loop that orders a and b in the old program, and the loop that
    orders them in the new one. So it is decided part by part. */
-#include <limits.h>
 #include <string.h>
 
 #include "ir/walk.h"
@@ -337,42 +336,16 @@ static ImageRefs images_with_fences(const OrderCheck *check)
     return all;
 }
 
-/* The statements of the outermost block that a step put in the place of others; outside of them it left all as it was. */
-typedef struct {
-    int first, end;
-} ChangedItems;
-
-static const Stmt *outermost_items(const Func *func)
-{
-    const Stmt *body = func->body->kind == STMT_BLOCK ? func->body->as.block.body : NULL;
-    return body && body->kind == STMT_SEQ ? body : NULL;
-}
-
-/* Those of BEFORE. */
-static ChangedItems find_changed_items(const Func *before, const Func *after)
-{
-    const Stmt *old_body = outermost_items(before), *new_body = outermost_items(after);
-    if (!old_body || !new_body)
-        return (ChangedItems){0, INT_MAX};
-    const Stmt *const *old_items = old_body->as.seq.items, *const *new_items = new_body->as.seq.items;
-    int first = 0, old_end = old_body->as.seq.count, new_end = new_body->as.seq.count;
-    for (; first < old_end && first < new_end && old_items[first] == new_items[first]; first++)
-        ;
-    for (; old_end > first && new_end > first && old_items[old_end - 1] == new_items[new_end - 1]; old_end--)
-        new_end--;
-    return (ChangedItems){first, old_end};
-}
-
 /* Adds the memory to DATA that can be touched in an order that is lost: by what changed, or by the block that the question is about. False
    where that is all of it. */
 static bool find_shared_data(Context *ctx, const AccessList *accesses, const OrderQuestion *question, Map *data)
 {
-    ChangedItems changed = find_changed_items(question->before, question->after);
+    ChangedItems changed = func_changed_items(question->before, question->after);
     for (int i = 0; i < accesses->count; i++) {
         const Access *access = &accesses->data[i];
         if (access->fence || !access->data)
             return false;
-        bool kept = access->item >= 0 && (access->item < changed.first || access->item >= changed.end);
+        bool kept = changed.known && access->item >= 0 && (access->item < changed.first || access->item >= changed.old_end);
         if (question->involved ? access_in_block(access, question->involved) : !kept)
             map_set(ctx->arena, data, access->data, access->data);
     }

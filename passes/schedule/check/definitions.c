@@ -15,68 +15,134 @@
 #include "ir/walk.h"
 #include "passes/schedule/check/checks.h"
 
-typedef struct {
-    Context *ctx;
-    /* Buffer, pointer of a view, let, loop variable or axis -> itself: all that a statement of the function declares or declared; of these those that hold here */
-    Map declared, inside;
-    const Buffer *lost;
-    const Var *lost_var;
-} Definitions;
-
-/* Sets or clears in MAP what STMT declares for its body. T.decl_buffer is of a pointer that is declared elsewhere. */
-static void mark_declared(Definitions *definitions, Map *map, const Stmt *stmt, bool holds)
+/* Calls NOTE for each buffer, pointer of a view, let, loop variable and axis that STMT declares for its body. T.decl_buffer is of a pointer that is
+   declared elsewhere. */
+static void each_declared(const Stmt *stmt, void (*note)(void *data, const void *symbol), void *data)
 {
-    Arena *arena = definitions->ctx->arena;
     if (stmt->kind == STMT_DECL_BUFFER)
-        map_set(arena, map, stmt->as.declare.buffer, holds ? stmt->as.declare.buffer : NULL);
+        note(data, stmt->as.declare.buffer);
     if (stmt->kind == STMT_LET)
-        map_set(arena, map, stmt->as.let.var, holds ? stmt->as.let.var : NULL);
+        note(data, stmt->as.let.var);
     if (stmt->kind == STMT_FOR)
-        map_set(arena, map, stmt->as.loop.var, holds ? stmt->as.loop.var : NULL);
+        note(data, stmt->as.loop.var);
     for (int i = 0; stmt->kind == STMT_BLOCK && i < stmt->as.block.iter_count; i++)
-        map_set(arena, map, stmt->as.block.iters[i].var, holds ? stmt->as.block.iters[i].var : NULL);
+        note(data, stmt->as.block.iters[i].var);
     for (int i = 0; stmt->kind == STMT_BLOCK && i < stmt->as.block.match_count; i++) {
-        Buffer *target = stmt->as.block.matches[i].target;
-        map_set(arena, map, target, holds ? target : NULL);
-        map_set(arena, map, target->data, holds ? target->data : NULL);
+        note(data, stmt->as.block.matches[i].target);
+        note(data, stmt->as.block.matches[i].target->data);
     }
 }
 
-static bool collect_declared(Visitor *visitor, const Stmt *stmt)
+/* What a part of a program uses and does not declare. */
+typedef struct {
+    Context *ctx;
+    Map inside; /* what is declared around the place of the walk -> itself */
+    Map free_buffers, free_vars; /* what is used elsewhere -> itself */
+} Uses;
+
+static void open_scope(void *data, const void *symbol)
 {
-    Definitions *definitions = visitor->data;
-    mark_declared(definitions, &definitions->declared, stmt, true);
-    return true;
+    map_set(((Uses *)data)->ctx->arena, &((Uses *)data)->inside, symbol, (void *)symbol);
 }
 
-static void note_use(Definitions *definitions, const Buffer *buffer)
+static void close_scope(void *data, const void *symbol)
 {
-    if (map_get(&definitions->declared, buffer) && !map_get(&definitions->inside, buffer))
-        definitions->lost = buffer;
+    map_set(((Uses *)data)->ctx->arena, &((Uses *)data)->inside, symbol, NULL);
+}
+
+static void note_use(Uses *uses, const Buffer *buffer)
+{
+    if (!map_get(&uses->inside, buffer))
+        map_set(uses->ctx->arena, &uses->free_buffers, buffer, (void *)buffer);
 }
 
 static bool use_in_expr(Visitor *visitor, const Expr *expr)
 {
-    Definitions *definitions = visitor->data;
+    Uses *uses = visitor->data;
     if (expr->kind == EXPR_LOAD)
-        note_use(definitions, expr->value.buffer);
-    if (expr->kind == EXPR_VAR && map_get(&definitions->declared, expr->value.var) && !map_get(&definitions->inside, expr->value.var))
-        definitions->lost_var = expr->value.var;
+        note_use(uses, expr->value.buffer);
+    if (expr->kind == EXPR_VAR && !map_get(&uses->inside, expr->value.var))
+        map_set(uses->ctx->arena, &uses->free_vars, expr->value.var, expr->value.var);
     return true;
+}
+
+static void open_buffer(Uses *uses, const Buffer *buffer)
+{
+    open_scope(uses, buffer);
+    open_scope(uses, buffer->data);
+}
+
+static bool open_layout_var(Visitor *visitor, const Expr *expr)
+{
+    if (expr->kind == EXPR_VAR)
+        open_scope(visitor->data, expr->value.var);
+    return true;
+}
+
+/* Parameters and the sizes that they define are seen everywhere. */
+static void open_params(Uses *uses, const Func *func)
+{
+    Visitor visitor = {.expr = open_layout_var, .data = uses};
+    for (int i = 0; i < func->param_count; i++) {
+        open_scope(uses, func->params[i].param);
+        if (func->params[i].buffer) {
+            open_buffer(uses, func->params[i].buffer);
+            visit_buffer_layout(&visitor, func->params[i].buffer);
+        }
+    }
 }
 
 static bool enter_stmt(Visitor *visitor, const Stmt *stmt)
 {
-    Definitions *definitions = visitor->data;
-    mark_declared(definitions, &definitions->inside, stmt, true);
+    each_declared(stmt, open_scope, visitor->data);
+    for (int i = 0; stmt->kind == STMT_BLOCK && i < stmt->as.block.alloc_count; i++)
+        open_buffer(visitor->data, stmt->as.block.allocs[i]);
     if (stmt->kind == STMT_STORE)
-        note_use(definitions, stmt->as.store.buffer);
+        note_use(visitor->data, stmt->as.store.buffer);
     return true;
 }
 
 static void leave_stmt(Visitor *visitor, const Stmt *stmt)
 {
-    mark_declared(visitor->data, &((Definitions *)visitor->data)->inside, stmt, false);
+    each_declared(stmt, close_scope, visitor->data);
+}
+
+/* A symbol that is used outside of its declaration: that of a statement of the function now, or one that went away with the last statement in it. */
+typedef struct {
+    const Uses *uses;
+    const Buffer *buffer;
+    const Var *var;
+} Lost;
+
+static void find_lost(void *data, const void *symbol)
+{
+    Lost *lost = data;
+    if (map_has(&lost->uses->free_buffers, symbol))
+        lost->buffer = symbol;
+    if (map_has(&lost->uses->free_vars, symbol))
+        lost->var = symbol;
+}
+
+static bool find_lost_in(Visitor *visitor, const Stmt *stmt)
+{
+    each_declared(stmt, find_lost, visitor->data);
+    return true;
+}
+
+/* What the changed statements of AFTER use where its declaration does not reach; those that BEFORE has too were right before. */
+static bool find_lost_declaration(Context *ctx, const Func *before, const Func *after, Lost *lost)
+{
+    Uses uses = {.ctx = ctx};
+    Visitor visitor = {.expr = use_in_expr, .stmt = enter_stmt, .leave_stmt = leave_stmt, .data = &uses};
+    Visitor search = {.stmt = find_lost_in, .data = lost};
+    *lost = (Lost){.uses = &uses};
+    open_params(&uses, after);
+    visit_changes(&visitor, before, after);
+    if (uses.free_buffers.count || uses.free_vars.count) {
+        visit_stmt(&search, before->body);
+        visit_stmt(&search, after->body);
+    }
+    return lost->buffer || lost->var;
 }
 
 /* --- Sizes of allocations --- */
@@ -84,7 +150,8 @@ typedef struct {
     Context *ctx;
     Map old, written;   /* keys: buffers that were allocated before the step; pointers to memory that the function writes */
     const Buffer *made; /* whose size is looked at */
-    const Buffer *changing; /* it is read for the size of MADE, and written */
+    const Buffer *read; /* for the size of MADE */
+    const Buffer *changing; /* such a one that the function writes */
 } Sizes;
 
 static bool collect_old(Visitor *visitor, const Stmt *stmt)
@@ -110,7 +177,10 @@ static bool collect_written(Visitor *visitor, const Stmt *stmt)
 static bool find_changing(Visitor *visitor, const Expr *expr)
 {
     Sizes *sizes = visitor->data;
-    if (expr->kind == EXPR_LOAD && map_has(&sizes->written, expr->value.buffer->data))
+    if (expr->kind != EXPR_LOAD)
+        return !sizes->changing;
+    sizes->read = expr->value.buffer;
+    if (map_has(&sizes->written, expr->value.buffer->data))
         sizes->changing = expr->value.buffer;
     return !sizes->changing;
 }
@@ -133,9 +203,12 @@ static bool check_sizes_are_known(Schedule *sch, const Func *before, const Func 
     Sizes sizes = {.ctx = sch->ctx};
     Visitor old = {.stmt = collect_old, .data = &sizes}, written = {.stmt = collect_written, .data = &sizes},
             looking = {.stmt = look_at_allocations, .data = &sizes};
+    visit_changes(&looking, before, after);
+    if (!sizes.read)
+        return true;
     visit_stmt(&old, before->body);
     visit_stmt(&written, after->body);
-    visit_stmt(&looking, after->body);
+    visit_changes(&looking, before, after);
     if (!sizes.changing)
         return true;
     sched_refuse(sch, "the size of buffer '%s', which is allocated before, would be read from '%s', which the program writes", sizes.made->name,
@@ -148,22 +221,17 @@ bool check_declarations_reach(Schedule *sch, const Module *before)
 {
     for (int f = 0; f < before->func_count && f < sch->module->func_count; f++) {
         const Func *func = sch->module->funcs[f];
-        Definitions definitions = {.ctx = sch->ctx};
-        Visitor collecting = {.stmt = collect_declared, .data = &definitions};
-        Visitor visitor = {.expr = use_in_expr, .stmt = enter_stmt, .leave_stmt = leave_stmt, .data = &definitions};
+        Lost lost;
         if (func == before->funcs[f] || !func->body)
             continue;
-        visit_stmt(&collecting, before->funcs[f]->body); /* a declaration that went away with the last statement in it */
-        visit_stmt(&collecting, func->body);
-        if (definitions.declared.count)
-            visit_stmt(&visitor, func->body);
-        if (!definitions.lost && !definitions.lost_var && !check_sizes_are_known(sch, before->funcs[f], func))
-            return false;
-        if (!definitions.lost && !definitions.lost_var)
+        if (!find_lost_declaration(sch->ctx, before->funcs[f], func, &lost)) {
+            if (!check_sizes_are_known(sch, before->funcs[f], func))
+                return false;
             continue;
-        Str name = definitions.lost ? definitions.lost->name : definitions.lost_var->name;
-        sched_refuse(sch, "%s '%s' would be used where its declaration does not reach", definitions.lost ? "buffer" : "variable", name);
-        sched_note(sch, definitions.lost ? definitions.lost->span : definitions.lost_var->span, "'%s' is declared here", name);
+        }
+        Str name = lost.buffer ? lost.buffer->name : lost.var->name;
+        sched_refuse(sch, "%s '%s' would be used where its declaration does not reach", lost.buffer ? "buffer" : "variable", name);
+        sched_note(sch, lost.buffer ? lost.buffer->span : lost.var->span, "'%s' is declared here", name);
         return false;
     }
     return true;

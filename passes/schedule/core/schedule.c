@@ -231,8 +231,8 @@ static void note_subject(Schedule *sch, const Module *module)
 static void infer_changed_regions(Schedule *sch, const Module *before)
 {
     for (int i = 0; i < sch->module->func_count; i++) {
-        const Func *func = sch->module->funcs[i];
-        const Func *inferred = i < before->func_count && func == before->funcs[i] ? func : func_infer_regions(sch->ctx, func);
+        const Func *func = sch->module->funcs[i], *old = i < before->func_count ? before->funcs[i] : NULL;
+        const Func *inferred = func == old ? func : func_infer_regions(sch->ctx, old, func);
         if (inferred != func)
             sch->module = module_with_func(sch->ctx, sch->module, i, inferred);
     }
