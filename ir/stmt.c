@@ -267,22 +267,15 @@ static const Stmt *replace_item(Context *ctx, const Stmt *seq, const Stmt *old_c
 const Stmt *stmt_with_child(Context *ctx, const Stmt *parent, const Stmt *old_child, const Stmt *new_child)
 {
     Stmt copy = *parent;
-    switch (parent->kind) {
-    case STMT_SEQ: return replace_item(ctx, parent, old_child, new_child);
-    case STMT_IF:
-        if (copy.as.branch.then_body == old_child)
-            copy.as.branch.then_body = new_child;
-        else
-            copy.as.branch.else_body = new_child;
-        return stmt_new(ctx, &copy);
-    case STMT_BLOCK:
-        if (copy.as.block.init == old_child)
-            copy.as.block.init = new_child;
-        else
-            copy.as.block.body = new_child;
-        return stmt_new(ctx, &copy);
-    default: return stmt_with_body(ctx, parent, new_child);
-    }
+    const Stmt **first = &copy.as.branch.then_body, **second = &copy.as.branch.else_body;
+    if (parent->kind == STMT_SEQ)
+        return replace_item(ctx, parent, old_child, new_child);
+    if (parent->kind == STMT_BLOCK)
+        first = &copy.as.block.init, second = &copy.as.block.body;
+    else if (parent->kind != STMT_IF)
+        return stmt_with_body(ctx, parent, new_child);
+    *(*first == old_child ? first : second) = new_child;
+    return stmt_new(ctx, &copy);
 }
 
 Region region_whole(Context *ctx, Buffer *buffer)

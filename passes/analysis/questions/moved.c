@@ -318,26 +318,30 @@ bool shown_runs_over_domain(Context *ctx, const Func *func, const Block *block, 
     return false;
 }
 
-bool conflict_adds_instances(Context *ctx, const Func *before, const Func *after, const Block *block, Conflict *conflict)
+/* The instances of BLOCK in SOME are not shown to be among those in ALL: a conflict by the words WITNESSED, which take the block and an instance that
+   lacks, or UNKNOWN, which take the block. */
+__attribute__((format(printf, 5, 0))) __attribute__((format(printf, 6, 0)))
+static bool lacks_instances(Context *ctx, const Func *some, const Func *all, const Block *block, const char *witnessed, const char *unknown,
+                            Conflict *conflict)
 {
     const char *witness;
-    if (instances_are_among(ctx, after, before, block, &witness))
+    if (instances_are_among(ctx, some, all, block, &witness))
         return false;
-    const char *text = witness ? arena_printf(ctx->arena, "'%s' would run for %s, which it does not now", block->name, witness)
-                               : arena_printf(ctx->arena, "that '%s' runs for no more instances than now cannot be shown", block->name);
-    *conflict = (Conflict){.witnessed = witness != NULL, .text = text};
+    *conflict = (Conflict){.witnessed = witness != NULL};
+    conflict->text = witness ? arena_printf(ctx->arena, witnessed, block->name, witness) : arena_printf(ctx->arena, unknown, block->name);
     return true;
+}
+
+bool conflict_adds_instances(Context *ctx, const Func *before, const Func *after, const Block *block, Conflict *conflict)
+{
+    return lacks_instances(ctx, after, before, block, "'%s' would run for %s, which it does not now",
+                           "that '%s' runs for no more instances than now cannot be shown", conflict);
 }
 
 bool conflict_loses_instances(Context *ctx, const Func *before, const Func *after, const Block *block, Conflict *conflict)
 {
-    const char *witness;
-    if (instances_are_among(ctx, before, after, block, &witness))
-        return false;
-    const char *text = witness ? arena_printf(ctx->arena, "'%s' would no longer run for %s", block->name, witness)
-                               : arena_printf(ctx->arena, "that every instance of '%s' still runs cannot be shown", block->name);
-    *conflict = (Conflict){.witnessed = witness != NULL, .text = text};
-    return true;
+    return lacks_instances(ctx, before, after, block, "'%s' would no longer run for %s", "that every instance of '%s' still runs cannot be shown",
+                           conflict);
 }
 
 bool conflict_moved_consumer(Context *ctx, const Func *before, const Func *after, const Block *block, Conflict *conflict)
