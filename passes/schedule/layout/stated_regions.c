@@ -34,34 +34,6 @@ static void replace_regions(Schedule *sch, const TreeNode *node, bool is_write, 
     sched_replace(sch, node->stmt, stmt_new(sch->ctx, &copy));
 }
 
-bool primitive_unsafe_hide_buffer_access(Schedule *sch, const Value *args, Value *result)
-{
-    (void)result;
-    bool is_write;
-    const TreeNode *node = schedule_block(sch, args[0].as.block);
-    if (!node || !read_access_kind(sch, &args[1], &is_write))
-        return false;
-    const BlockStmt *block = node_block(node);
-    const Region *regions = is_write ? block->writes : block->reads;
-    int count = is_write ? block->write_count : block->read_count, kept_count = 0;
-    bool *hidden = ARENA_ARRAY(sch->ctx->arena, bool, count);
-    memset(hidden, 0, sizeof *hidden * (size_t)count);
-    const ValueList *list = args[2].as.list;
-    for (int i = 0; i < list->count; i++) {
-        int index = query_buffer_index(sch, node, &list->items[i], is_write);
-        if (index < 0)
-            return false;
-        hidden[index] = true;
-    }
-    Region *kept = ARENA_ARRAY(sch->ctx->arena, Region, count);
-    for (int i = 0; i < count; i++)
-        if (!hidden[i])
-            kept[kept_count++] = regions[i];
-    if (kept_count < count)
-        replace_regions(sch, node, is_write, kept, kept_count, block->annotations);
-    return true;
-}
-
 /* The ranges that FUNCTION gives for the axes of BLOCK. */
 static bool stated_ranges(Schedule *sch, const Value *function, const BlockStmt *block, const Region *region, Range *ranges)
 {
@@ -94,6 +66,34 @@ static Attrs with_stated_index(Context *ctx, Attrs attrs, bool is_write, int ind
     }
     list->items[list->count++] = attr_int(ctx, index);
     return attrs_set(ctx, attrs, context_intern(ctx, key), list);
+}
+
+bool primitive_unsafe_hide_buffer_access(Schedule *sch, const Value *args, Value *result)
+{
+    (void)result;
+    bool is_write;
+    const TreeNode *node = schedule_block(sch, args[0].as.block);
+    if (!node || !read_access_kind(sch, &args[1], &is_write))
+        return false;
+    const BlockStmt *block = node_block(node);
+    const Region *regions = is_write ? block->writes : block->reads;
+    int count = is_write ? block->write_count : block->read_count, kept_count = 0;
+    bool *hidden = ARENA_ARRAY(sch->ctx->arena, bool, count);
+    memset(hidden, 0, sizeof *hidden * (size_t)count);
+    const ValueList *list = args[2].as.list;
+    for (int i = 0; i < list->count; i++) {
+        int index = query_buffer_index(sch, node, &list->items[i], is_write);
+        if (index < 0)
+            return false;
+        hidden[index] = true;
+    }
+    Region *kept = ARENA_ARRAY(sch->ctx->arena, Region, count);
+    for (int i = 0; i < count; i++)
+        if (!hidden[i])
+            kept[kept_count++] = regions[i];
+    if (kept_count < count)
+        replace_regions(sch, node, is_write, kept, kept_count, block->annotations);
+    return true;
 }
 
 bool primitive_annotate_buffer_access(Schedule *sch, const Value *args, Value *result)
