@@ -8,12 +8,12 @@
 
 /* --- a producer --- */
 
-/* What the moved block reads and others write: its inputs must not change on the way. */
+/* What the moved block reads and others write: its inputs must not change on the way. A call that may touch anything keeps its place among all. */
 static bool is_input_pair(void *data, const Access *a, const Access *b)
 {
     bool first = access_in_block(a, data), second = access_in_block(b, data);
     const Access *moved = first ? a : b;
-    return first != second && !moved->write && !moved->group;
+    return first != second && (a->fence || b->fence || (!moved->write && !moved->group));
 }
 
 /* The data variables that BLOCK writes. */

@@ -263,9 +263,9 @@ bool check_no_fence_between(Schedule *sch, const Buffer *buffer, bool reads, con
     int end = including ? to->end : schedule_node_index(sch, to);
     for (int i = 0; i < accesses.count; i++) {
         bool fence = accesses.data[i].fence && (reads || accesses.data[i].write);
-        const TreeNode *node = fence ? schedule_find_stmt(sch, accesses.data[i].stmt) : NULL;
-        if (fence && (!node || (node >= from && schedule_node_index(sch, node) < end))) /* nodes lie in program order */
-            return refuse_fence(sch, buffer, &accesses.data[i]);
+        for (int n = schedule_node_index(sch, from); fence && n < end; n++) /* nodes lie in program order; copies of a statement may share it */
+            if (schedule_node_at(sch, n)->stmt == accesses.data[i].stmt)
+                return refuse_fence(sch, buffer, &accesses.data[i]);
     }
     return true;
 }
