@@ -118,8 +118,11 @@ void elab_name_value(Elab *elab, Value *value, Str name)
     if (!value->fresh)
         return;
     value->fresh = false;
+    Buffer *scalar = elab_scalar_of(elab, value);
     if (value->kind == VALUE_BUFFER)
         name_buffer(elab, value->as.buffer, name);
+    else if (scalar)
+        name_buffer(elab, scalar, name);
     else if (value->kind == VALUE_EXPR && value->as.expr->kind == EXPR_VAR)
         value->as.expr->value.var->name = name;
 }

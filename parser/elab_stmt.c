@@ -51,7 +51,7 @@ static void elab_assign(Elab *elab, const AstNode *node)
     const AstNode *target = node->as.assign.targets.items[0];
     if (target->kind == AST_SUBSCRIPT)
         store_element(elab, target, &value, node->span);
-    else
+    else if (!elab_assign_scalar(elab, target, &value, node->span))
         elab_bind_target(elab, target, value);
 }
 
@@ -64,7 +64,7 @@ static void elab_aug_assign(Elab *elab, const AstNode *node)
         store_element(elab, target, &value, node->span);
         return;
     }
-    if (value.kind == VALUE_ERROR)
+    if (value.kind == VALUE_ERROR || elab_assign_scalar(elab, target, &value, node->span))
         return;
     if (target->kind == AST_NAME && scope_find(elab, target->as.name))
         elab_report_change(elab, target->as.name, scope_find(elab, target->as.name), target->span);
@@ -99,6 +99,10 @@ static Var *annotated_var(Elab *elab, const AstNode *node, const Value *annotati
 void elab_ann_assign(Elab *elab, const AstNode *node)
 {
     const AstNode *target = node->as.ann_assign.target, *annotation = node->as.ann_assign.annotation;
+    if (target->kind == AST_NAME && elab_is_scalar_declaration(elab, node)) {
+        elab_declare_scalar(elab, node);
+        return;
+    }
     if (target->kind != AST_NAME || !node->as.ann_assign.value) {
         diag_error(elab->ctx, node->span,
                    target->kind == AST_NAME ? "'%s' is declared without a value" : "only a name can have an annotation",
