@@ -67,7 +67,7 @@ static bool operands_fit(Context *ctx, ExprKind kind, const Expr **a, const Expr
         diag_error(ctx, span, "operands of '%s' must be bool, not %s", name, dtype_name(ctx, type));
         return false;
     }
-    if ((kind == EXPR_FLOORDIV || kind == EXPR_FLOORMOD || kind == EXPR_MOD) && dtype_is_float(type)) {
+    if ((kind == EXPR_FLOORDIV || kind == EXPR_FLOORMOD) && dtype_is_float(type)) {
         diag_error(ctx, span, "'%s' needs integers, not %s", name, dtype_name(ctx, type));
         return false;
     }

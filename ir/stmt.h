@@ -19,7 +19,7 @@ typedef struct {
 } Region;
 
 /* A value in an annotation or attribute: a list or dictionary of values, or an expression (numbers, bools and strings are constants). */
-typedef enum { ATTR_EXPR, ATTR_LIST, ATTR_DICT, ATTR_NONE, ATTR_BUFFER } AttrKind;
+typedef enum { ATTR_EXPR, ATTR_LIST, ATTR_DICT, ATTR_NONE, ATTR_BUFFER, ATTR_TEXT } AttrKind;
 typedef struct AttrValue AttrValue;
 typedef struct {
     Str key;
@@ -29,6 +29,7 @@ struct AttrValue {
     AttrKind kind;
     const Expr *expr;        /* ATTR_EXPR */
     Buffer *buffer;          /* ATTR_BUFFER */
+    Str text;                /* ATTR_TEXT: what says nothing here, as it was written */
     bool untyped;            /* ATTR_EXPR: a number or bool of Python's, which prints without its type */
     const AttrValue **items; /* ATTR_LIST */
     Attr *entries;           /* ATTR_DICT */

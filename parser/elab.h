@@ -30,6 +30,7 @@ typedef enum {
     VALUE_REGION,
     VALUE_DTYPE,  /* T.int32: makes variables, constants and casts */
     VALUE_TARGET, /* T.target(...): a description for attributes */
+    VALUE_OPAQUE, /* something for attributes that says nothing here: its text */
     VALUE_FUNC,
     VALUE_GLOBAL, /* a function of the module by its name (text), defined before or after */
     /* names that are called */
@@ -77,7 +78,7 @@ struct Value {
         bool boolean;
         int64_t integer;
         double real;
-        Str text; /* VALUE_STRING, VALUE_NAMESPACE; VALUE_BLOCK: its name */
+        Str text; /* VALUE_STRING, VALUE_NAMESPACE, VALUE_OPAQUE; VALUE_BLOCK: its name */
         ValueList list;
         struct {
             Value *keys, *values;
@@ -157,6 +158,7 @@ typedef struct {
     bool loose_values; /* a statement is looked at that only has a value: where a name in it is undefined, it was to define some */
     bool names_lost; /* after an error it is not known which names the text defines: none is missed */
     Map threads; /* env_thread Var -> Str */
+    Map scalars; /* Buffers whose one element a name means, which assignments to the name change */
 } FuncState;
 
 typedef struct {
@@ -190,6 +192,7 @@ typedef struct {
     bool lost_decorator; /* the statement before, which was diagnosed, may have been one */
     VEC(FuncEntry) funcs;
     IntrinList intrins;
+    const struct Json *metadata; /* of the text, see elab_metadata.c; NULL: it has none */
     Attrs module_attrs;
     Str module_name; /* of the first class; NULL before */
     bool in_class;
@@ -413,6 +416,21 @@ bool elab_check_intrin(Context *ctx, const Func *description, const Func *implem
 void elab_declare_buffer(Elab *elab, Buffer *buffer);
 /* LAYERS: the allocation of all that the layout of BUFFER reaches, with ANNOTATIONS, and the declaration of BUFFER; their bodies are not set. */
 void elab_allocation_layers(Elab *elab, Buffer *buffer, Attrs annotations, Stmt layers[2]);
+
+/* --- elab_scalar.c: scalars that assignments change --- */
+/* NODE, `name: type` or `name: type = value`, declares one. */
+bool elab_is_scalar_declaration(const Elab *elab, const AstNode *node);
+void elab_declare_scalar(Elab *elab, const AstNode *node);
+/* Memory of one element of DTYPE in SCOPE, without a name yet, around what follows. */
+Value elab_scalar(Elab *elab, DType dtype, Str scope, Span span);
+/* The memory of the scalar that VALUE is what is in; NULL where it is none. */
+Buffer *elab_scalar_of(const Elab *elab, const Value *value);
+/* TARGET = VALUE where TARGET names a scalar; else false. */
+bool elab_assign_scalar(Elab *elab, const AstNode *target, const Value *value, Span span);
+
+/* --- elab_metadata.c --- */
+/* NODE is metadata["type"][index]: *VALUE is what it stands for. */
+bool elab_metadata_entry(Elab *elab, const AstNode *node, Value *value);
 
 /* --- elab_intrinsic.c, elab_constant.c --- */
 /* The call of an operation of ir/intrinsics.def with plain ARGS. */

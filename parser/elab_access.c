@@ -262,6 +262,9 @@ bool elab_report_handle(Elab *elab, const AstNode *base, const Value *value, Spa
 
 Value elab_subscript(Elab *elab, const AstNode *node)
 {
+    Value entry;
+    if (elab_metadata_entry(elab, node, &entry))
+        return entry;
     Value base = elab_expr(elab, node->as.subscript.value);
     switch (base.kind) {
     case VALUE_ERROR: return base;

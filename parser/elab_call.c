@@ -31,7 +31,7 @@ static const char *const aliases[][2] = {
 
 static bool is_namespace(const char *path)
 {
-    static const char *const paths[] = {"T", "T.axis", "I", "R", "tvm", "tvm.script", "tvm.tir", "tvm.tir.TensorIntrin", "Module"};
+    static const char *const paths[] = {"T", "T.axis", "I", "R", "tvm", "tvm.script", "tvm.tir", "tvm.tir.TensorIntrin", "tvm.ir", "Module"};
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
         if (!strcmp(paths[i], path))
             return true;

@@ -83,7 +83,7 @@ const char *value_kind_name(ValueKind kind)
         [VALUE_DICT] = "a dictionary",      [VALUE_LAMBDA] = "a lambda",         [VALUE_EXPR] = "an expression",
         [VALUE_BUFFER] = "a buffer",        [VALUE_REGION] = "a buffer region",  [VALUE_DTYPE] = "a type",
         [VALUE_TARGET] = "a target",        [VALUE_FUNC] = "a function",         [VALUE_GLOBAL] = "a function",
-        [VALUE_NAMESPACE] = "a module",
+        [VALUE_NAMESPACE] = "a module",     [VALUE_OPAQUE] = "a value for attributes",
         [VALUE_BUILTIN] = "a function",     [VALUE_INTRINSIC] = "a function",    [VALUE_METHOD] = "a method",
         [VALUE_LOOP] = "a loop",            [VALUE_BLOCK] = "a block",           [VALUE_INIT] = "a block's init",
         [VALUE_WRAPPER] = "a statement",
@@ -436,6 +436,11 @@ const AttrValue *value_to_attr(Elab *elab, const Value *value)
         return attr_int(elab->ctx, value->as.integer);
     switch (value->kind) {
     case VALUE_NONE: return attr_new(elab, ATTR_NONE, 0);
+    case VALUE_OPAQUE: {
+        AttrValue *attr = attr_new(elab, ATTR_TEXT, 0);
+        attr->text = value->as.text;
+        return attr;
+    }
     case VALUE_TUPLE:
     case VALUE_LIST: return list_to_attr(elab, value);
     case VALUE_DICT: return dict_to_attr(elab, value);

@@ -86,6 +86,7 @@ void print_attr_value(Printer *printer, const AttrValue *value)
             print_expression(printer, value->expr);
         break;
     case ATTR_NONE: print_text(printer, "None"); break;
+    case ATTR_TEXT: print_text(printer, value->text); break;
     case ATTR_BUFFER: print_text(printer, printer_buffer(printer, value->buffer)); break;
     case ATTR_DICT:
         if (!print_target(printer, value))

@@ -172,6 +172,7 @@ static bool same_attr_value(Comparison *comparison, const char *what, const Attr
         return differ(comparison, arena_printf(comparison->ctx->arena, "%s: values of other kinds", what));
     switch (a->kind) {
     case ATTR_NONE: return true;
+    case ATTR_TEXT: return a->text == b->text || differ(comparison, arena_printf(comparison->ctx->arena, "%s: other text", what));
     case ATTR_BUFFER:
         return same_symbol(comparison, a->buffer, b->buffer) ||
                differ(comparison, arena_printf(comparison->ctx->arena, "%s: other buffers", what));

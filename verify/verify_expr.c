@@ -40,7 +40,7 @@ static bool verify_binary(Verifier *verifier, const Expr *expr)
     bool logic = expr->kind == EXPR_AND || expr->kind == EXPR_OR;
     DType result = logic || expr_is_compare(expr) ? dtype_with_lanes(DTYPE_BOOL, a.lanes) : a;
     bool fits = dtype_equal(a, b) && dtype_equal(expr->dtype, result) && (!logic || a.code == DT_BOOL);
-    if ((expr->kind == EXPR_FLOORDIV || expr->kind == EXPR_FLOORMOD || expr->kind == EXPR_MOD) && dtype_is_float(a))
+    if ((expr->kind == EXPR_FLOORDIV || expr->kind == EXPR_FLOORMOD) && dtype_is_float(a))
         fits = false;
     return fits || wrong_type(verifier, expr);
 }

@@ -108,7 +108,7 @@ static const Expr *random_number(Generator *generator, DType dtype, int depth)
                     real_ops[] = {OP_POW, OP_ATAN2, OP_HYPOT};
     Context *ctx = generator->ctx;
     ExprKind kind = EXPR_ADD + pick(generator, EXPR_MAX - EXPR_ADD + 1);
-    if (dtype_is_float(dtype) && (kind == EXPR_MOD || kind == EXPR_FLOORDIV || kind == EXPR_FLOORMOD))
+    if (dtype_is_float(dtype) && (kind == EXPR_FLOORDIV || kind == EXPR_FLOORMOD))
         kind = EXPR_DIV;
     const Expr *args[] = {random_expr(generator, dtype, depth - 1), random_expr(generator, dtype, depth - 1)};
     if (pick(generator, 4))
