@@ -1,19 +1,10 @@
 /* The cheap argument for disjoint accesses: linear indices, one dimension at a time. Both indices have the same coefficients in the loops
    that agree, and the same coefficient c in the loop in question. What else they add differs by less than |c|. Then two iterations of this
    loop never touch one element. */
+#include "passes/analysis/pairs/linear.h"
 #include "passes/analysis/pairs/pair.h"
 
-enum { MOST_TERMS = 24 };
-
-/* COUNT terms and a constant; what lies behind the terms has any value. */
-typedef struct {
-    const Var *vars[MOST_TERMS];
-    int64_t coeffs[MOST_TERMS];
-    int count;
-    int64_t constant;
-} Linear;
-
-static bool add_scaled(Linear *sum, const Linear *more, int64_t scale)
+bool linear_add_scaled(Linear *sum, const Linear *more, int64_t scale)
 {
     int64_t product;
     if (__builtin_mul_overflow(more->constant, scale, &product) || __builtin_add_overflow(sum->constant, product, &sum->constant))
@@ -34,8 +25,7 @@ static bool add_scaled(Linear *sum, const Linear *more, int64_t scale)
     return true;
 }
 
-/* EXPR as a sum over loop variables and sizes; bindings of ENV are expanded. Arithmetic that may wrap is none. */
-static bool linear_of(const AffineEnv *env, const Expr *expr, int depth, Linear *result)
+static bool linear_within(const AffineEnv *env, const Expr *expr, int depth, Linear *result)
 {
     result->count = 0;
     result->constant = 0;
@@ -49,7 +39,7 @@ static bool linear_of(const AffineEnv *env, const Expr *expr, int depth, Linear 
         while (env && env->var != expr->value.var)
             env = env->outer;
         if (env && env->dim < 0)
-            return linear_of(env->outer, env->value, depth + 1, result);
+            return linear_within(env->outer, env->value, depth + 1, result);
         result->vars[0] = expr->value.var;
         result->coeffs[0] = result->count = 1;
         return true;
@@ -57,14 +47,19 @@ static bool linear_of(const AffineEnv *env, const Expr *expr, int depth, Linear 
     if ((expr->kind != EXPR_ADD && expr->kind != EXPR_SUB && expr->kind != EXPR_MUL) || !dtype_is_index(expr->dtype))
         return false;
     Linear a, b;
-    if (!linear_of(env, expr->args[0], depth + 1, &a) || !linear_of(env, expr->args[1], depth + 1, &b))
+    if (!linear_within(env, expr->args[0], depth + 1, &a) || !linear_within(env, expr->args[1], depth + 1, &b))
         return false;
     if (expr->kind == EXPR_MUL) {
         if (a.count && b.count)
             return false;
-        return a.count ? add_scaled(result, &a, b.constant) : add_scaled(result, &b, a.constant);
+        return a.count ? linear_add_scaled(result, &a, b.constant) : linear_add_scaled(result, &b, a.constant);
     }
-    return add_scaled(result, &a, 1) && add_scaled(result, &b, expr->kind == EXPR_ADD ? 1 : -1);
+    return linear_add_scaled(result, &a, 1) && linear_add_scaled(result, &b, expr->kind == EXPR_ADD ? 1 : -1);
+}
+
+bool linear_of(const AffineEnv *env, const Expr *expr, Linear *result)
+{
+    return linear_within(env, expr, 0, result);
 }
 
 static int64_t coefficient(const Linear *linear, const Var *var)
@@ -93,39 +88,6 @@ static bool add_interval(const Linear *linear, const Frame **loops, int first, i
     return true;
 }
 
-/* LINEAR is one loop variable alone that runs over just [0, extent). */
-static bool runs_over(const Linear *linear, const Frame **loops, int count, const Expr *extent)
-{
-    const Frame *found = NULL;
-    int terms = 0;
-    for (int t = 0; t < linear->count; t++)
-        terms += linear->coeffs[t] != 0;
-    for (int i = 0; i < count; i++)
-        found = coefficient(linear, loops[i]->var) == 1 ? loops[i] : found;
-    return terms == 1 && linear->constant == 0 && found && expr_is_int(found->range.min, 0) && expr_equal(found->range.extent, extent);
-}
-
-bool value_lies_in(Context *ctx, const Frame *frame, const AffineEnv *env, const Expr *value, Range range)
-{
-    int count;
-    int64_t extent, low, high;
-    const Frame **loops = frame_loops(ctx, frame, &count);
-    Linear offset, min;
-    if (!linear_of(env, value, 0, &offset) || !linear_of(env, range.min, 0, &min) || !add_scaled(&offset, &min, -1))
-        return false;
-    if (!expr_const_int(range.extent, &extent))
-        return runs_over(&offset, loops, count, range.extent);
-    for (int t = 0; t < offset.count; t++) {
-        int at = 0;
-        while (at < count && loops[at]->var != offset.vars[t])
-            at++;
-        if (at == count && offset.coeffs[t])
-            return false;
-    }
-    low = high = offset.constant;
-    return add_interval(&offset, loops, 0, count, 1, &low, &high) && low >= 0 && high < extent;
-}
-
 /* Every variable of LINEAR that is no loop of the access, and every agreeing outer loop, must have the same coefficient on both sides. */
 static bool outer_terms_cancel(const Pair *pair, const Linear *a, const Linear *b, int level)
 {
@@ -150,7 +112,7 @@ static bool dimension_is_disjoint(const Pair *pair, int level, Range range_a, Ra
     Linear a, b;
     int64_t extent_a, extent_b;
     if (!expr_const_int(range_a.extent, &extent_a) || !expr_const_int(range_b.extent, &extent_b) || extent_a > INT32_MAX ||
-        extent_b > INT32_MAX || !linear_of(pair->env_a, range_a.min, 0, &a) || !linear_of(pair->env_b, range_b.min, 0, &b) ||
+        extent_b > INT32_MAX || !linear_of(pair->env_a, range_a.min, &a) || !linear_of(pair->env_b, range_b.min, &b) ||
         !outer_terms_cancel(pair, &a, &b, level))
         return false;
     const Var *var = pair->loops_a[level]->var;
@@ -193,7 +155,7 @@ bool pair_is_linear(const Pair *pair)
 {
     Linear index;
     for (int i = 0; i < pair->a->buffer->ndim; i++)
-        if (!linear_of(pair->env_a, pair->a->region.ranges[i].min, 0, &index))
+        if (!linear_of(pair->env_a, pair->a->region.ranges[i].min, &index))
             return false;
     return true;
 }
