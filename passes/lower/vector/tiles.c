@@ -153,6 +153,16 @@ static bool find_store(Tiling *tiling)
     return stmt->kind == STMT_STORE && !stmt->as.store.mask && stmt->as.store.index_count == 1 && stmt->as.store.buffer->dtype.lanes == 1;
 }
 
+/* A sum of narrow integers in wider ones, for which code generation has dot products: they take rows as they lie. */
+static bool is_widening_sum(const Tiling *tiling)
+{
+    DType type = tiling->store->as.store.value->dtype;
+    bool widens = false;
+    for (int i = 0; i < tiling->load_count; i++)
+        widens |= tiling->loads[i]->dtype.bits < type.bits;
+    return widens && tiling->reads_target && dtype_is_integer(type);
+}
+
 /* The stores keep their order where loads are transposed and no loop changes its place; and pieces of vectors too, where it is free. */
 static bool order_is_kept(const Tiling *tiling)
 {
@@ -169,7 +179,7 @@ static bool match(Tiling *tiling)
     ValueCheck check = {tiling, true};
     Visitor visitor = {.expr = check_value, .data = &check};
     visit_expr(&visitor, value);
-    if (!check.allowed || tiling->lanes < LEAST_ROWS || index->dtype.lanes != tiling->lanes)
+    if (!check.allowed || is_widening_sum(tiling) || tiling->lanes < LEAST_ROWS || index->dtype.lanes != tiling->lanes)
         return false;
     if (!tiling->load_count && (!has_plain_lanes(value->dtype) || !lanes_lie_apart(tiling, index)))
         return false;
@@ -473,23 +483,31 @@ static const Stmt *tiled(const Tiling *tiling)
 
 typedef struct {
     Map roots;
-    bool keeps_columns;
+    const LowerOptions *options;
+    int register_bytes, registers; /* of the target; 0 bytes: not asked yet */
 } TilesPass;
+
+/* Registers hold the columns of a whole line of the cache, while as much is loaded. */
+static bool registers_hold_lines(TilesPass *pass)
+{
+    if (!pass->register_bytes && pass->options->vector_registers)
+        pass->options->vector_registers(pass->options->data, &pass->register_bytes, &pass->registers);
+    return pass->register_bytes >= LINE_BYTES && pass->registers >= 2 * MOST_ROWS;
+}
 
 static const Stmt *tile_loop(Rewriter *rewriter, const Stmt *stmt)
 {
-    const TilesPass *pass = rewriter->data;
-    Tiling tiling = {.ctx = rewriter->ctx, .roots = &pass->roots, .loop = &stmt->as.loop, .keeps_columns = pass->keeps_columns};
-    return stmt->kind == STMT_FOR && match(&tiling) ? tiled(&tiling) : rewrite_stmt_children(rewriter, stmt);
+    TilesPass *pass = rewriter->data;
+    Tiling tiling = {.ctx = rewriter->ctx, .roots = &pass->roots, .loop = &stmt->as.loop};
+    if (stmt->kind != STMT_FOR || !match(&tiling))
+        return rewrite_stmt_children(rewriter, stmt);
+    tiling.keeps_columns = registers_hold_lines(pass);
+    return tiled(&tiling);
 }
 
 const Func *lower_tiles(LowerState *state, const Func *func)
 {
-    TilesPass pass = {0};
-    int bytes = 0, registers = 0;
-    if (state->options->vector_registers)
-        state->options->vector_registers(state->options->data, &bytes, &registers);
-    pass.keeps_columns = bytes >= LINE_BYTES && registers >= 2 * MOST_ROWS;
+    TilesPass pass = {.options = state->options};
     effects_add_view_roots(state->ctx, &pass.roots, func->body);
     Rewriter rewriter = {.ctx = state->ctx, .stmt = tile_loop, .data = &pass};
     return func_with_body(state->ctx, func, rewrite_stmt(&rewriter, func->body));
