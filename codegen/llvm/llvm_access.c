@@ -24,26 +24,6 @@ typedef struct {
 
 /* --- Addresses --- */
 
-static LLVMValueRef buffer_pointer(FuncGen *gen, const Buffer *buffer, Span span)
-{
-    LLVMValueRef pointer = map_get(&gen->values, buffer->data);
-    if (pointer)
-        return pointer;
-    diag_error(gen->ctx, span, "buffer '%s' has no memory here", buffer->name);
-    return LLVMConstNull(gen->build->pointer);
-}
-
-/* The element INDEX (i64) of BUFFER. INBOUNDS: the access certainly happens, so the index is inside. */
-static LLVMValueRef element_pointer(FuncGen *gen, const Buffer *buffer, LLVMValueRef index, bool inbounds, Span span)
-{
-    LLVMTypeRef type = llvm_memory_type(gen->build, dtype_scalar(buffer->dtype));
-    LLVMValueRef pointer = buffer_pointer(gen, buffer, span);
-    if (buffer->dtype.lanes > 1)
-        index = LLVMBuildMul(gen->builder, index, LLVMConstInt(gen->build->i64, buffer->dtype.lanes, false), "");
-    return inbounds ? LLVMBuildInBoundsGEP2(gen->builder, type, pointer, &index, 1, "")
-                    : LLVMBuildGEP2(gen->builder, type, pointer, &index, 1, "");
-}
-
 LLVMValueRef emit_lane_offsets(FuncGen *gen, const Expr *stride, int lanes)
 {
     int64_t constant = 0;
@@ -82,12 +62,12 @@ static void find_offsets(FuncGen *gen, const Buffer *buffer, const Expr *index, 
 {
     LaneIndex lanes;
     if (index_split_lanes(gen->ctx, index, &lanes)) {
-        access->pointer = element_pointer(gen, buffer, emit_index(gen, lanes.base), false, index->span);
+        access->pointer = emit_element_pointer(gen, buffer, lanes.base, 0, false, index->span);
         access->offsets = emit_lane_offsets(gen, lanes.stride, index->dtype.lanes);
         return;
     }
     const Expr *base = expr_int(gen->ctx, DTYPE_INT64, 0), *rest = without_base(gen->ctx, index, &base);
-    access->pointer = element_pointer(gen, buffer, emit_index(gen, base), false, index->span);
+    access->pointer = emit_element_pointer(gen, buffer, base, 0, false, index->span);
     access->offsets = emit_expr(gen, rest);
     if (rest->dtype.code != DT_INT || rest->dtype.bits < 32)
         access->offsets = emit_cast(gen, access->offsets, rest->dtype, dtype_with_lanes(DTYPE_INT64, rest->dtype.lanes));
@@ -147,12 +127,10 @@ static Access find_access(FuncGen *gen, const Buffer *buffer, const Expr *index,
         find_offsets(gen, buffer, index, &access);
         return access;
     }
-    LLVMValueRef first = emit_index(gen, lanes.base);
-    if (access.shape == ACCESS_REVERSED) {
-        first = LLVMBuildSub(gen->builder, first, LLVMConstInt(gen->build->i64, (unsigned long long)access.lanes - 1, false), "");
+    int64_t first = access.shape == ACCESS_REVERSED ? 1 - access.lanes : 0;
+    if (access.shape == ACCESS_REVERSED)
         access.mask = access.mask ? reversed(gen, access.mask) : NULL;
-    }
-    access.pointer = element_pointer(gen, buffer, first, !access.mask, index->span);
+    access.pointer = emit_element_pointer(gen, buffer, lanes.base, first, !access.mask, index->span);
     return access;
 }
 
@@ -324,7 +302,7 @@ LLVMValueRef emit_first_element(FuncGen *gen, const Expr *load)
     LaneIndex lanes = {load->args[0], NULL};
     if (load->args[0]->dtype.lanes > 1 && !index_split_lanes(gen->ctx, load->args[0], &lanes))
         return NULL;
-    return element_pointer(gen, load->value.buffer, emit_index(gen, lanes.base), false, load->span);
+    return emit_element_pointer(gen, load->value.buffer, lanes.base, 0, false, load->span);
 }
 
 /* The address of the first element where the index is a vector. */

@@ -26,6 +26,20 @@ typedef struct {
     LLVMValueRef code;
 } HeapBlock;
 
+/* Addresses that a block of code has computed so far, the last ones of them (llvm_address.c). */
+enum { ADDRESS_COUNT = 32 };
+typedef struct {
+    LLVMValueRef pointer;
+    DType type;
+    const Expr *index;
+    LLVMValueRef address; /* of the element INDEX of TYPE of what POINTER points to */
+} KnownAddress;
+typedef struct {
+    LLVMBasicBlockRef block;
+    KnownAddress known[ADDRESS_COUNT];
+    int count; /* since the block began */
+} AddressTable;
+
 typedef struct {
     Context *ctx;
     LlvmBuild *build;
@@ -38,6 +52,7 @@ typedef struct {
     LLVMBasicBlockRef entry; /* holds the allocas and a branch to the first block of code */
     Map values;              /* const Var * -> LLVMValueRef */
     Map sliced_lets;         /* const Var * of a vector let that is computed in slices -> const Expr *, a Shuffle of the slices' variables */
+    AddressTable addresses;
     Map wide_values;         /* const Var * -> LLVMValueRef: the value as i64, of loop variables that are kept in 64 bits */
     LLVMValueRef lane_mask;  /* NULL: all lanes */
     bool has_computed_pointers; /* a let binds a pointer: two data variables may then mean one memory */
@@ -160,7 +175,9 @@ bool may_own_tmm16(const FuncGen *gen);
 LLVMValueRef emit_own_tmm16(FuncGen *gen);
 LLVMValueRef emit_llvm_intrinsic_call(FuncGen *gen, const Expr *call);
 
-/* --- llvm_access.c, llvm_gather.c, llvm_index.c --- */
+/* --- llvm_address.c, llvm_access.c, llvm_gather.c, llvm_index.c --- */
+/* The element INDEX + OFFSET of flat BUFFER. INBOUNDS: the access certainly happens, so the index is inside. */
+LLVMValueRef emit_element_pointer(FuncGen *gen, const Buffer *buffer, const Expr *index, int64_t offset, bool inbounds, Span span);
 LLVMValueRef emit_load(FuncGen *gen, const Expr *load);
 /* Stores VALUE, which is the value of the STMT_STORE. */
 void emit_store_value(FuncGen *gen, const Stmt *store, LLVMValueRef value);
@@ -245,6 +262,8 @@ void llvm_func_end(FuncGen *gen);
 
 static inline void gen_bind(FuncGen *gen, const Var *var, LLVMValueRef value)
 {
+    if (map_has(&gen->values, var))
+        gen->addresses.count = 0; /* those known were computed with the value before */
     map_set(gen->ctx->arena, &gen->values, var, value);
 }
 

@@ -4,6 +4,7 @@
 #include "codegen/llvm/llvm_dot.h"
 #include "codegen/llvm/llvm_gen.h"
 #include <llvm-c/DebugInfo.h>
+#include <string.h>
 
 #include "ir/walk.h"
 
@@ -32,9 +33,9 @@ void gen_bind_loop_var(FuncGen *gen, Var *var, LLVMValueRef i)
     map_set(gen->ctx->arena, &gen->wide_values, var, i);
 }
 
-/* What of a loop's body decides what LLVM shall leave alone. */
+/* What of a loop's body decides what LLVM shall do with it, and leave alone. */
 typedef struct {
-    bool wraps;
+    bool wraps, has_loop;
     int stores;
 } LoopBody;
 
@@ -48,36 +49,74 @@ static bool find_wrapping(Visitor *visitor, const Expr *expr)
     return true;
 }
 
-static bool count_stores(Visitor *visitor, const Stmt *stmt)
+static bool look_at_stmt(Visitor *visitor, const Stmt *stmt)
 {
-    ((LoopBody *)visitor->data)->stores += stmt->kind == STMT_STORE;
+    LoopBody *body = visitor->data;
+    body->stores += stmt->kind == STMT_STORE;
+    body->has_loop |= stmt->kind == STMT_FOR || stmt->kind == STMT_WHILE;
     return true;
+}
+
+/* The instructions of LOOP and the blocks behind it */
+static int count_instructions(LLVMBasicBlockRef loop)
+{
+    int count = 0;
+    for (; loop; loop = LLVMGetNextBasicBlock(loop))
+        for (LLVMValueRef at = LLVMGetFirstInstruction(loop); at; at = LLVMGetNextInstruction(at))
+            count++;
+    return count;
+}
+
+/* How many rounds of a loop of ROUNDS rounds, of SIZE instructions, shall become one: a divisor. Processors do not foresee the end of a loop, and
+   begin anew with what comes behind it; with some rounds they do. The end of a reduction over lanes becomes code without a loop, where
+   the lanes are in registers. */
+static int rounds_at_once(int64_t rounds, int size)
+{
+    enum { MOST_ROUNDS = 256, MOST_AT_ONCE = 16, MOST_SIZE = 192, MOST_WHOLE_SIZE = 384 };
+    int best = 1;
+    if (rounds <= MOST_AT_ONCE && rounds * size <= MOST_WHOLE_SIZE)
+        return (int)rounds;
+    for (int count = 2; rounds <= MOST_ROUNDS && count <= MOST_AT_ONCE && count * size <= MOST_SIZE; count++)
+        best = rounds % count == 0 ? count : best;
+    return best;
+}
+
+static LLVMMetadataRef loop_property(LLVMContextRef context, const char *name, LLVMValueRef value)
+{
+    LLVMMetadataRef parts[] = {LLVMMDStringInContext2(context, name, strlen(name)), value ? LLVMValueAsMetadata(value) : NULL};
+    return LLVMMDNodeInContext2(context, parts, value ? 2 : 1);
 }
 
 /* LLVM 19's loop vectorizer takes a strided index that wraps within fewer bits, as j * 3 % 16 does, for one that does not, when it groups
    neighbouring lanes into one wide load. Loops with such arithmetic keep their scalar form. A loop around much code is not unrolled by LLVM,
-   but it computes at length what that would cost. BRANCH is the jump back of the loop. */
-static void restrict_passes(FuncGen *gen, LLVMValueRef branch, const Stmt *body)
+   but it computes at length what that would cost. LOOP is the first block of a loop of ROUNDS rounds (0: not known), BRANCH its jump back. */
+static void direct_passes(FuncGen *gen, LLVMBasicBlockRef loop, LLVMValueRef branch, int64_t rounds, const Stmt *stmt)
 {
     enum { MANY_STORES = 24 };
     LLVMContextRef context = gen->build->llvm;
-    LoopBody content = {0};
-    Visitor visitor = {.expr = find_wrapping, .stmt = count_stores, .data = &content};
-    visit_stmt(&visitor, body);
-    static const char vectorize[] = "llvm.loop.vectorize.enable", unroll[] = "llvm.loop.unroll.disable";
-    LLVMMetadataRef no_vectors[] = {LLVMMDStringInContext2(context, vectorize, sizeof vectorize - 1),
-                                    LLVMValueAsMetadata(LLVMConstInt(LLVMInt1TypeInContext(context), 0, false))};
-    LLVMMetadataRef no_unrolling = LLVMMDStringInContext2(context, unroll, sizeof unroll - 1);
+    LoopBody body = {0};
+    Visitor visitor = {.expr = find_wrapping, .stmt = look_at_stmt, .data = &body};
+    visit_stmt(&visitor, stmt);
     LLVMMetadataRef self = LLVMTemporaryMDNode(context, NULL, 0), parts[3] = {self}; /* a loop's node names itself first */
     size_t count = 1;
-    if (content.wraps)
-        parts[count++] = LLVMMDNodeInContext2(context, no_vectors, 2);
-    if (content.stores >= MANY_STORES)
-        parts[count++] = LLVMMDNodeInContext2(context, &no_unrolling, 1);
-    LLVMMetadataRef loop = LLVMMDNodeInContext2(context, parts, count);
-    LLVMMetadataReplaceAllUsesWith(self, loop);
+    int at_once = gen->unit->kind == UNIT_VECTOR && !body.has_loop ? rounds_at_once(rounds, count_instructions(loop)) : 1;
+    if (body.wraps)
+        parts[count++] = loop_property(context, "llvm.loop.vectorize.enable", LLVMConstInt(LLVMInt1TypeInContext(context), 0, false));
+    if (at_once > 1)
+        parts[count++] = loop_property(context, "llvm.loop.unroll.count", LLVMConstInt(gen->build->i32, (unsigned)at_once, false));
+    else if (body.stores >= MANY_STORES)
+        parts[count++] = loop_property(context, "llvm.loop.unroll.disable", NULL);
+    LLVMMetadataRef node = LLVMMDNodeInContext2(context, parts, count);
+    LLVMMetadataReplaceAllUsesWith(self, node);
     if (count > 1)
-        LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(context, "llvm.loop", 9), LLVMMetadataAsValue(context, loop));
+        LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(context, "llvm.loop", 9), LLVMMetadataAsValue(context, node));
+}
+
+/* END - BEGIN; 0: not known */
+static int64_t count_of_rounds(LLVMValueRef begin, LLVMValueRef end)
+{
+    bool known = LLVMIsAConstantInt(begin) && LLVMIsAConstantInt(end);
+    return known ? LLVMConstIntGetSExtValue(end) - LLVMConstIntGetSExtValue(begin) : 0;
 }
 
 void emit_counted_loop(FuncGen *gen, Var *var, LLVMValueRef begin, LLVMValueRef end, const Stmt *body, bool is_part)
@@ -107,8 +146,8 @@ void emit_counted_loop(FuncGen *gen, Var *var, LLVMValueRef begin, LLVMValueRef 
     emit_jump(gen, next_block);
     emit_at(gen, next_block);
     LLVMValueRef next = next_round(gen, i, begin);
-    LLVMValueRef back = LLVMBuildCondBr(gen->builder, LLVMBuildICmp(gen->builder, LLVMIntSLT, next, end, ""), loop, done);
-    restrict_passes(gen, back, body);
+    LLVMValueRef back = LLVMBuildCondBr(gen->builder, LLVMBuildICmp(gen->builder, LLVMIntNE, next, end, ""), loop, done); /* it was below END */
+    direct_passes(gen, loop, back, count_of_rounds(begin, end), body);
     LLVMAddIncoming(i, (LLVMValueRef[]){begin, next}, (LLVMBasicBlockRef[]){before, next_block}, 2);
     emit_at(gen, done);
 }

@@ -7,7 +7,7 @@
 #include "ir/walk.h"
 
 static const char vector_pipeline[] = "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),loop("
-                                      "loop-unroll-full),early-cse<memssa>,dse)";
+                                      "loop-unroll-full),loop-unroll<O2;no-partial;no-runtime;no-upperbound;no-peeling>,sroa,early-cse<memssa>,dse)";
 
 /* default<O2> and default<O3> without LLVM 19's SLP vectorizer, which the text of a default pipeline always has. It miscompiles: it computes
    integers in as few bits as hold them with their sign, also where an unsigned conversion to float reads them, so that
@@ -53,13 +53,37 @@ static bool enter_stmt(Visitor *visitor, const Stmt *stmt)
     return true;
 }
 
+static bool find_branch(Visitor *visitor, const Expr *expr)
+{
+    *(bool *)visitor->data |= expr->kind == EXPR_AND || expr->kind == EXPR_OR || expr_is_call(expr, OP_IF_THEN_ELSE);
+    return true;
+}
+
+static bool find_branch_in_stmt(Visitor *visitor, const Stmt *stmt)
+{
+    *(bool *)visitor->data |= stmt->kind != STMT_STORE && stmt->kind != STMT_SEQ && stmt->kind != STMT_LET;
+    return true;
+}
+
+/* The end of a reduction over lanes, as it mostly is: the whole loop becomes code without branches. */
+static bool is_short(const Stmt *stmt)
+{
+    enum { SHORT_LOOP = 16 };
+    int64_t extent;
+    bool has_branch = stmt->kind != STMT_FOR || !expr_const_int(stmt->as.loop.extent, &extent) || extent > SHORT_LOOP;
+    Visitor visitor = {.expr = find_branch, .stmt = find_branch_in_stmt, .data = &has_branch};
+    if (!has_branch)
+        visit_stmt(&visitor, stmt->as.loop.body);
+    return !has_branch;
+}
+
 static void leave_stmt(Visitor *visitor, const Stmt *stmt)
 {
     ContentFinder *finder = visitor->data;
     if (!is_loop(stmt))
         return;
     LoopContent content = vec_pop(&finder->loops);
-    finder->has_scalar_innermost |= !content.has_inner && !content.has_vector;
+    finder->has_scalar_innermost |= !content.has_inner && !content.has_vector && !is_short(stmt);
 }
 
 UnitKind llvm_unit_of(Context *ctx, const Func *func)
