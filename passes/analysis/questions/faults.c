@@ -179,11 +179,11 @@ static bool may_read_back(const FaultSearch *search, const Frame *frame, const A
 }
 
 /* The regions that the block at FRAME declares for ACCESS: FIRST to END, where writes are counted first. What an instance writes it
-   may read back. */
+   may read back, and the reads of a block with an init leave out what its writes say. */
 static void declared_regions(const FaultSearch *search, const Frame *frame, const Access *access, int *first, int *end)
 {
     const BlockStmt *block = &frame->stmt->as.block;
-    *first = access->write || may_read_back(search, frame, access) ? 0 : block->write_count;
+    *first = access->write || block->init || may_read_back(search, frame, access) ? 0 : block->write_count;
     *end = block->write_count + (access->write ? 0 : block->read_count);
 }
 
