@@ -2,7 +2,7 @@
    Both leave results as they are. */
 #include <string.h>
 
-#include "codegen/llvm/llvm_gen.h"
+#include "codegen/llvm/llvm_index.h"
 #include "ir/walk.h"
 
 enum { MOST_PREFETCHES = 16, PREFETCH_READ = 0, PREFETCH_KEEP = 3, PREFETCH_DATA = 1 };
@@ -106,6 +106,22 @@ static bool find_load(Visitor *visitor, const Expr *expr)
     return true;
 }
 
+/* Prefetches the lines of the cache that LOAD, of neighbours side by side or of one element, begins to read at POINTER. */
+static void prefetch_lines(FuncGen *gen, const Expr *load, LLVMValueRef pointer)
+{
+    enum { LINE_BYTES = 64 };
+    LaneIndex lanes;
+    bool is_row = load->args[0]->dtype.lanes > 1 && index_split_lanes(gen->ctx, load->args[0], &lanes) && expr_is_int(lanes.stride, 1);
+    int bytes = is_row ? load->args[0]->dtype.lanes * dtype_bytes(load->value.buffer->dtype) : 1;
+    for (int first = 0; first < bytes; first += LINE_BYTES) {
+        LLVMValueRef offset = LLVMConstInt(gen->build->i64, (unsigned)first, false);
+        LLVMValueRef line = first ? LLVMBuildGEP2(gen->builder, gen->build->i8, pointer, &offset, 1, "") : pointer;
+        LLVMValueRef args[] = {line, LLVMConstInt(gen->build->i32, PREFETCH_READ, false), LLVMConstInt(gen->build->i32, PREFETCH_KEEP, false),
+                               LLVMConstInt(gen->build->i32, PREFETCH_DATA, false)};
+        emit_intrinsic(gen, "llvm.prefetch", gen->build->pointer, args, 4);
+    }
+}
+
 void emit_prefetches(FuncGen *gen, Var *var, LLVMValueRef i, const Stmt *body, int64_t distance)
 {
     PrefetchFinder finder = {.gen = gen, .var = var};
@@ -115,11 +131,8 @@ void emit_prefetches(FuncGen *gen, Var *var, LLVMValueRef i, const Stmt *body, i
     gen_bind_loop_var(gen, var, LLVMBuildAdd(gen->builder, i, LLVMConstInt(gen->build->i64, (unsigned long long)distance, true), ""));
     for (int n = 0; n < finder.count; n++) {
         LLVMValueRef pointer = emit_first_element(gen, finder.loads[n]);
-        if (!pointer)
-            continue;
-        LLVMValueRef args[] = {pointer, LLVMConstInt(gen->build->i32, PREFETCH_READ, false),
-                               LLVMConstInt(gen->build->i32, PREFETCH_KEEP, false), LLVMConstInt(gen->build->i32, PREFETCH_DATA, false)};
-        emit_intrinsic(gen, "llvm.prefetch", gen->build->pointer, args, 4);
+        if (pointer)
+            prefetch_lines(gen, finder.loads[n], pointer);
     }
     gen_bind_loop_var(gen, var, i);
 }
