@@ -567,6 +567,12 @@ static void make_form(Writer *w)
         make_elementwise(w);
 }
 
+static void make_flat(Writer *w)
+{
+    if (!write_flat(w))
+        make_elementwise(w);
+}
+
 static const struct {
     void (*make)(Writer *w);
     int weight;
@@ -574,7 +580,7 @@ static const struct {
               {make_scan, 5},         {make_gather, 6},   {make_reversed, 4}, {make_in_place, 4},   {make_windows, 5},
               {make_halves, 3},       {make_siblings, 6}, {make_nested, 6},   {make_row_sums, 3}, {make_interleaved, 3},
               {make_sums_in_steps, 3}, {make_steps_of_rows, 3}, {make_loaded, 8},         {make_ragged, 10}, {make_views, 14},        {make_calls, 7}, {make_padding, 8},
-              {make_form, 18}};
+              {make_form, 18}, {make_flat, 10}};
 
 void random_blocks(Writer *w)
 {

@@ -88,6 +88,8 @@ bool write_padding(Writer *w);
 bool write_loose(Writer *w);
 /* Writes blocks of a further form: see forms.c; false, with nothing written, where the sizes do not let it. */
 bool write_form(Writer *w);
+/* Writes a flat tensor of rows, and blocks that read it by rows or by elements; false, with nothing written, where no two sizes make one. */
+bool write_flat(Writer *w);
 /* The functions that blocks call, for elements of w->type. */
 void writer_functions(Writer *w, StrBuf *text);
 /* X, of TYPE, a float type of 32 or 64 bits, through a function of C. */
