@@ -127,6 +127,9 @@ static bool check_movable(Move *move)
 static Analyzer *loop_analyzer(Move *move)
 {
     Analyzer *an = analyzer_new(move->sch->ctx);
+    Map sizes = func_sizes(move->sch->ctx, schedule_func(move->sch));
+    for (int i = 0; i < sizes.count; i++)
+        analyzer_bind_nonnegative(an, sizes.entries[i].key);
     for (const TreeNode *node = move->loop; node && node->stmt->kind != STMT_BLOCK; node = schedule_parent(move->sch, node))
         if (node->stmt->kind == STMT_FOR)
             analyzer_bind_range(an, node_loop(node)->var, (Range){node_loop(node)->min, node_loop(node)->extent});

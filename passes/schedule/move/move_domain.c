@@ -48,8 +48,10 @@ static void union_uses(Move *move, Analyzer *an, const UseList *uses, const Buff
         RangeList loops = relaxed_loops(move, partner, buffer);
         Region bound = loops_bound_region(move->sch, partner, uses->data[u].region);
         Domain domain = domain_from_ranges(ctx, loops.data, loops.count);
-        for (int d = 0; d < buffer->ndim; d++)
-            one[d] = int_set_eval_range(an, bound.ranges[d], &domain);
+        for (int d = 0; d < buffer->ndim; d++) {
+            Range range = {analyzer_simplify(an, bound.ranges[d].min), bound.ranges[d].extent}; /* f // m * m + f % m is f */
+            one[d] = int_set_eval_range(an, range, &domain);
+        }
         for (int d = 0; d < buffer->ndim; d++)
             out[d] = u ? int_set_union(an, out[d], one[d]) : one[d];
     }
