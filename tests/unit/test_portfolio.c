@@ -50,10 +50,6 @@ static const Trial trials[] = {
      ROWS_OF("(n, n)", "(n, m)") "    for k in range(n):\n        for i, j in T.grid(n, m):\n            with T.block('U'):\n"
                                  "                vk = T.axis.opaque(n, k)\n                vi, vj = T.axis.remap('SS', [i, j])\n"
                                  "                T.where(i $ k)\n                B[vi, vj] = B[vi, vj] - A[vi, vk] * B[vk, vj]\n", ">", "!=", "one_to_one isl"},
-    {"named_iterations", "sch.decompose_reduction('B', sch.get_loops('B')[1])",
-     ROWS_OF("(n, 64)", "(n,)") "    for i, k in T.grid(n, 64):\n        with T.block('B'):\n            vi = T.axis.spatial(n, i)\n"
-                                "            vk = T.axis.reduce(64, $)\n            with T.init():\n                B[vi] = T.float32(0)\n"
-                                "            B[vi] = B[vi] + A[vi, vk]\n", "k", "k // 2", NULL},
     {"same_indices", "sch.parallel(sch.get_loops('B')[0])",
      ROWS_OF("(n,)", "(n,)") "    S = T.alloc_buffer((n,))\n    for i in range(n):\n        for j in range(n):\n            with T.block('S'):\n"
                              "                vi, vj = T.axis.remap('SS', [i, j])\n                S[$] = A[vj]\n        for j in range(n):\n"
@@ -63,10 +59,6 @@ static const Trial trials[] = {
      ROWS_OF("(n,)", "(n,)") "    S = T.alloc_buffer((n,))\n    for i in range(n):\n        for j in range($):\n            with T.block('S'):\n"
                              "                vi, vj = T.axis.remap('SS', [i, j])\n                S[vj] = A[vj]\n"
                              "        with T.block('B'):\n            vi = T.axis.spatial(n, i)\n            B[vi] = S[T.max(vi - 1, 0)]\n", "n", "n - 1", NULL},
-    {"written_set", "sch.compute_at('S', sch.get_loops('B')[0])",
-     ROWS_OF("(64,)", "(32,)") "    S = T.alloc_buffer((64,))\n    for j in range(64):\n        with T.block('S'):\n            vj = T.axis.spatial(64, j)\n"
-                               "            T.where($)\n            S[vj] = A[vj]\n    for i in range(32):\n        with T.block('B'):\n"
-                               "            vi = T.axis.spatial(32, i)\n            B[vi] = S[vi * 2]\n", "j < 63", "j < 62", NULL},
     {"loops_are_domains", "sch.compute_at('S', sch.get_loops('B')[0])",
      ROWS_OF("(n,)", "(n,)") "    S = T.alloc_buffer((n,))\n    for j in range($):\n        with T.block('S'):\n            vj = T.axis.spatial(n, j)\n"
                              "            S[vj] = A[vj]\n    for i in range(n):\n        with T.block('B'):\n            vi = T.axis.spatial(n, i)\n"
@@ -80,18 +72,16 @@ static const Trial trials[] = {
     {"isl", "i, j = sch.get_loops('B')\nsch.reorder(j, i)",
      ROWS_OF("(8, 8)", "(9, 10)") "    for i, j in T.grid(8, 8):\n        with T.block('B'):\n            vi, vj = T.axis.remap('SS', [i, j])\n"
                                  "            B[vi + 1, vj + 1] = B[vi, vj + $] + A[vi, vj]\n", "0", "2", NULL},
+    {"products", "sch.parallel(sch.get_loops('B')[0])",
+     SIZES_OF("(n, m)", "(n, m)") "    for f in range(n * ((m + 15) // 16)):\n        with T.block('B'):\n"
+                                  "            v = T.axis.opaque(n * ((m + 15) // 16), f)\n"
+                                  "            for j in range(T.min($, m - v % ((m + 15) // 16) * 16)):\n"
+                                  "                B[v // ((m + 15) // 16), v % ((m + 15) // 16) * 16 + j] = T.float32(1)\n", "16", "17", "isl"},
     {"determined", "i, j, k = sch.get_loops('B')\nsch.reorder(j, i)",
      ROWS_OF("(n * m, 3)", "(n * m,)") "    for i, j, k in T.grid(n, m, 3):\n        with T.block('B'):\n"
                                        "            vi, vj, vk = T.axis.remap('SSR', [i, j, k])\n            with T.init():\n"
                                        "                B[vi * $ + vj] = T.float32(1)\n"
                                        "            B[vi * $ + vj] = B[vi * $ + vj] + A[vi * m + vj, vk]\n", "m", "2", NULL},
-    {"filled_box", "sch.parallel(sch.get_loops('B')[0])",
-     SIZES_OF("(4, m)", "(n, 4, m)") "    S = T.alloc_buffer((4, m))\n    for i in range(n):\n        for f, g in T.grid((m * 4 + 31) // 32, 32):\n"
-                                    "            with T.block('S'):\n                vr = T.axis.spatial(4, (f * 32 + g) // m)\n"
-                                    "                vj = T.axis.spatial(m, (f * 32 + g) % m)\n                T.where(f * 32 + g < $)\n"
-                                    "                S[vr, vj] = A[vr, vj]\n        for r, j in T.grid(4, m):\n            with T.block('B'):\n"
-                                    "                vi, vr, vj = T.axis.remap('SSS', [i, r, j])\n"
-                                    "                B[vi, vr, vj] = S[vr, m - 1 - vj]\n", "m * 4", "m * 4 - 1", NULL},
     {"branches", "sch.parallel(sch.get_loops('B')[0])",
      ROWS_OF("(16, 8)", "(16, 8)") "    S = T.alloc_buffer((8,))\n    for i in range(16):\n        for j in range(8):\n"
                                    "            if A[i, j] < T.float32(0):\n                with T.block('S'):\n"
@@ -105,7 +95,7 @@ static const Trial trials[] = {
                                    "            vi, vj = T.axis.remap('SS', [i, j])\n            S[vi, vj * 2] = A[vi, vj * 2]\n"
                                    "            S[vi, vj * 2 + $] = A[vi, vj] * T.float32(2)\n    for i, j in T.grid(16, 8):\n"
                                    "        with T.block('B'):\n            vi, vj = T.axis.remap('SS', [i, j])\n            B[vi, vj] = S[vi, vj]\n",
-     "1", "0", NULL},
+     "1", "0", "isl"},
     {"bindings_fill", "sch.reverse_compute_at('B', sch.fuse(*sch.get_loops('S')))",
      ROWS_OF("(n, m)", "(n, m)") "    S = T.alloc_buffer((n, m))\n    for i, j in T.grid(n, m):\n        with T.block('S'):\n"
                                  "            vi, vj = T.axis.remap('SS', [i, j])\n            S[vi, vj] = A[vi, vj]\n"
@@ -136,10 +126,6 @@ static const Trial trials[] = {
                                    "                S[vi * m + $] = T.float32(0)\n            S[vi * m + $] = S[vi * m + $] + A[vi, vk]\n"
                                    "    for i, j in T.grid(n, m):\n        with T.block('B'):\n            vi, vj = T.axis.remap('SS', [i, j])\n"
                                    "            B[vi * m + vj] = S[vi * m + vj]\n", "vj", "0", NULL},
-    {"quotients", "i, o, j, k = sch.get_loops('B')\nf, g = sch.split(sch.fuse(i, o, j), [None, 11])\nsch.parallel(f)\nsch.reorder(k, g)\nsch.decompose_reduction('B', k)",
-     ROWS_OF("(n, m)", "(n, 2, m)") "    for i, o, j, k in T.grid(n, 2, m, m):\n        with T.block('B'):\n"
-                                    "            vi, vo, vj, vk = T.axis.remap('SSSR', [i, o, j, k])\n            with T.init():\n"
-                                    "                B[vi, $, vj] = T.float32(0)\n            B[vi, $, vj] = B[vi, $, vj] + A[vi, vk]\n", "vo", "0", NULL},
     {"terms", "sch.compute_at('S', sch.get_loops('B')[1])\nsch.parallel(sch.get_loops('S')[1])",
      ROWS_OF("(n, 3)", "(n * m,)") "    S = T.alloc_buffer((n * m,))\n    for i, j, k in T.grid(n, m, 3):\n        with T.block('S'):\n"
                                    "            vi, vj, vk = T.axis.remap('SSR', [i, j, k])\n            with T.init():\n"
@@ -150,10 +136,12 @@ static const Trial trials[] = {
      ROWS_OF("(m, n)", "(m * 2, n)") "    for i, j in T.grid(m, n):\n        with T.block('B'):\n            vi, vj = T.axis.remap('SS', [i, j])\n"
                                      "            B[T.Select(A[vi, 0] < T.float32(0), vi, vi + $), vj] = A[vi, vj]\n"
                                      "            B[T.Select(A[vi, 0] < T.float32(0), vi + $, vi), vj] = A[vi, vj]\n", "m", "1", NULL},
-    {"value_order", "k, i, j = sch.get_loops('U')\nsch.parallel(sch.fuse(i, j))",
-     ROWS_OF("(n, n)", "(n, m)") "    for k in range(n):\n        for i, j in T.grid(n, m):\n            with T.block('U'):\n"
-                                 "                vk = T.axis.opaque(n, k)\n                vi, vj = T.axis.remap('SS', [i, j])\n"
-                                 "                T.where(i $ k)\n                B[vi, vj] = B[vi, vj] - A[vi, vk] * B[vk, vj]\n", ">", "!=", NULL},
+    {"value_order", "j, i_0, i_1 = sch.get_loops('B')\nsch.reorder(i_1, i_0)\nsch.fuse(i_1, i_0)\nsch.compute_at('S', j)",
+     SIZES_OF("(n, 3)", "(n,)")
+     "    S = T.alloc_buffer((n, 3))\n    for i, j in T.grid($, 3):\n        with T.block('S'):\n            vi = T.axis.spatial(n, i)\n"
+     "            vj = T.axis.spatial(3, j)\n            S[vi, vj] = A[vi, vj]\n    for j, i, k in T.grid(3, (n + 3) // 4, 4):\n"
+     "        with T.block('B'):\n            vi = T.axis.spatial(n, i * 4 + k)\n            vj = T.axis.reduce(3, j)\n"
+     "            T.where(i * 4 + k < n)\n            with T.init():\n                B[vi] = T.float32(0)\n            B[vi] = B[vi] + S[vi, vj]\n", "n", "n - 1", NULL},
 };
 enum { TRIAL_COUNT = sizeof trials / sizeof *trials };
 

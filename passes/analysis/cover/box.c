@@ -65,7 +65,7 @@ static bool find_loops(Filling *filling)
             return false;
         if (used)
             filling->inner[filling->inner_count++] = (VarRange){loops[i]->var, range};
-        else if (!expr_const_int(range.extent, &extent) || extent <= 0)
+        else if (!access_once_in(filling->write, loops[i]) && (!expr_const_int(range.extent, &extent) || extent <= 0))
             return false;
         else
             map_set(ctx->arena, &filling->idle, loops[i]->var, (void *)loops[i]->var);

@@ -50,23 +50,38 @@ static void assume_runs(Context *ctx, AffineSpace *space, const Access *access, 
         access_assume(space, access, env);
 }
 
-/* The elements that ACCESS touches in one iteration of the first loops, which TERMS fixes: a set over those loops and the element. NULL
-   when unknown; *EXACT false when it may be too large. */
-static isl_set *touched_elements(Context *ctx, const Access *access, AffineTerms *terms, const Map *sizes, bool *exact)
+/* The iterations in which ACCESS runs, with the elements that it touches: *LOOPS dimensions, then those of the element. */
+static AffineSpace touching_iterations(Context *ctx, const Access *access, AffineTerms *terms, const Map *sizes, int *loops)
 {
-    int count = terms->fixed;
-    int loops;
-    frame_loops(ctx, access->frame, &loops);
-    AffineSpace space = affine_universe(ctx, loops + access->buffer->ndim, sizes);
+    frame_loops(ctx, access->frame, loops);
+    AffineSpace space = affine_universe(ctx, *loops + access->buffer->ndim, sizes);
     space.terms = terms;
     const AffineEnv *env = frame_env(ctx, access->frame, 0);
-    assume_runs(ctx, &space, access, count, env);
-    access_assume_element(&space, access, env, loops);
-    *exact = !space.approximate;
-    for (int i = 0; !access->asked && i < access->buffer->ndim; i++) { /* no program touches elements out of bounds */
+    assume_runs(ctx, &space, access, terms->fixed, env);
+    access_assume_element(&space, access, env, *loops);
+    return space;
+}
+
+/* No program touches elements of ACCESS out of bounds. */
+static void assume_in_bounds(Context *ctx, AffineSpace *space, const Access *access, int loops)
+{
+    for (int i = 0; !access->asked && i < access->buffer->ndim; i++) {
         Range whole = {expr_int(ctx, access->buffer->shape[i]->dtype, 0), access->buffer->shape[i]};
-        affine_assume_range(&space, NULL, loops + i, whole);
+        affine_assume_range(space, NULL, loops + i, whole);
     }
+}
+
+/* The elements that ACCESS, a write, touches in one iteration of the first loops, which TERMS fixes: a set over those loops and the element.
+   NULL when they are not known exactly. */
+static isl_set *written_elements(Context *ctx, const Access *access, AffineTerms *terms, const Map *sizes)
+{
+    int count = terms->fixed, loops;
+    AffineSpace space = touching_iterations(ctx, access, terms, sizes, &loops);
+    if (space.approximate) {
+        affine_free(&space);
+        return access_filled_box(ctx, access, terms, sizes);
+    }
+    assume_in_bounds(ctx, &space, access, loops);
     isl_set *set = affine_take_set(&space);
     return set ? isl_set_project_out(set, isl_dim_set, (unsigned)count, (unsigned)(loops - count)) : NULL;
 }
@@ -96,103 +111,97 @@ static bool runs_in_common_loops(Context *ctx, const Access *write, const Access
     return !write->may && (!write->never || read->never);
 }
 
-/* The elements that the read of GOAL touches lie in WRITTEN (taken; NULL when it is not known), which shares TERMS. */
-static Answer lie_in(const Goal *goal, AffineTerms *terms, isl_set *written)
+/* The COUNT writes cover READ, elements being named as they are. */
+static bool cover_as_named(Context *ctx, const Access *const *writes, int count, const Access *read, const Frame *place, const Map *sizes)
 {
-    bool exact;
-    isl_set *needed = written ? touched_elements(goal->ctx, goal->read, terms, goal->sizes, &exact) : NULL;
-    needed = affine_bound_params(needed, goal->sizes, terms);
-    bool covers = needed && isl_set_is_subset(needed, written) == isl_bool_true;
-    isl_set_free(needed);
-    isl_set_free(written);
-    return answer_if(covers);
+    Goal goal = {.ctx = ctx, .sizes = sizes, .writes = writes, .write_count = count, .read = read, .place = place};
+    for (int i = 0; i < count; i++) {
+        Goal one = goal;
+        one.kind = GOAL_COVERED;
+        one.writes = &writes[i];
+        one.write_count = 1;
+        if (runs_in_common_loops(ctx, writes[i], read, place, &one.common) && answer_is_shown(prove(one)))
+            return true;
+    }
+    goal.kind = GOAL_COVERED_TOGETHER;
+    return answer_is_shown(prove(goal));
 }
 
-Answer covered_by_set(const Goal *goal)
+static bool all_have_rows(const Access *const *writes, int count, const Access *read)
 {
-    AffineTerms terms = {.fixed = goal->common};
-    bool exact;
-    isl_set *written = touched_elements(goal->ctx, goal->writes[0], &terms, goal->sizes, &exact);
-    if (exact)
-        return lie_in(goal, &terms, written);
-    isl_set_free(written);
-    return answer_unknown("what is written is not affine");
+    bool rows = count && read->rows;
+    for (int i = 0; i < count; i++)
+        rows = rows && writes[i]->rows;
+    return rows;
 }
 
-Answer covered_by_filled_box(const Goal *goal)
-{
-    AffineTerms terms = {.fixed = goal->common};
-    return lie_in(goal, &terms, access_filled_box(goal->ctx, goal->writes[0], &terms, goal->sizes));
-}
-
-static bool covers_as_named(Context *ctx, const Access *write, const Access *read, const Frame *place, const Map *sizes)
-{
-    int common;
-    if (!runs_in_common_loops(ctx, write, read, place, &common))
-        return false;
-    return answer_is_shown(prove((Goal){
-        .kind = GOAL_COVERED, .ctx = ctx, .sizes = sizes, .writes = &write, .write_count = 1, .read = read, .common = common}));
-}
-
-static bool is_covered(Context *ctx, const Access *write, const Access *read, const Frame *place, const Map *sizes)
-{
-    if (covers_as_named(ctx, write, read, place, sizes))
-        return true;
-    const Access plain_write = access_unsplit(write), plain_read = access_unsplit(read);
-    return write->rows && read->rows && covers_as_named(ctx, &plain_write, &plain_read, place, sizes);
-}
-
-bool access_covers(Context *ctx, const Access *write, const Access *read, const Map *sizes)
+/* The COUNT writes cover READ, elements being named by digits, or as the program names them. */
+static bool are_covering(Context *ctx, const Access *const *writes, int count, const Access *read, const Frame *place, const Map *sizes)
 {
     Arena *outside = context_begin_scratch(ctx);
-    bool covers = is_covered(ctx, write, read, NULL, sizes);
+    bool covers = cover_as_named(ctx, writes, count, read, place, sizes);
+    if (!covers && all_have_rows(writes, count, read)) {
+        Access plain_read = access_unsplit(read), *plain = ARENA_ARRAY(ctx->arena, Access, count);
+        const Access **plain_writes = ARENA_ARRAY(ctx->arena, const Access *, count);
+        for (int i = 0; i < count; i++) {
+            plain[i] = access_unsplit(writes[i]);
+            plain_writes[i] = &plain[i];
+        }
+        covers = cover_as_named(ctx, plain_writes, count, &plain_read, place, sizes);
+    }
     context_end_scratch(ctx, outside);
     return covers;
 }
 
-/* What the read of GOAL reads in one iteration of the first loops, which TERMS fixes, and those of its writes that share just these loops
-   with it do not write; NULL when unknown. *EXACT false when it may be too large, for only what a write certainly touches is taken out. */
-static isl_set *left_unwritten(const Goal *goal, AffineTerms *terms, bool *exact)
+bool access_covers(Context *ctx, const Access *write, const Access *read, const Map *sizes)
+{
+    return are_covering(ctx, &write, 1, read, NULL, sizes);
+}
+
+/* The iterations in which the read of GOAL touches an element that those of its writes do not write which share just the first loops with it,
+   those that TERMS fixes: *LOOPS dimensions, then those of the element. *EXACT false when there may be fewer, for only what a write certainly
+   touches is taken out. */
+static AffineSpace missing_reads(const Goal *goal, AffineTerms *terms, int *loops, bool *exact)
 {
     Context *ctx = goal->ctx;
-    isl_set *left = touched_elements(ctx, goal->read, terms, goal->sizes, exact);
-    for (int i = 0; i < goal->write_count && left; i++) {
+    AffineSpace missing = touching_iterations(ctx, goal->read, terms, goal->sizes, loops);
+    *exact = !missing.approximate;
+    assume_in_bounds(ctx, &missing, goal->read, *loops);
+    missing.set = affine_take_set(&missing);
+    for (int i = 0; i < goal->write_count && missing.set; i++) {
         const Access *write = goal->writes[i];
         int common;
-        bool known = true, runs = runs_in_common_loops(ctx, write, goal->read, goal->place, &common);
+        bool runs = runs_in_common_loops(ctx, write, goal->read, goal->place, &common);
         if (write->never)
             continue;
         runs = runs && common == terms->fixed && write->buffer->ndim == goal->read->buffer->ndim;
-        isl_set *written = runs ? touched_elements(ctx, write, terms, goal->sizes, &known) : NULL;
-        if (written && !known) {
-            isl_set_free(written);
-            written = access_filled_box(ctx, write, terms, goal->sizes);
-        }
-        *exact &= written && known;
+        isl_set *written = runs ? written_elements(ctx, write, terms, goal->sizes) : NULL;
+        *exact &= written != NULL;
         if (written)
-            left = isl_set_subtract(left, written);
+            missing.set = isl_set_subtract(missing.set, isl_set_insert_dims(written, isl_dim_set, (unsigned)common, (unsigned)(*loops - common)));
     }
-    return left;
+    return missing;
 }
 
 /* All that the read of GOAL reads in one iteration of the first COMMON loops is written. */
-static bool nothing_is_left(const Goal *goal, int common)
+static bool nothing_is_missing(const Goal *goal, int common)
 {
     AffineTerms terms = {.fixed = common};
+    int loops;
     bool exact;
-    isl_set *left = affine_bound_params(left_unwritten(goal, &terms, &exact), goal->sizes, &terms);
-    bool empty = left && isl_set_is_empty(left) == isl_bool_true;
-    isl_set_free(left);
-    return empty;
+    AffineSpace missing = missing_reads(goal, &terms, &loops, &exact);
+    bool nothing = affine_verdict(&missing) == SET_EMPTY;
+    affine_free(&missing);
+    return nothing;
 }
 
 Answer covered_by_union(const Goal *goal)
 {
     Arena *outside = context_begin_scratch(goal->ctx);
-    bool covers = goal->place && nothing_is_left(goal, loops_around(goal->ctx, goal->place));
-    for (int i = 0; i < goal->write_count && goal->write_count > 1 && !goal->place && !covers; i++) {
+    bool covers = goal->place && nothing_is_missing(goal, loops_around(goal->ctx, goal->place));
+    for (int i = 0; i < goal->write_count && !goal->place && !covers; i++) {
         int common;
-        covers = runs_in_common_loops(goal->ctx, goal->writes[i], goal->read, NULL, &common) && nothing_is_left(goal, common);
+        covers = runs_in_common_loops(goal->ctx, goal->writes[i], goal->read, NULL, &common) && nothing_is_missing(goal, common);
     }
     context_end_scratch(goal->ctx, outside);
     return answer_if(covers);
@@ -205,14 +214,16 @@ static const char *uncovered_text(const Goal *goal, const Frame *place)
     Context *ctx = goal->ctx;
     const Access *read = goal->read;
     bool exact;
+    int loop_count;
     AffineTerms terms = {0};
     const Frame **loops = frame_loops(ctx, place, &terms.fixed);
-    isl_set *left = left_unwritten(goal, &terms, &exact);
-    if (!exact || terms.known.count || !left) {
-        isl_set_free(left);
+    AffineSpace missing = missing_reads(goal, &terms, &loop_count, &exact);
+    if (!exact || terms.known.count || !missing.set) {
+        affine_free(&missing);
         return NULL;
     }
-    AffineSpace missing = affine_of_set(ctx, left, goal->sizes);
+    missing.omitted = NULL; /* which speaks of all dimensions */
+    missing.set = isl_set_project_out(missing.set, isl_dim_set, (unsigned)terms.fixed, (unsigned)(loop_count - terms.fixed));
     int64_t *values = ARENA_ARRAY(ctx->arena, int64_t, terms.fixed + read->buffer->ndim);
     const char *params;
     bool found = affine_sample(&missing, values, &params);
@@ -230,16 +241,8 @@ static const char *uncovered_text(const Goal *goal, const Frame *place)
 
 Answer access_covered(Context *ctx, const Access *const *writes, int count, const Access *read, const Frame *place, const Map *sizes)
 {
-    Goal goal = {.kind = GOAL_COVERED_TOGETHER, .ctx = ctx, .sizes = sizes, .writes = writes, .write_count = count, .read = read};
-    goal.place = place;
-    for (int i = 0; i < count; i++) {
-        Arena *outside = context_begin_scratch(ctx);
-        bool covers = is_covered(ctx, writes[i], read, place, sizes);
-        context_end_scratch(ctx, outside);
-        if (covers)
-            return answer_shown();
-    }
-    if (answer_is_shown(prove(goal)))
+    Goal goal = {.ctx = ctx, .sizes = sizes, .writes = writes, .write_count = count, .read = read, .place = place};
+    if (are_covering(ctx, writes, count, read, place, sizes))
         return answer_shown();
     const Frame *common = place ? place : count ? frame_common(writes[0]->frame, read->frame) : NULL;
     const char *point = place || count ? uncovered_text(&goal, common) : NULL;

@@ -416,32 +416,10 @@ Answer apart_by_injective_indices(const Goal *goal)
     return answer_if(!pair_is_linear(goal->pair) && is_one_to_one_at(goal->pair, goal->level));
 }
 
-Answer once_by_injective_iterators(const Goal *goal)
-{
-    const Pair *pair = goal->pair;
-    ExprList indices = {0};
-    for (int i = 0; i < goal->value_count; i++) {
-        const Expr *index = expand(pair->ctx, pair->env_a, goal->values[i]);
-        if (!index)
-            return answer_unknown("an iterator may change within an iteration");
-        vec_push(pair->ctx->arena, &indices, index);
-    }
-    for (int i = goal->level; i < pair->common; i++)
-        if (!list_uses(&indices, pair->loops_a[i]->var))
-            return answer_unknown("no iterator depends on a loop");
-    return answer_if(is_one_to_one(pair, &indices, 0));
-}
-
-bool pair_names_iterations(const Pair *pair, const Expr *const *values, int count, int level)
-{
-    return answer_is_shown(
-        prove((Goal){.kind = GOAL_ONCE, .ctx = pair->ctx, .pair = pair, .values = values, .value_count = count, .level = level}));
-}
-
 Answer agrees_by_injective_indices(const Goal *goal)
 {
     const Pair *pair = goal->pair;
-    const Expr *value = goal->values[0];
+    const Expr *value = goal->value;
     int level = goal->level;
     ExprList indices = shared_indices(pair, NULL);
     bool constant = true;
@@ -458,8 +436,7 @@ Answer agrees_by_injective_indices(const Goal *goal)
 
 static bool agrees_on(const Pair *pair, const Expr *value, int level)
 {
-    return answer_is_shown(
-        prove((Goal){.kind = GOAL_AGREES, .ctx = pair->ctx, .pair = pair, .values = &value, .value_count = 1, .level = level}));
+    return answer_is_shown(prove((Goal){.kind = GOAL_AGREES, .ctx = pair->ctx, .pair = pair, .value = value, .level = level}));
 }
 
 bool pair_agrees_on(const Pair *pair, const Expr *value, int level)

@@ -74,7 +74,6 @@ void pair_build(Pair *pair, const Map *sizes, int extra)
     } else if (ndim) {
         access_assume_element(&pair->space, a, pair->env_a, pair->element);
         access_assume_element(&pair->space, b, pair->env_b, pair->element);
-        pair_assume_quotients(pair);
     }
 }
 

@@ -61,13 +61,6 @@ bool value_lies_in(Context *ctx, const Frame *frame, const AffineEnv *env, const
 bool pair_is_disjoint(const Pair *pair, int level);
 /* The indices of the first access are linear: then isl decides what the linear argument does not, and other arguments need not be asked. */
 bool pair_is_linear(const Pair *pair);
-/* The pair's space holds pairs of iterations that touch one element. Where the indices are x // n and x % n for some x and size n, x is the
-   same in both iterations: adds this equation to the space. */
-void pair_assume_quotients(Pair *pair);
-
-/* PAIR is of an access with itself. The COUNT VALUES, seen from it, differ in any two iterations of the loops from the one at LEVEL inwards
-   (the outer ones agreeing): a cheap argument, for values that need not be linear. */
-bool pair_names_iterations(const Pair *pair, const Expr *const *values, int count, int level);
 /* PAIR is of accesses of one block, and VALUE is seen from either. It is the same for both wherever they touch one element and agree in the
    outermost LEVEL loops: a cheap argument. */
 bool pair_agrees_on(const Pair *pair, const Expr *value, int level);

@@ -11,11 +11,10 @@ typedef struct {
     GoalKind kind;
     Context *ctx;
     const Map *sizes; /* variables known to be >= 0 */
-    /* APART: in the common loop number LEVEL of PAIR, the outer ones agreeing. AGREES: VALUES[0], seen from either access. ONCE: the VALUE_COUNT
-       VALUES, in the loops from LEVEL on; PAIR is of an access with itself */
+    /* APART: in the common loop number LEVEL of PAIR, the outer ones agreeing. AGREES: VALUE, seen from either access */
     const struct Pair *pair;
-    int level, value_count;
-    const Expr *const *values;
+    int level;
+    const Expr *value;
     /* COVERED: WRITES[0]; COVERED_TOGETHER: all of WRITES. COMMON, of COVERED: the number of loops that both share */
     const struct Access *const *writes, *read;
     int write_count, common;

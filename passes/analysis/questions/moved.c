@@ -434,8 +434,5 @@ bool shown_runs_once(Context *ctx, const Func *func, const Block *block, const V
     int level = 0;
     while (level < pair.common && pair.loops_a[level]->var != var)
         level++;
-    const Expr **iters = ARENA_ARRAY(ctx->arena, const Expr *, stmt->iter_count);
-    for (int i = 0; i < stmt->iter_count; i++)
-        iters[i] = expr_var(ctx, stmt->iters[i].var);
-    return pair_names_iterations(&pair, iters, stmt->iter_count, level) || runs_once_in_set(&pair, stmt, &sizes, level);
+    return runs_once_in_set(&pair, stmt, &sizes, level);
 }

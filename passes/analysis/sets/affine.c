@@ -13,6 +13,7 @@
 #include "passes/analysis/prove/portfolio.h"
 #include "passes/analysis/sets/affine.h"
 #include "passes/analysis/sets/affine_linear.h"
+#include "passes/analysis/sets/omitted.h"
 #include "support/strbuf.h"
 
 /* isl counts its elementary operations; a question that takes more is answered with "unknown". A count, never a time: verdicts are the same
@@ -374,10 +375,15 @@ void affine_assume(AffineSpace *space, const AffineEnv *env, const Expr *conditi
         return;
     }
     bool always = !negated && affine_is_rest_below_size(space, condition);
-    if (always || affine_add_condition(space, env, condition, negated) || is_left_out(space, env, condition))
+    if (always || affine_add_condition(space, env, condition, negated))
         return;
-    affine_settle(space);
-    isl_set *set = condition_at(space, env, condition, 0);
+    isl_set *set = NULL;
+    if (!is_left_out(space, env, condition)) {
+        affine_settle(space);
+        set = condition_at(space, env, condition, 0);
+    }
+    if (!set)
+        omit_condition(space, env, condition, negated);
     restrict_to(space, set && negated ? isl_set_complement(set) : set);
 }
 
@@ -430,12 +436,17 @@ static bool is_no_choice_either(AffineSpace *space, const AffineEnv *env, const 
 
 void affine_assume_compare(AffineSpace *space, ExprKind kind, const AffineEnv *env_a, const Expr *a, const AffineEnv *env_b, const Expr *b)
 {
-    if (!space->set || affine_add_comparison(space, kind, env_a, a, env_b, b) || is_no_choice_either(space, env_a, a) ||
-        is_no_choice_either(space, env_b, b))
+    if (!space->set || affine_add_comparison(space, kind, env_a, a, env_b, b))
         return;
-    affine_settle(space);
     bool exact = true;
-    restrict_to(space, compared_set(space, &(Compared){kind, env_a, env_b, a, b}, 0, &exact));
+    isl_set *set = NULL;
+    if (!is_no_choice_either(space, env_a, a) && !is_no_choice_either(space, env_b, b)) {
+        affine_settle(space);
+        set = compared_set(space, &(Compared){kind, env_a, env_b, a, b}, 0, &exact);
+    }
+    if (!set)
+        omit_comparison(space, kind, env_a, a, env_b, b);
+    restrict_to(space, set);
     space->approximate |= !exact;
 }
 
@@ -455,6 +466,8 @@ void affine_assume_range(AffineSpace *space, const AffineEnv *env, int dim, Rang
     bool least = min && range.extent->kind == EXPR_MIN; /* below the lesser of two is below each */
     for (int i = 0; i < 2 && least; i++)
         affine_assume_range(space, env, dim, (Range){range.min, range.extent->args[i]});
+    if (!least)
+        omit_range(space, env, dim, range);
     isl_pw_aff_free(min);
     isl_pw_aff_free(extent);
     space->approximate |= !least;
@@ -491,6 +504,7 @@ static isl_set *with_sizes(const AffineSpace *space)
 Answer empty_by_isl(const Goal *goal)
 {
     AffineSpace *space = goal->space;
+    space->has_point = false;
     affine_settle(space);
     if (!space->set)
         return answer_unknown("the set could not be made");
@@ -498,13 +512,17 @@ Answer empty_by_isl(const Goal *goal)
     goal->ctx->work += (uint64_t)isl_set_n_basic_set(set) * isl_set_dim(set, isl_dim_all);
     isl_bool empty = isl_set_is_empty(set);
     isl_set_free(set);
-    return empty == isl_bool_true ? answer_shown() : empty == isl_bool_false ? answer_refuted("a point") : answer_unknown("too complex");
+    if (empty == isl_bool_true)
+        return answer_shown();
+    space->has_point = empty == isl_bool_false;
+    bool all = !space->omitted && !(space->terms && space->terms->known.count);
+    return all && space->has_point ? answer_refuted("a point") : answer_unknown(space->has_point ? "a point" : "too complex");
 }
 
 SetVerdict affine_verdict(AffineSpace *space)
 {
     Answer empty = prove((Goal){.kind = GOAL_EMPTY, .ctx = space->ctx, .space = space});
-    return empty.verdict == ANSWER_SHOWN ? SET_EMPTY : empty.verdict == ANSWER_REFUTED ? SET_HAS_POINT : SET_UNKNOWN;
+    return empty.verdict == ANSWER_SHOWN ? SET_EMPTY : space->has_point ? SET_HAS_POINT : SET_UNKNOWN;
 }
 
 bool affine_runs_into(const AffineSpace *whole, AffineSpace *part)

@@ -25,8 +25,6 @@ isl_set *affine_take_set(AffineSpace *space);
 
 /* The parameter that stands for EXPR, seen from ENV, which is not affine; NULL when the space has none for it. */
 const Expr *affine_term(const AffineSpace *space, const AffineEnv *env, const Expr *expr);
-/* EXPR, made of sizes and constants, is >= 0 wherever it has a value. */
-bool affine_is_nonnegative(const AffineSpace *space, const Expr *expr);
 /* VAR is one of TERMS (may be NULL), and >= 0. */
 bool affine_term_is_nonnegative(const AffineTerms *terms, const Var *var);
 /* SET (taken; may be NULL) with its sizes, and terms that are known to be so, at least 0. */

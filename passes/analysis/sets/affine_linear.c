@@ -19,13 +19,14 @@ enum { DEEPEST_SUM = 100 };
 
 /* --- sums --- */
 
-static bool add_term(LinearForm *sum, LinearTermOf term, int64_t scale)
+bool linear_add_term(LinearForm *sum, LinearTermOf term, int64_t scale)
 {
     int at = 0;
     while (at < sum->count && (sum->terms[at].param != term.param || sum->terms[at].dim != term.dim))
         at++;
     if (at == MOST_LINEAR_TERMS)
         return false;
+    term.coefficient = 0;
     if (at == sum->count)
         sum->terms[sum->count++] = term;
     return !__builtin_add_overflow(sum->terms[at].coefficient, scale, &sum->terms[at].coefficient);
@@ -37,6 +38,16 @@ static bool add_constant(LinearForm *sum, int64_t value, int64_t scale)
     return !__builtin_mul_overflow(value, scale, &product) && !__builtin_add_overflow(sum->constant, product, &sum->constant);
 }
 
+bool linear_add_form(LinearForm *sum, const LinearForm *more, int64_t scale)
+{
+    bool fits = add_constant(sum, more->constant, scale);
+    for (int i = 0; i < more->count && fits; i++) {
+        int64_t product;
+        fits = !__builtin_mul_overflow(more->terms[i].coefficient, scale, &product) && linear_add_term(sum, more->terms[i], product);
+    }
+    return fits;
+}
+
 static bool add_scaled(LinearForm *sum, const AffineEnv *env, const Expr *expr, int64_t scale, int depth);
 
 static bool add_var(LinearForm *sum, const AffineEnv *env, const Expr *expr, int64_t scale, int depth)
@@ -44,8 +55,8 @@ static bool add_var(LinearForm *sum, const AffineEnv *env, const Expr *expr, int
     while (env && env->var != expr->value.var)
         env = env->outer;
     if (!env)
-        return add_term(sum, (LinearTermOf){.param = expr->value.var}, scale);
-    return env->dim >= 0 ? add_term(sum, (LinearTermOf){.dim = env->dim}, scale) : add_scaled(sum, env->outer, env->value, scale, depth + 1);
+        return linear_add_term(sum, (LinearTermOf){.param = expr->value.var}, scale);
+    return env->dim >= 0 ? linear_add_term(sum, (LinearTermOf){.dim = env->dim}, scale) : add_scaled(sum, env->outer, env->value, scale, depth + 1);
 }
 
 static bool add_product(LinearForm *sum, const AffineEnv *env, const Expr *expr, int64_t scale, int depth)
@@ -115,8 +126,7 @@ bool affine_surely_not(const AffineEnv *env, const Expr *expr)
 
 /* --- restrictions --- */
 
-/* Restricts SPACE to SUM >= 0, or to SUM = 0. */
-static void add_row(AffineSpace *space, const LinearForm *sum, bool equality)
+void affine_add_form(AffineSpace *space, const LinearForm *sum, bool equality)
 {
     AffineRow row = {space->rows, equality, sum->constant, sum->count,
                      arena_copy(space->ctx->arena, sum->terms, sizeof *sum->terms * (size_t)sum->count)};
@@ -174,9 +184,9 @@ bool affine_add_comparison(AffineSpace *space, ExprKind kind, const AffineEnv *e
         return false;
     bool equality = both && d == 1;
     if (above || both)
-        add_row(space, &at_least, equality);
+        affine_add_form(space, &at_least, equality);
     if (below || (both && !equality))
-        add_row(space, &at_most, false);
+        affine_add_form(space, &at_most, false);
     return true;
 }
 
@@ -196,21 +206,21 @@ bool affine_add_range(AffineSpace *space, const AffineEnv *env, int dim, Range r
     int64_t d = extent.divisor; /* DIM - min < a // d is d * (DIM - min) + d <= a */
     LinearForm low = {0}, high = {.constant = -d};
     LinearTermOf self = {.dim = dim};
-    if (!add_scaled(&low, env, range.min, -1, 0) || !add_term(&low, self, 1) || !add_scaled(&high, env, range.min, d, 0) ||
-        !add_scaled(&high, extent.env, extent.dividend, 1, 0) || !add_term(&high, self, -d))
+    if (!add_scaled(&low, env, range.min, -1, 0) || !linear_add_term(&low, self, 1) || !add_scaled(&high, env, range.min, d, 0) ||
+        !add_scaled(&high, extent.env, extent.dividend, 1, 0) || !linear_add_term(&high, self, -d))
         return false;
-    add_row(space, &low, false);
-    add_row(space, &high, false);
+    affine_add_form(space, &low, false);
+    affine_add_form(space, &high, false);
     return true;
 }
 
 void affine_add_dims(AffineSpace *space, ExprKind kind, int a, int b)
 {
     LinearForm sum = {.constant = -(kind == EXPR_LT)};
-    add_term(&sum, (LinearTermOf){.dim = a}, -1);
-    add_term(&sum, (LinearTermOf){.dim = b}, 1);
+    linear_add_term(&sum, (LinearTermOf){.dim = a}, -1);
+    linear_add_term(&sum, (LinearTermOf){.dim = b}, 1);
     if (a != b || kind == EXPR_LT)
-        add_row(space, &sum, kind == EXPR_EQ);
+        affine_add_form(space, &sum, kind == EXPR_EQ);
 }
 
 /* --- the set --- */

@@ -42,6 +42,11 @@ void affine_add_dims(AffineSpace *space, ExprKind kind, int a, int b);
 bool affine_surely_not(const AffineEnv *env, const Expr *expr);
 /* Gives the rows to the set. */
 void affine_settle(AffineSpace *space);
+/* Restricts SPACE to SUM >= 0, or to SUM = 0. */
+void affine_add_form(AffineSpace *space, const LinearForm *sum, bool equality);
+/* SUM + SCALE * TERM, whose own coefficient does not count, and SUM + SCALE * MORE; false where a number grows too large. */
+bool linear_add_term(LinearForm *sum, LinearTermOf term, int64_t scale);
+bool linear_add_form(LinearForm *sum, const LinearForm *more, int64_t scale);
 
 /* A cast that keeps the value of every integer, by its types. */
 bool affine_cast_keeps_value(const Expr *cast);

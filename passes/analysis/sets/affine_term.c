@@ -68,7 +68,9 @@ const Expr *affine_term(const AffineSpace *space, const AffineEnv *env, const Ex
     for (int i = 0; i < terms->known.count; i++)
         if (expr_equal(terms->known.data[i].expr, expanded))
             return expr_var(ctx, terms->known.data[i].var);
-    AffineTerm term = {expanded, var_new(ctx, context_intern(ctx, "term"), expr->dtype, expr->span),
+    while (env && env->dim < 0) /* all bindings are put in */
+        env = env->outer;
+    AffineTerm term = {expanded, env, var_new(ctx, context_intern(ctx, "term"), expr->dtype, expr->span),
                        is_nonnegative(space, env, expanded)};
     vec_push(ctx->arena, &terms->known, term);
     return expr_var(ctx, term.var);
@@ -97,9 +99,4 @@ bool affine_is_rest_below_size(const AffineSpace *space, const Expr *condition)
     if (rest->kind != EXPR_FLOORMOD || !is_nonnegative(space, NULL, rest->args[1]))
         return false;
     return quotient ? is_product(rest->args[1], quotient->args[1], limit) : expr_equal(rest->args[1], limit);
-}
-
-bool affine_is_nonnegative(const AffineSpace *space, const Expr *expr)
-{
-    return is_nonnegative(space, NULL, expr);
 }
