@@ -77,24 +77,24 @@ bool iter_map_detect(Analyzer *an, const IterMapQuery *query, IterMapResult *res
     return iter_detect(&r, an, query, result);
 }
 
-/* The bindings as sums that have their values under the predicate, whatever set these are. */
-static bool rewrite_as_sums(Analyzer *an, const IterMapQuery *query, IterMapResult *result)
+/* The bindings as sums that have their values under the predicate, whatever set these are; PADDED: some divisions may not come out even. */
+static bool rewrite_as_sums(Analyzer *an, const IterMapQuery *query, bool padded, IterMapResult *result)
 {
     IterRewriter r;
     detection_begin(&r, an, query, result);
-    return detect(&r, query, result);
+    return detect(&r, query, result) && (padded || !r.requires_padding);
 }
 
 const Expr **iter_map_simplify(Analyzer *an, const IterMapQuery *query)
 {
     Context *ctx = analyzer_context(an);
     IterMapResult result;
-    bool found = rewrite_as_sums(an, query, &result);
+    bool found = rewrite_as_sums(an, query, true, &result);
     if (!found && query->predicate && query->level != ITER_MAP_BIJECTIVE) {
-        /* a map of the whole box is a map of the part of it as well */
+        /* a map of the whole box is a map of the part of it as well; one that needs padding stays as it is, as in the reference */
         IterMapQuery whole = *query;
         whole.predicate = NULL;
-        found = rewrite_as_sums(an, &whole, &result);
+        found = rewrite_as_sums(an, &whole, false, &result);
     }
     const Expr **bindings = arena_copy(ctx->arena, query->bindings, sizeof *bindings * (size_t)query->binding_count);
     for (int i = 0; found && i < query->binding_count; i++)
