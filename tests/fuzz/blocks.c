@@ -109,67 +109,6 @@ static void make_stencil(Writer *w)
 }
 
 /* --- Reductions --- */
-/* The update in a form of its own; the last ones of a sum only look like one. */
-static const char *unusual_update(Writer *w, const char *kind, const char *to, const char *type, const Axes *axes, const Tensor *target)
-{
-    const char *x = writer_operand(w, type, axes, target), *y = writer_operand(w, type, axes, target);
-    bool first = random_chance(w->random, 50);
-    switch (kind[0]) {
-    case 's':
-        switch (random_below(w->random, 6)) {
-        case 0: return write_text(w, "%s = %s + %s", to, x, to);
-        case 1: return write_text(w, "%s = %s + %s + %s", to, to, x, y);
-        case 2: return write_text(w, "%s = %s + (%s + %s)", to, x, to, y);
-        case 3: return write_text(w, "%s = %s - (%s - %s)", to, x, y, to);
-        case 4: return write_text(w, "%s = %s - %s", to, x, to);
-        default: return write_text(w, "%s = %s + %s + %s", to, to, x, to);
-        }
-    case 'p': return write_text(w, "%s = %s * (%s * %s)", to, x, to, y);
-    case 'M':
-        return first ? write_text(w, "%s = T.Select(%s < %s, %s, %s)", to, to, x, x, to)
-                     : write_text(w, "%s = T.if_then_else(%s >= %s, %s, %s)", to, to, x, to, x);
-    case 'm':
-        return first ? write_text(w, "%s = T.if_then_else(%s > %s, %s, %s)", to, to, x, x, to)
-                     : write_text(w, "%s = T.Select(%s < %s, %s, T.min(%s, %s))", to, x, y, to, to, x);
-    default: return write_text(w, "%s = (%s) and %s", to, x, to);
-    }
-}
-
-static const char *update(Writer *w, const char *kind, const char *to, const char *type, const Axes *axes, const Tensor *target)
-{
-    if (random_chance(w->random, 25))
-        return unusual_update(w, kind, to, type, axes, target);
-    const char *x = writer_operand(w, type, axes, target);
-    switch (kind[0]) {
-    case 's': return random_chance(w->random, 25) ? write_text(w, "%s += %s", to, x) : write_text(w, "%s = %s + %s", to, to, x);
-    case 'w': return write_text(w, "%s = %s + %s * %s", to, to, x, writer_operand(w, type, axes, target));
-    case 'p': return write_text(w, "%s = %s * %s", to, to, x);
-    case 'M': return write_text(w, "%s = T.max(%s, %s)", to, to, x);
-    case 'm': return write_text(w, "%s = T.min(%s, %s)", to, to, x);
-    case 'a': return write_text(w, "%s = %s and (%s)", to, to, x);
-    default: return write_text(w, "%s = %s or (%s)", to, to, x);
-    }
-}
-
-static const char *identity(Writer *w, const char *kind, const char *type)
-{
-    if (random_chance(w->random, 7))
-        return write_literal(w, type, 1); /* often not the neutral element */
-    switch (kind[0]) {
-    case 'M': return write_text(w, "T.min_value(\"%s\")", type);
-    case 'm': return write_text(w, "T.max_value(\"%s\")", type);
-    case 'p':
-    case 'a': return write_literal(w, type, 1);
-    default: return write_literal(w, type, 0);
-    }
-}
-
-static const char *reduction_kind(Writer *w, const char *type)
-{
-    static const char *const kinds[] = {"sum", "weighted", "sum", "product", "Max", "min"}, *const bool_kinds[] = {"and", "or"};
-    return !strcmp(type, "bool") ? bool_kinds[random_below(w->random, 2)] : kinds[random_below(w->random, 6)];
-}
-
 /* The target keeps all dimensions but some; one or two are reduced over. */
 static Tensor *reduction_target(Writer *w, Axes *axes, Axes *spatial)
 {
@@ -196,18 +135,18 @@ static void make_reduction(Writer *w)
 {
     Axes axes, spatial;
     Tensor *target = reduction_target(w, &axes, &spatial);
-    const char *kind = reduction_kind(w, target->type), *to = element(w, target, &spatial);
+    const char *kind = update_kind(w, target->type), *to = element(w, target, &spatial);
     bool apart = random_chance(w->random, 10); /* the init in a nest of its own */
     if (apart)
-        write_line(w, writer_open_block(w, 1, &spatial, true), "%s = %s", to, identity(w, kind, target->type));
+        write_line(w, writer_open_block(w, 1, &spatial, true), "%s = %s", to, update_identity(w, kind, target->type));
     claim_order(w, &axes, spatial.count);
     axes.mask = reduction_mask(w, &axes, apart);
     int indent = writer_open_block(w, 1, &axes, true);
     if (!apart) {
         write_line(w, indent, "with T.init():");
-        write_line(w, indent + 1, "%s = %s", to, identity(w, kind, target->type));
+        write_line(w, indent + 1, "%s = %s", to, update_identity(w, kind, target->type));
     }
-    write_line(w, indent, "%s", update(w, kind, to, target->type, &axes, target));
+    write_update(w, indent, kind, to, target->type, &axes, target);
     target->written = true;
 }
 
@@ -412,12 +351,12 @@ static void make_row_sums(Writer *w)
     Axes outer = axes_of(w, target), inner = {.count = 0}, axes = outer;
     axes_add(&axes, w, random_below(w->random, w->own_dims), 'R');
     inner.items[inner.count++] = axes.items[axes.count - 1];
-    const char *kind = reduction_kind(w, target->type), *to = element(w, target, &outer);
+    const char *kind = update_kind(w, target->type), *to = element(w, target, &outer);
     int indent = writer_open_block(w, 1, &outer, true);
     indent = writer_open_block(w, indent, &inner, true);
     write_line(w, indent, "with T.init():");
-    write_line(w, indent + 1, "%s = %s", to, identity(w, kind, target->type));
-    write_line(w, indent, "%s", update(w, kind, to, target->type, &axes, target));
+    write_line(w, indent + 1, "%s = %s", to, update_identity(w, kind, target->type));
+    write_line(w, indent, "%s", update_text(w, kind, to, target->type, &axes, target));
     target->written = true;
 }
 
@@ -429,7 +368,7 @@ static void make_sums_in_steps(Writer *w)
     axes_add(&outer, w, random_below(w->random, w->own_dims), random_chance(w->random, 70) ? 'R' : 'O');
     const Axis *step = &outer.items[outer.count - 1];
     axes.items[axes.count++] = *step;
-    const char *to = element(w, target, &spatial), *value = writer_operand(w, target->type, &axes, target), *kind = reduction_kind(w, target->type);
+    const char *to = element(w, target, &spatial), *value = writer_operand(w, target->type, &axes, target), *kind = update_kind(w, target->type);
     const char *first = write_literal(w, target->type, 1), *added = kind[0] == 's' || kind[0] == 'w' ? "+" : "*";
     for (int i = 0; i < inner.count; i++)
         inner.items[i].name = write_text(w, "u%s", inner.items[i].loop);

@@ -74,6 +74,16 @@ const char *writer_value(Writer *w, const char *type, const Axes *axes, const Te
 /* An element of a written tensor as TYPE. */
 const char *writer_operand(Writer *w, const char *type, const Axes *axes, const Tensor *except);
 
+/* A reduction for elements of TYPE: "sum", "min", ... */
+const char *update_kind(Writer *w, const char *type);
+/* What a reduction of KIND starts with: mostly its neutral element. */
+const char *update_identity(Writer *w, const char *kind, const char *type);
+/* "TO = TO op operand", over AXES; reads no element of TARGET but TO. */
+const char *update_text(Writer *w, const char *kind, const char *to, const char *type, const Axes *axes, const Tensor *target);
+/* Writes such an update, at times as if statements, or by a condition that leaves some updates out: extrema as if O < x: O = x. Rarely it stores
+   another value. */
+void write_update(Writer *w, int indent, const char *kind, const char *to, const char *type, const Axes *axes, const Tensor *target);
+
 /* Writes blocks that read memory to find out how often they run, or where; false, with nothing written, where the sizes do not let it. */
 bool write_loaded(Writer *w);
 /* Writes a time loop whose steps write parts of rows that they, or later ones, read; false, with nothing written, where the sizes do not let it. */

@@ -52,10 +52,10 @@ static bool index_reads_buffer(const Views *views, const Stmt *store, const Buff
     return false;
 }
 
-/* VALUE, which STORE stores, is target op OPERAND, as its form says; OPERAND reads nothing of the target. */
-static bool match_update(Context *ctx, const Views *views, const Expr *value, const Stmt *store, UpdateForm *form)
+/* The value of STORE is target op OPERAND, as its form says; OPERAND reads nothing of the target. */
+static bool match_update(Context *ctx, const Views *views, const Stmt *store, UpdateForm *form)
 {
-    return update_match(ctx, value, store, form) && !reads_buffer(views, form->operand, store->as.store.buffer);
+    return update_match(ctx, store->as.store.value, store, form) && !reads_buffer(views, form->operand, store->as.store.buffer);
 }
 
 static void set_target(Reduction *reduction, int index, const Stmt *store, const UpdateForm *form)
@@ -67,10 +67,21 @@ static void set_target(Reduction *reduction, int index, const Stmt *store, const
     reduction->combines[index] = form->combine;
 }
 
-static bool recognize_single(Context *ctx, const Views *views, const Stmt *store, Reduction *reduction)
+/* The stores of an update's body, with the lets around them put in and the conditions around them as choices of their values. */
+typedef struct {
+    Context *ctx;
+    const Views *views;
+    Subst *lets;
+    const Stmt *stores[MOST_REDUCED];
+    int count;
+    bool at_once; /* the second value is that from before the first store */
+} Update;
+
+static bool recognize_single(const Update *update, Reduction *reduction)
 {
     UpdateForm form;
-    if (!match_update(ctx, views, store->as.store.value, store, &form) || index_reads_buffer(views, store, store->as.store.buffer))
+    const Stmt *store = update->stores[0];
+    if (!match_update(update->ctx, update->views, store, &form) || index_reads_buffer(update->views, store, store->as.store.buffer))
         return false;
     reduction->kind = form.kind;
     reduction->target_count = 1;
@@ -105,34 +116,15 @@ static bool match_selection(const Expr *select, const Stmt *store, const Stmt *v
     return compare && update_match_choice(select, compare, store, value_store, choice) && (choice->keeps || compare == condition);
 }
 
-/* The body of a reduction into two targets: the two stores with the lets around them put in. */
-typedef struct {
-    const Stmt *stores[MOST_REDUCED];
-    bool at_once; /* the second value is that from before the first store */
-} PairUpdate;
-
-static bool match_pair_update(Context *ctx, const Views *views, const Stmt *body, Subst *lets, PairUpdate *update)
-{
-    if (body->kind != STMT_SEQ || body->as.seq.count != MOST_REDUCED)
-        return false;
-    for (int i = 0; i < MOST_REDUCED; i++) {
-        if (body->as.seq.items[i]->kind != STMT_STORE)
-            return false;
-        update->stores[i] = subst_stmt(ctx, lets, body->as.seq.items[i]);
-    }
-    const Buffer *first = update->stores[0]->as.store.buffer;
-    update->at_once = !reads_buffer(views, body->as.seq.items[1]->as.store.value, first);
-    return memory_of(views, first) != memory_of(views, update->stores[1]->as.store.buffer);
-}
-
 /* UPDATE keeps in its first target the index of what the second one keeps. */
-static bool match_arg_extreme(const PairUpdate *update, Reduction *reduction)
+static bool match_arg_extreme(const Update *update, Reduction *reduction)
 {
     const Stmt *index = update->stores[0], *value = update->stores[1];
     UpdateChoice choices[2];
     if (!update->at_once || !match_selection(index->as.store.value, index, value, &choices[0]) ||
         !match_selection(value->as.store.value, value, value, &choices[1]) || choices[0].compare != choices[1].compare ||
-        !expr_equal(choices[0].compared, choices[1].compared) || !expr_equal(choices[0].compared, choices[1].operand))
+        !expr_equal(choices[0].compared, choices[1].compared) || !expr_equal(choices[0].compared, choices[1].operand) ||
+        expr_equal(choices[0].operand, choices[1].operand)) /* the combination could not tell the two partial results apart */
         return false;
     ExprKind compare = choices[0].compare;
     reduction->breaks_ties = index->as.store.value->args[0]->kind == EXPR_OR;
@@ -145,11 +137,11 @@ static bool match_arg_extreme(const PairUpdate *update, Reduction *reduction)
 }
 
 /* Two sums that run side by side, as of values and of their squares. */
-static bool match_two_sums(Context *ctx, const Views *views, const PairUpdate *update, Reduction *reduction)
+static bool match_two_sums(const Update *update, Reduction *reduction)
 {
     for (int i = 0; i < MOST_REDUCED; i++) {
         UpdateForm form;
-        if (!match_update(ctx, views, update->stores[i]->as.store.value, update->stores[i], &form) || form.kind != REDUCE_SUM)
+        if (!match_update(update->ctx, update->views, update->stores[i], &form) || form.kind != REDUCE_SUM)
             return false;
         set_target(reduction, i, update->stores[i], &form);
     }
@@ -157,31 +149,90 @@ static bool match_two_sums(Context *ctx, const Views *views, const PairUpdate *u
     return true;
 }
 
-static bool recognize_pair(Context *ctx, const Views *views, const Stmt *body, Subst *lets, Reduction *reduction)
+static bool recognize_pair(const Update *update, Reduction *reduction)
 {
-    PairUpdate update;
-    if (!match_pair_update(ctx, views, body, lets, &update))
-        return false;
-    PairUpdate swapped = {{update.stores[1], update.stores[0]}, update.at_once};
-    if (!match_arg_extreme(&update, reduction) && !match_arg_extreme(&swapped, reduction) &&
-        !match_two_sums(ctx, views, &update, reduction))
+    const Views *views = update->views;
+    Update swapped = *update;
+    swapped.stores[0] = update->stores[1];
+    swapped.stores[1] = update->stores[0];
+    if (memory_of(views, update->stores[0]->as.store.buffer) == memory_of(views, update->stores[1]->as.store.buffer) ||
+        (!match_arg_extreme(update, reduction) && !match_arg_extreme(&swapped, reduction) && !match_two_sums(update, reduction)))
         return false;
     reduction->target_count = MOST_REDUCED;
     for (int i = 0; i < MOST_REDUCED; i++)
         for (int j = 0; j < MOST_REDUCED; j++)
             if (reads_buffer(views, reduction->operands[i], reduction->targets[j]) ||
-                index_reads_buffer(views, update.stores[i], reduction->targets[j]))
+                index_reads_buffer(views, update->stores[i], reduction->targets[j]))
                 return false;
     return true;
 }
 
-/* What lies below the lets of BODY, whose values in terms of what is around BODY are added to LETS. Nothing is stored between them and
-   there, so a let has the value that its expression has there. */
-static const Stmt *below_lets(Context *ctx, const Stmt *body, Subst *lets)
+/* --- the stores of a body --- */
+
+static bool gather_stores(Update *update, const Stmt *body);
+
+static bool gather_pair(Update *update, const Stmt *body)
+{
+    const Stmt *const *items = body->as.seq.items;
+    if (body->as.seq.count != MOST_REDUCED || items[0]->kind != STMT_STORE || items[1]->kind != STMT_STORE)
+        return false;
+    for (int i = 0; i < MOST_REDUCED; i++)
+        update->stores[i] = subst_stmt(update->ctx, update->lets, items[i]);
+    update->count = MOST_REDUCED;
+    update->at_once = !reads_buffer(update->views, items[1]->as.store.value, items[0]->as.store.buffer);
+    return true;
+}
+
+static const Expr *element_of(Context *ctx, const Stmt *store)
+{
+    return expr_load(ctx, store->as.store.buffer, store->as.store.indices, store->as.store.index_count, NULL, store->span);
+}
+
+/* OTHER stores to the element of STORE. */
+static bool same_element(const Stmt *store, const Stmt *other)
+{
+    bool same = store->as.store.buffer == other->as.store.buffer && !store->as.store.mask && !other->as.store.mask;
+    for (int i = 0; i < store->as.store.index_count && same; i++)
+        same = expr_equal(store->as.store.indices[i], other->as.store.indices[i]);
+    return same;
+}
+
+/* An if statement chooses the values of its stores: a target that a branch does not store to keeps its value. The condition is evaluated before the
+   stores, and so it stands in a value of a second store only where this is one from before the first. */
+static bool gather_branches(Update *update, const Stmt *body)
+{
+    Context *ctx = update->ctx;
+    const Expr *condition = subst_expr(ctx, update->lets, body->as.branch.condition);
+    Update other = *update;
+    if (!gather_stores(update, body->as.branch.then_body) ||
+        (body->as.branch.else_body && (!gather_stores(&other, body->as.branch.else_body) || other.count != update->count)))
+        return false;
+    update->at_once &= !body->as.branch.else_body || other.at_once;
+    for (int i = 0; i < update->count; i++) {
+        const Stmt *store = update->stores[i];
+        if (store->as.store.mask || (update->count > 1 && !update->at_once) ||
+            (body->as.branch.else_body && !same_element(store, other.stores[i])))
+            return false;
+        const Expr *kept = body->as.branch.else_body ? other.stores[i]->as.store.value : element_of(ctx, store);
+        const Expr *value = op_if_then_else(ctx, condition, store->as.store.value, kept, body->span);
+        update->stores[i] = stmt_store(ctx, store->as.store.buffer, store->as.store.indices, store->as.store.index_count, value, NULL, store->span);
+    }
+    return true;
+}
+
+/* Nothing is stored between a let of BODY and its uses, so a let has the value that its expression has there. */
+static bool gather_stores(Update *update, const Stmt *body)
 {
     for (; body->kind == STMT_LET; body = body->as.let.body)
-        subst_var(ctx, lets, body->as.let.var, subst_expr(ctx, lets, body->as.let.value));
-    return body;
+        subst_var(update->ctx, update->lets, body->as.let.var, subst_expr(update->ctx, update->lets, body->as.let.value));
+    if (body->kind == STMT_IF)
+        return gather_branches(update, body);
+    if (body->kind == STMT_SEQ)
+        return gather_pair(update, body);
+    update->stores[0] = body->kind == STMT_STORE ? subst_stmt(update->ctx, update->lets, body) : NULL;
+    update->count = 1;
+    update->at_once = true;
+    return update->stores[0] != NULL;
 }
 
 const Reduction *reduction_recognize(Context *ctx, const BlockStmt *block)
@@ -193,9 +244,8 @@ const Reduction *reduction_recognize(Context *ctx, const BlockStmt *block)
             views = arena_copy(ctx->arena, &(Views){views, &body->as.block}, sizeof *views);
     Reduction reduction = {0};
     Subst lets = {0};
-    body = below_lets(ctx, body, &lets);
-    bool found = body->kind == STMT_STORE ? recognize_single(ctx, views, lets.vars.count ? subst_stmt(ctx, &lets, body) : body, &reduction)
-                                          : recognize_pair(ctx, views, body, &lets, &reduction);
+    Update update = {.ctx = ctx, .views = views, .lets = &lets};
+    bool found = gather_stores(&update, body) && (update.count == 1 ? recognize_single(&update, &reduction) : recognize_pair(&update, &reduction));
     return found ? arena_copy(ctx->arena, &reduction, sizeof reduction) : NULL;
 }
 
@@ -265,6 +315,11 @@ const Expr *reduction_identity(Context *ctx, ReduceKind kind, DType type)
 bool reduction_counts_repeats(ReduceKind kind)
 {
     return kind == REDUCE_SUM || kind == REDUCE_DIFFERENCE || kind == REDUCE_PRODUCT || kind == REDUCE_BITWISE_XOR;
+}
+
+bool reduction_is_sum(ReduceKind kind)
+{
+    return kind == REDUCE_SUM || kind == REDUCE_DIFFERENCE;
 }
 
 const char *reduction_name(ReduceKind kind)

@@ -56,6 +56,8 @@ const Expr *reduction_combine(Context *ctx, const Reduction *reduction, int inde
 const Expr *reduction_identity(Context *ctx, ReduceKind kind, DType type);
 /* A value that takes part in it several times counts as often: so an init that is not neutral may not be repeated. */
 bool reduction_counts_repeats(ReduceKind kind);
+/* What is added, or only taken off. */
+bool reduction_is_sum(ReduceKind kind);
 /* "sum", "min", ... */
 const char *reduction_name(ReduceKind kind);
 

@@ -1,10 +1,13 @@
-/* See update.h. Three forms are known, each below lets and, where types allow it, in a wider type:
+/* See update.h. Four forms are known, each below lets and, where types allow it, in a wider type:
 
      O = A + (O + B) - C        a chain: the target stands once in it, added; the rest is the operand A + B - C
      O = O - A - B              a chain that only takes off: O - (A + B)
      O = Select(O < A, A, O)    a choice of the greater (or lesser) value, by any comparison of the two, as if_then_else too
+     O = Select(A > 0, O + A, O)  one of two updates of one operation, or none, by a condition without the target: an update by
+                                Select(A > 0, A, 0)
 
    A - O or O * 2 + A are none: another order of such updates gives another result. */
+#include "ir/small_float.h"
 #include "ir/walk.h"
 #include "passes/analysis/model/update.h"
 
@@ -159,12 +162,32 @@ static bool match_extreme(const Expr *value, const Stmt *store, UpdateForm *form
     return true;
 }
 
-bool update_match(Context *ctx, const Expr *value, const Stmt *store, UpdateForm *form)
+/* --- a choice between updates --- */
+
+/* VALUE, a choice, without what hides its form: not c ? a : b is c ? b : a, and p and q ? a : O is p ? (q ? a : O) : O. */
+static const Expr *plain_choice(Context *ctx, const Expr *value, const Stmt *store)
 {
-    return update_is_choice(value) ? match_extreme(value, store, form) : match_chain(ctx, value, store, form);
+    const Expr *condition = value->args[0];
+    if (condition->kind == EXPR_NOT)
+        return expr_with_args(ctx, value, (const Expr *[]){condition->args[0], value->args[2], value->args[1]});
+    if (condition->kind != EXPR_AND || !update_is_target(value->args[2], store))
+        return value;
+    const Expr *inner = expr_with_args(ctx, value, (const Expr *[]){condition->args[1], value->args[1], value->args[2]});
+    return expr_with_args(ctx, value, (const Expr *[]){condition->args[0], inner, value->args[2]});
 }
 
-/* --- combining --- */
+/* The form of BRANCH, one of a choice; where it keeps the target, nothing is combined in, and FORM stays. */
+static bool match_branch(Context *ctx, const Expr *branch, const Stmt *store, UpdateForm *form)
+{
+    return update_is_target(branch, store) || update_match(ctx, branch, store, form);
+}
+
+/* What a branch combines in by KIND: nothing is the neutral element, and a difference may be a part of a sum. */
+static const Expr *branch_operand(Context *ctx, const UpdateForm *branch, ReduceKind kind, DType type)
+{
+    const Expr *neutral = reduction_identity(ctx, kind, type);
+    return !branch->operand ? neutral : branch->kind == kind ? branch->operand : expr_binary(ctx, EXPR_SUB, neutral, branch->operand);
+}
 
 typedef struct {
     const Expr *operand, *partial;
@@ -175,6 +198,50 @@ static const Expr *replace_operand(Rewriter *rewriter, const Expr *expr)
     const Replacement *replacement = rewriter->data;
     return expr_equal(expr, replacement->operand) ? replacement->partial : rewrite_expr_children(rewriter, expr);
 }
+
+/* Both branches of VALUE, a choice by a condition that does not depend on the target, combine by one operation, or one of them does and the
+   other keeps the target. Then it is one update by a chosen operand: target op (c ? a : b) is c ? target op a : target op b, and the neutral
+   element changes nothing (but the sign of a zero). Not handled: floats of 8 bits and less, which may lack the neutral element. */
+static bool match_guarded(Context *ctx, const Expr *value, const Stmt *store, UpdateForm *form)
+{
+    UpdateForm branches[2] = {0};
+    if (small_float(value->dtype) || reads_target_buffer(value->args[0], store) || !match_branch(ctx, value->args[1], store, &branches[0]) ||
+        !match_branch(ctx, value->args[2], store, &branches[1]))
+        return false;
+    const UpdateForm *first = &branches[branches[0].operand ? 0 : 1], *second = &branches[1];
+    if (!first->operand)
+        return false;
+    bool alike = !second->operand || first->kind == second->kind;
+    bool sums = reduction_is_sum(first->kind) && reduction_is_sum(second->kind);
+    bool same_type = !second->operand || (first->combine.widens == second->combine.widens &&
+                                          (!first->combine.widens || dtype_equal(first->combine.wide, second->combine.wide)));
+    if ((!alike && !sums) || !same_type)
+        return false;
+    *form = *first;
+    form->kind = alike ? first->kind : REDUCE_SUM;
+    const Expr *operands[3] = {value->args[0]};
+    for (int b = 0; b < 2; b++)
+        operands[b + 1] = branch_operand(ctx, &branches[b], form->kind, value->dtype);
+    form->operand = expr_with_args(ctx, value, operands);
+    if (!alike)
+        form->combine.value = expr_binary(ctx, EXPR_ADD, first->operand, first->operand);
+    if (update_is_choice(form->combine.value)) {
+        Replacement replacement = {first->operand, form->operand};
+        Rewriter rewriter = {.ctx = ctx, .expr = replace_operand, .data = &replacement};
+        form->combine.value = rewrite_expr(&rewriter, form->combine.value);
+    }
+    return true;
+}
+
+bool update_match(Context *ctx, const Expr *value, const Stmt *store, UpdateForm *form)
+{
+    if (!update_is_choice(value))
+        return match_chain(ctx, value, store, form);
+    const Expr *choice = plain_choice(ctx, value, store);
+    return choice != value ? update_match(ctx, choice, store, form) : match_extreme(value, store, form) || match_guarded(ctx, value, store, form);
+}
+
+/* --- combining --- */
 
 const Expr *reduction_combine(Context *ctx, const Reduction *reduction, int index, const Expr *target, const Expr *partial)
 {

@@ -218,7 +218,7 @@ static bool check_reduce_axis(const Einsum *step, int axis)
         const Expr *operand = reduction->operands[t];
         const Expr *value = analyzer_simplify(analyzer_new(ctx), rewrite_expr(&rewriter, operand));
         const Expr *neutral = reduction_identity(ctx, reduction->kind, operand->dtype);
-        bool sum = reduction->kind == REDUCE_SUM || reduction->kind == REDUCE_DIFFERENCE;
+        bool sum = reduction_is_sum(reduction->kind);
         if (!(sum && is_zero(value)) && !expr_equal(value, neutral))
             return refuse(step, arena_printf(ctx->arena, "with zeros in the padding of axis '%s' it would combine in another value than %s, the neutral one of its %s",
                                              name, print_expr(ctx, neutral), reduction_name(reduction->kind)));

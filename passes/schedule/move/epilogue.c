@@ -31,11 +31,6 @@ static const Expr *apply(Context *ctx, const Expr *value, const Stmt *store, con
     return rewrite_expr(&rewriter, value);
 }
 
-static bool is_sum(ReduceKind kind)
-{
-    return kind == REDUCE_SUM || kind == REDUCE_DIFFERENCE;
-}
-
 static const Stmt *store_value(Context *ctx, const Stmt *store, const Expr *value)
 {
     return stmt_store(ctx, store->as.store.buffer, store->as.store.indices, store->as.store.index_count, value, NULL, store->span);
@@ -45,7 +40,7 @@ static const Stmt *store_value(Context *ctx, const Stmt *store, const Expr *valu
 static bool is_one_more(const Reduction *reduction, const UpdateForm *form, const Stmt *store)
 {
     const CombineForm *own = &reduction->combines[0];
-    return (form->kind == reduction->kind || (is_sum(form->kind) && is_sum(reduction->kind))) &&
+    return (form->kind == reduction->kind || (reduction_is_sum(form->kind) && reduction_is_sum(reduction->kind))) &&
            !expr_uses_buffer(form->operand, store->as.store.buffer) && form->combine.widens == own->widens &&
            (!own->widens || dtype_equal(form->combine.wide, own->wide));
 }

@@ -204,7 +204,7 @@ static void make_buffers(Factoring *f)
 }
 
 /* INDICES of a target with that of the partial result inserted. */
-static const Expr **extended_indices(Factoring *f, const Expr *const *indices, int count, const Expr *lane)
+const Expr **rfactor_indices(Factoring *f, const Expr *const *indices, int count, const Expr *lane)
 {
     const Expr **result = ARENA_ARRAY(f->sch->ctx->arena, const Expr *, count + 1);
     int factored = factor_dimension(f, count);
@@ -235,7 +235,7 @@ static const Expr *redirect_expr(Rewriter *rewriter, const Expr *expr)
     int t = expr->kind == EXPR_LOAD ? target_index(redirect->f, expr->value.buffer) : -1;
     if (t < 0)
         return expr;
-    return expr_load(rewriter->ctx, redirect->f->partial[t], extended_indices(redirect->f, expr->args, expr->arg_count, redirect->lane),
+    return expr_load(rewriter->ctx, redirect->f->partial[t], rfactor_indices(redirect->f, expr->args, expr->arg_count, redirect->lane),
                      expr->arg_count + 1, NULL, expr->span);
 }
 
@@ -247,7 +247,7 @@ static const Stmt *redirect_stmt(Rewriter *rewriter, const Stmt *stmt)
     if (t < 0)
         return stmt;
     int count = stmt->as.store.index_count;
-    return stmt_store(rewriter->ctx, redirect->f->partial[t], extended_indices(redirect->f, stmt->as.store.indices, count, redirect->lane),
+    return stmt_store(rewriter->ctx, redirect->f->partial[t], rfactor_indices(redirect->f, stmt->as.store.indices, count, redirect->lane),
                       count + 1, stmt->as.store.value, NULL, stmt->span);
 }
 
@@ -316,26 +316,9 @@ static const Stmt *single_values(Factoring *f, const Expr *lane)
     const Reduction *reduction = f->reduction;
     const Stmt *stores[MOST_REDUCED];
     for (int t = 0; t < reduction->target_count; t++)
-        stores[t] = stmt_store(ctx, f->partial[t], extended_indices(f, reduction->indices[t], reduction->index_counts[t], lane),
+        stores[t] = stmt_store(ctx, f->partial[t], rfactor_indices(f, reduction->indices[t], reduction->index_counts[t], lane),
                                reduction->index_counts[t] + 1, single_value(f, t), NULL, f->block->stmt->span);
     return reduction->target_count == 1 ? stores[0] : stmt_seq(ctx, stores, reduction->target_count);
-}
-
-/* BODY with its lets, which hold the new values of two targets, named after the buffers that these go to: v_<buffer>. */
-static const Stmt *name_lets(Context *ctx, const Stmt *body)
-{
-    Subst renaming = {0};
-    const Stmt *stores = body;
-    while (stores->kind == STMT_LET)
-        stores = stores->as.let.body;
-    for (const Stmt *let = body; let->kind == STMT_LET && stores->kind == STMT_SEQ; let = let->as.let.body)
-        for (int i = 0; i < stores->as.seq.count; i++) {
-            const Stmt *store = stores->as.seq.items[i];
-            if (expr_is_var(store->as.store.value, let->as.let.var))
-                subst_var(ctx, &renaming, let->as.let.var,
-                          expr_var(ctx, var_clone(ctx, let->as.let.var, context_internf(ctx, "v_%s", store->as.store.buffer->name))));
-        }
-    return subst_stmt(ctx, &renaming, body);
 }
 
 static bool has_reduce_iter(const IterList *iters)
@@ -376,7 +359,7 @@ static const Stmt *partial_block(Factoring *f)
     bool combines = has_reduce_iter(&iters);
     block.init = combines ? clone_fresh(ctx, subst_stmt(ctx, &values, rewrite_stmt(&rewriter, block.init))) : NULL;
     block.body = clone_fresh(
-        ctx, subst_stmt(ctx, &values, combines ? name_lets(ctx, rewrite_stmt(&rewriter, block.body)) : single_values(f, lane_var)));
+        ctx, subst_stmt(ctx, &values, combines ? rfactor_name_lets(ctx, rewrite_stmt(&rewriter, block.body)) : single_values(f, lane_var)));
     int read_count;
     Region *reads = partial_reads(f, &block, lane_var, combines, &read_count);
     block.read_count = read_count;
@@ -400,61 +383,6 @@ static const Stmt *partial_block(Factoring *f)
 }
 
 /* --- the block that combines --- */
-
-typedef struct {
-    Factoring *f;
-    const Expr *loads[MOST_REDUCED]; /* of the partial results */
-} Combine;
-
-static const Expr *combine_expr(Rewriter *rewriter, const Expr *expr)
-{
-    Combine *combine = rewriter->data;
-    for (int t = 0; t < combine->f->reduction->target_count; t++)
-        if (expr_equal(expr, combine->f->reduction->operands[t]))
-            return combine->loads[t];
-    return rewrite_expr_children(rewriter, expr);
-}
-
-/* Two lets of target + partial, then their stores. */
-static const Stmt *combine_two_sums(Factoring *f, const Combine *combine, Span span)
-{
-    Context *ctx = f->sch->ctx;
-    const Reduction *reduction = f->reduction;
-    const Stmt *stores[MOST_REDUCED];
-    Var *sums[MOST_REDUCED];
-    for (int t = 0; t < reduction->target_count; t++) {
-        Buffer *target = reduction->targets[t];
-        sums[t] = var_new(ctx, context_internf(ctx, "v_%s", target->name), target->dtype, span);
-        stores[t] = stmt_store(ctx, target, reduction->indices[t], reduction->index_counts[t], expr_var(ctx, sums[t]), NULL, span);
-    }
-    const Stmt *body = stmt_seq(ctx, stores, reduction->target_count);
-    for (int t = reduction->target_count - 1; t >= 0; t--) {
-        const Expr *target = expr_load(ctx, reduction->targets[t], reduction->indices[t], reduction->index_counts[t], NULL, span);
-        body = stmt_let(ctx, sums[t], reduction_combine(ctx, reduction, t, target, combine->loads[t]), body, span);
-    }
-    return body;
-}
-
-/* target = target op partial, written as the reference writes it; argmin and argmax keep their form. */
-static const Stmt *combining_body(Factoring *f, const Expr *lane)
-{
-    Context *ctx = f->sch->ctx;
-    const Reduction *reduction = f->reduction;
-    Combine combine = {.f = f};
-    for (int t = 0; t < reduction->target_count; t++)
-        combine.loads[t] = expr_load(ctx, f->partial[t], extended_indices(f, reduction->indices[t], reduction->index_counts[t], lane),
-                                     reduction->index_counts[t] + 1, NULL, f->sch->call_span);
-    const Stmt *body = node_block(f->block)->body;
-    if (reduction->target_count == 1) {
-        const Expr *target = expr_load(ctx, reduction->targets[0], reduction->indices[0], reduction->index_counts[0], NULL, body->span);
-        return stmt_store(ctx, reduction->targets[0], reduction->indices[0], reduction->index_counts[0],
-                          reduction_combine(ctx, reduction, 0, target, combine.loads[0]), NULL, body->span);
-    }
-    if (reduction->kind == REDUCE_SUM)
-        return combine_two_sums(f, &combine, body->span);
-    Rewriter rewriter = {.ctx = ctx, .expr = combine_expr, .data = &combine};
-    return name_lets(ctx, rewrite_stmt(&rewriter, body));
-}
 
 /* The reads of the combining block: the partial results where BLOCK, the original one, writes its targets, and what its init starts from. */
 static Region *combining_reads(Factoring *f, const BlockStmt *block, const Expr *lane, int *count)
@@ -509,7 +437,7 @@ static const Stmt *combining_block(Factoring *f)
         vec_push(ctx->arena, &iters, block.iters[i]);
         vec_push(ctx->arena, &bindings, block.bindings[i]);
     }
-    block.body = combining_body(f, lane_var);
+    block.body = rfactor_combining_body(f, lane_var);
     order_as_stored(f, &block);
     block.reads = combining_reads(f, &block, lane_var, &block.read_count);
     block.predicate = rfactor_remaining_predicate(f, block.predicate);

@@ -42,4 +42,11 @@ const Expr *rfactor_remaining_predicate(const Factoring *f, const Expr *predicat
    that are reduced before: these are no empty loops, and the block's predicate holds there. A cheap argument; false where it does not do. */
 bool rfactor_first_iterations_run(const Factoring *f, const Expr *remaining);
 
+/* INDICES of a target with LANE, which tells partial results apart, inserted. */
+const Expr **rfactor_indices(Factoring *f, const Expr *const *indices, int count, const Expr *lane);
+/* BODY with its lets, which hold the new values of two targets, named after the buffers that these go to: v_<buffer>. */
+const Stmt *rfactor_name_lets(Context *ctx, const Stmt *body);
+/* What combines the partial results of LANE into the targets. */
+const Stmt *rfactor_combining_body(Factoring *f, const Expr *lane);
+
 #endif
