@@ -191,7 +191,9 @@ bool may_own_tmm16(const FuncGen *gen)
             return false;
     LLVMValueRef function = LLVMGetNamedFunction(gen->unit->module, "tmm16");
     bool is_defined = function && !LLVMIsDeclaration(function);
-    return build->options->opt_level && build->options->fp_contract && !is_defined && llvm_target_sign(&build->target, "avx512f") == '+';
+    bool has_fma = llvm_target_sign(&build->target, "avx512f") == '+' ||
+                   (llvm_target_sign(&build->target, "avx2") == '+' && llvm_target_sign(&build->target, "fma") == '+');
+    return build->options->opt_level && build->options->fp_contract && !is_defined && has_fma;
 }
 
 /* A function of the linked program that it may do without. */

@@ -56,6 +56,7 @@ typedef struct {
     Map wide_values;         /* const Var * -> LLVMValueRef: the value as i64, of loop variables that are kept in 64 bits */
     LLVMValueRef lane_mask;  /* NULL: all lanes */
     bool has_computed_pointers; /* a let binds a pointer: two data variables may then mean one memory */
+    bool keeps_loops;        /* the code is what another version of it mostly takes the place of: LLVM need not write loops out */
     bool streams_stores;     /* a loop around asks for non-temporal stores */
     const Var *prefetch_var; /* of the innermost loop that asks for prefetches, and how many rounds ahead */
     int64_t prefetch_distance;

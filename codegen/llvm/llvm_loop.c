@@ -35,17 +35,37 @@ void gen_bind_loop_var(FuncGen *gen, Var *var, LLVMValueRef i)
 
 /* What of a loop's body decides what LLVM shall do with it, and leave alone. */
 typedef struct {
-    bool wraps, has_loop;
+    const FuncGen *gen;
+    const Var *var;
+    bool wraps, has_loop, picks_registers; /* the round says which element of scratch, that registers may hold, is accessed */
     int stores;
 } LoopBody;
 
-static bool find_wrapping(Visitor *visitor, const Expr *expr)
+/* BUFFER is scratch, and so small that registers may hold all of it. */
+static bool may_be_in_registers(const FuncGen *gen, const Buffer *buffer)
+{
+    enum { MOST_BYTES = 4096 };
+    LLVMValueRef place = map_get(&gen->values, buffer->data);
+    if (!place || !LLVMIsAAllocaInst(place))
+        return false;
+    LLVMTypeRef type = LLVMGetAllocatedType(place);
+    return LLVMGetTypeKind(type) != LLVMArrayTypeKind || (int64_t)LLVMGetArrayLength2(type) * dtype_bytes(buffer->dtype) <= MOST_BYTES;
+}
+
+static void look_at_access(LoopBody *body, const Buffer *buffer, const Expr *index)
+{
+    body->picks_registers |= expr_uses_var(index, body->var) && may_be_in_registers(body->gen, buffer);
+}
+
+static bool look_at_expr(Visitor *visitor, const Expr *expr)
 {
     bool *found = &((LoopBody *)visitor->data)->wraps;
     bool remainder = expr->kind == EXPR_FLOORMOD || expr->kind == EXPR_MOD || expr_is_call(expr, OP_BITWISE_AND) ||
                      expr_is_call(expr, OP_SHIFT_LEFT) || expr_is_call(expr, OP_SHIFT_RIGHT);
     bool narrowed = expr->kind == EXPR_CAST && expr->dtype.bits < expr->args[0]->dtype.bits;
     *found |= dtype_is_integer(expr->dtype) && (remainder || narrowed);
+    if (expr->kind == EXPR_LOAD)
+        look_at_access(visitor->data, expr->value.buffer, expr->args[0]);
     return true;
 }
 
@@ -53,6 +73,8 @@ static bool look_at_stmt(Visitor *visitor, const Stmt *stmt)
 {
     LoopBody *body = visitor->data;
     body->stores += stmt->kind == STMT_STORE;
+    if (stmt->kind == STMT_STORE)
+        look_at_access(body, stmt->as.store.buffer, stmt->as.store.indices[0]);
     body->has_loop |= stmt->kind == STMT_FOR || stmt->kind == STMT_WHILE;
     return true;
 }
@@ -88,23 +110,26 @@ static LLVMMetadataRef loop_property(LLVMContextRef context, const char *name, L
 }
 
 /* LLVM 19's loop vectorizer takes a strided index that wraps within fewer bits, as j * 3 % 16 does, for one that does not, when it groups
-   neighbouring lanes into one wide load. Loops with such arithmetic keep their scalar form. A loop around much code is not unrolled by LLVM,
-   but it computes at length what that would cost. LOOP is the first block of a loop of ROUNDS rounds (0: not known), BRANCH its jump back. */
-static void direct_passes(FuncGen *gen, LLVMBasicBlockRef loop, LLVMValueRef branch, int64_t rounds, const Stmt *stmt)
+   neighbouring lanes into one wide load. Loops with such arithmetic keep their scalar form. LLVM computes at length what unrolling a loop around
+   much code would cost, and may do so, which only makes the code longer unless it lets registers hold scratch. LOOP is the first block of a loop of ROUNDS rounds (0: not known), BRANCH its jump back. */
+static void direct_passes(FuncGen *gen, LLVMBasicBlockRef loop, LLVMValueRef branch, int64_t rounds, const Var *var, const Stmt *stmt)
 {
-    enum { MANY_STORES = 24 };
+    enum { MANY_STORES = 24, MANY_INSTRUCTIONS = 64 };
     LLVMContextRef context = gen->build->llvm;
-    LoopBody body = {0};
-    Visitor visitor = {.expr = find_wrapping, .stmt = look_at_stmt, .data = &body};
+    LoopBody body = {.gen = gen, .var = var};
+    Visitor visitor = {.expr = look_at_expr, .stmt = look_at_stmt, .data = &body};
     visit_stmt(&visitor, stmt);
     LLVMMetadataRef self = LLVMTemporaryMDNode(context, NULL, 0), parts[3] = {self}; /* a loop's node names itself first */
     size_t count = 1;
-    int at_once = gen->unit->kind == UNIT_VECTOR && !body.has_loop ? rounds_at_once(rounds, count_instructions(loop)) : 1;
+    bool is_inner = gen->unit->kind == UNIT_VECTOR && !body.has_loop && !gen->keeps_loops;
+    int size = is_inner ? count_instructions(loop) : 0;
+    bool is_large = size >= MANY_INSTRUCTIONS && !body.picks_registers;
+    int at_once = is_inner && !is_large ? rounds_at_once(rounds, size) : 1;
     if (body.wraps)
         parts[count++] = loop_property(context, "llvm.loop.vectorize.enable", LLVMConstInt(LLVMInt1TypeInContext(context), 0, false));
     if (at_once > 1)
         parts[count++] = loop_property(context, "llvm.loop.unroll.count", LLVMConstInt(gen->build->i32, (unsigned)at_once, false));
-    else if (body.stores >= MANY_STORES)
+    else if (body.stores >= MANY_STORES || is_large || gen->keeps_loops)
         parts[count++] = loop_property(context, "llvm.loop.unroll.disable", NULL);
     LLVMMetadataRef node = LLVMMDNodeInContext2(context, parts, count);
     LLVMMetadataReplaceAllUsesWith(self, node);
@@ -147,7 +172,7 @@ void emit_counted_loop(FuncGen *gen, Var *var, LLVMValueRef begin, LLVMValueRef 
     emit_at(gen, next_block);
     LLVMValueRef next = next_round(gen, i, begin);
     LLVMValueRef back = LLVMBuildCondBr(gen->builder, LLVMBuildICmp(gen->builder, LLVMIntNE, next, end, ""), loop, done); /* it was below END */
-    direct_passes(gen, loop, back, count_of_rounds(begin, end), body);
+    direct_passes(gen, loop, back, count_of_rounds(begin, end), var, body);
     LLVMAddIncoming(i, (LLVMValueRef[]){begin, next}, (LLVMBasicBlockRef[]){before, next_block}, 2);
     emit_at(gen, done);
 }

@@ -30,9 +30,12 @@ static void emit_if(FuncGen *gen, const Stmt *stmt)
             gen->stack_bytes = stack;
             gen->staging_bytes = staging;
         }
+        bool keeps_loops = gen->keeps_loops;
+        gen->keeps_loops |= are_versions;
         emit_at(gen, else_block);
         emit_stmt(gen, else_body);
         emit_jump(gen, done);
+        gen->keeps_loops = keeps_loops;
         gen->stack_bytes = gen->stack_bytes > then_stack ? gen->stack_bytes : then_stack;
         gen->staging_bytes = gen->staging_bytes > then_staging ? gen->staging_bytes : then_staging;
     }

@@ -28,7 +28,7 @@
 #include "passes/lower/core/effects.h"
 #include "passes/lower/vector/lanes.h"
 
-enum { TILE = 16, GROUP = 8, STEPS = 4, CALL_ARGS = 7, MOST_DIMS = 6 };
+enum { TILE = 16, GROUP = 8, CALL_ARGS = 7, MOST_DIMS = 6, MANY_REGISTERS = 32 };
 
 typedef struct {
     Buffer *buffer; /* (..., 16, 16) */
@@ -44,6 +44,7 @@ typedef struct {
     const Stmt *call; /* the statement */
     Tile sums, a, b;
     const Tile *wide, *narrow;
+    int group, steps;   /* rows that an innermost loop updates, and products that each gets in a round */
     const Stmt *fill;   /* the nest that copies into NARROW, which is dropped; NULL: it stays */
     bool failed;
 } Inlining;
@@ -251,7 +252,7 @@ static const Stmt *kernel_loops(const Inlining *inlining)
 {
     Context *ctx = inlining->ctx;
     static const char *const names[] = {"g", "s", "k", "r", "v"};
-    static const int extents[] = {TILE / GROUP, TILE / STEPS, STEPS, GROUP, TILE};
+    const int extents[] = {TILE / inlining->group, TILE / inlining->steps, inlining->steps, inlining->group, TILE};
     static const ForKind kinds[] = {FOR_UNROLLED, FOR_SERIAL, FOR_UNROLLED, FOR_UNROLLED, FOR_VECTORIZED};
     enum { DEPTH = sizeof extents / sizeof *extents };
     Var *vars[DEPTH];
@@ -260,8 +261,8 @@ static const Stmt *kernel_loops(const Inlining *inlining)
         vars[i] = var_new(ctx, context_intern(ctx, names[i]), DTYPE_INT32, inlining->call->span);
         values[i] = expr_var(ctx, vars[i]);
     }
-    const Expr *row = op_add(ctx, op_mul_int(ctx, values[0], GROUP), values[3]);
-    const Expr *step = op_add(ctx, op_mul_int(ctx, values[1], STEPS), values[2]);
+    const Expr *row = op_add(ctx, op_mul_int(ctx, values[0], inlining->group), values[3]);
+    const Expr *step = op_add(ctx, op_mul_int(ctx, values[1], inlining->steps), values[2]);
     const Expr *wide = load_tile(inlining, inlining->wide, step, values[4]), *narrow = load_narrow(inlining, row, step);
     const Expr *sum = load_tile(inlining, &inlining->sums, row, values[4]);
     bool a_is_wide = inlining->wide == &inlining->a;
@@ -394,11 +395,23 @@ static bool bind_loop(Visitor *visitor, const Stmt *stmt)
     return true;
 }
 
+/* Where the target has too few registers for a group, all rows are one, which the pass parts cuts as the registers allow. */
+static void choose_group(Inlining *inlining, const LowerState *state)
+{
+    int bytes = 0, registers = 0;
+    if (state->options->vector_registers)
+        state->options->vector_registers(state->options->data, &bytes, &registers);
+    bool has_few = registers && registers < MANY_REGISTERS;
+    inlining->group = has_few ? TILE : GROUP;
+    inlining->steps = has_few ? 2 : 4;
+}
+
 /* BODY with CALL written out; NULL where that cannot be. */
 static const Stmt *inlined(LowerState *state, const Func *func, const Survey *survey, const Stmt *body, const Stmt *call)
 {
     Inlining inlining = {.ctx = state->ctx, .func = func, .an = analyzer_new(state->ctx), .call = call};
     Visitor binder = {.stmt = bind_loop, .data = inlining.an};
+    choose_group(&inlining, state);
     facts_bind_sizes(inlining.an, func);
     visit_stmt(&binder, body);
     effects_add_view_roots(state->ctx, &inlining.roots, body);

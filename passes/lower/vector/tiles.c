@@ -23,7 +23,7 @@ enum { LINE_BYTES = 64, LEAST_ROWS = 4, LEAST_ROUNDS = 2, MOST_ROWS = 16, MOST_L
 /* What is stored in one round of LOOP after the other: LANES lanes. */
 typedef struct {
     Context *ctx;
-    const Map *roots;
+    const Map *roots, *scratch;
     const ForStmt *loop;
     const ForStmt *between[MOST_BETWEEN]; /* loops inside of LOOP around the store, outermost first */
     int between_count;
@@ -402,18 +402,50 @@ static const Stmt *tile_of_stores(const Tiling *tiling, const Expr *from, int ro
     return tile_bind(ctx, &tile, stmt_seq(ctx, stores, count));
 }
 
-/* The rounds FROM.., ROUNDS of them, part after part of the lanes. */
+/* The rounds FROM.., STEP of them, part after part of the lanes. */
+static const Stmt *tiles_of_step(const Tiling *tiling, const Expr *from, int step)
+{
+    int bytes = bytes_of(tiling->store->as.store.value), count = 0;
+    const Stmt **parts = ARENA_ARRAY(tiling->ctx->arena, const Stmt *, tiling->lanes);
+    for (int first = 0, lanes; first < tiling->lanes; first += lanes) {
+        lanes = part_lanes(tiling->lanes - first, bytes);
+        parts[count++] = (tiling->load_count ? tile_of_copies : tile_of_stores)(tiling, from, step, first, lanes);
+    }
+    return stmt_seq(tiling->ctx, parts, count);
+}
+
+/* INDEX depends on nothing but the variable of the rounds: so do places of scratch that registers may hold. */
+static bool is_at_constant_place(const Tiling *tiling, const Expr *index)
+{
+    int64_t place;
+    return expr_const_int(in_round(tiling, index->args[0], expr_int(tiling->ctx, tiling->loop->var->dtype, 0)), &place);
+}
+
+/* Scratch that is filled, so large that no register may hold it: its tiles take turns in a loop, since a short program counts for more than the last
+   bit of the speed of a copy. */
+static bool fills_scratch(const Tiling *tiling)
+{
+    bool found = !map_has(tiling->scratch, effects_root(tiling->roots, tiling->store->as.store.buffer->data));
+    for (int i = 0; i < tiling->load_count; i++)
+        found |= is_at_constant_place(tiling, tiling->loads[i]->args[0]);
+    return !found && tiling->load_count && !is_at_constant_place(tiling, tiling->store->as.store.indices[0]);
+}
+
+/* The rounds FROM.., ROUNDS of them, in tiles. */
 static const Stmt *tiles_of_parts(const Tiling *tiling, const Expr *from, int rounds)
 {
     Context *ctx = tiling->ctx;
-    int bytes = bytes_of(tiling->store->as.store.value), step = smaller(rounds, rounds_of_tile(tiling)), count = 0;
-    const Stmt **parts = ARENA_ARRAY(ctx->arena, const Stmt *, tiling->lanes * rounds);
-    for (int i = 0; i < rounds; i += step)
-        for (int first = 0, lanes; first < tiling->lanes; first += lanes) {
-            lanes = part_lanes(tiling->lanes - first, bytes);
-            parts[count++] = (tiling->load_count ? tile_of_copies : tile_of_stores)(tiling, op_add_int(ctx, from, i), step, first, lanes);
-        }
-    return stmt_seq(ctx, parts, count);
+    int step = smaller(rounds, rounds_of_tile(tiling)), count = rounds / step;
+    const Stmt **steps = ARENA_ARRAY(ctx->arena, const Stmt *, count);
+    if (count > 1 && fills_scratch(tiling)) {
+        Var *var = var_clone(ctx, tiling->loop->var, tiling->loop->var->name);
+        ForStmt loop = {.var = var, .min = expr_int(ctx, var->dtype, 0), .extent = expr_int(ctx, var->dtype, count), .kind = FOR_SERIAL};
+        loop.body = tiles_of_step(tiling, op_add(ctx, from, op_mul_int(ctx, expr_var(ctx, var), step)), step);
+        return stmt_for(ctx, loop, tiling->store->span);
+    }
+    for (int i = 0; i < count; i++)
+        steps[i] = tiles_of_step(tiling, op_add_int(ctx, from, i * step), step);
+    return stmt_seq(ctx, steps, count);
 }
 
 /* The rounds FROM.., ROUNDS of them, a power of two. What is just copied goes where it shall in parts, unless registers hold whole lines. */
@@ -482,7 +514,7 @@ static const Stmt *tiled(const Tiling *tiling)
 }
 
 typedef struct {
-    Map roots;
+    Map roots, scratch; /* keys of SCRATCH: variables of allocations around */
     const LowerOptions *options;
     int register_bytes, registers; /* of the target; 0 bytes: not asked yet */
 } TilesPass;
@@ -498,7 +530,9 @@ static bool registers_hold_lines(TilesPass *pass)
 static const Stmt *tile_loop(Rewriter *rewriter, const Stmt *stmt)
 {
     TilesPass *pass = rewriter->data;
-    Tiling tiling = {.ctx = rewriter->ctx, .roots = &pass->roots, .loop = &stmt->as.loop};
+    Tiling tiling = {.ctx = rewriter->ctx, .roots = &pass->roots, .scratch = &pass->scratch, .loop = &stmt->as.loop};
+    if (stmt->kind == STMT_ALLOCATE)
+        map_set(rewriter->ctx->arena, &pass->scratch, stmt->as.allocate.var, stmt->as.allocate.var);
     if (stmt->kind != STMT_FOR || !match(&tiling))
         return rewrite_stmt_children(rewriter, stmt);
     tiling.keeps_columns = registers_hold_lines(pass);
