@@ -7,7 +7,9 @@
 #include "ir/walk.h"
 
 static const char vector_pipeline[] = "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),loop("
-                                      "loop-unroll-full),loop-unroll<O2;no-partial;no-runtime;no-upperbound;no-peeling>,sroa,early-cse<memssa>,dse)";
+                                      "loop-unroll-full),loop-unroll<O2;no-partial;no-runtime;no-upperbound;no-peeling>,sroa,early-cse<memssa>)";
+/* Takes as long as all passes before it where there are many stores, each of which it compares with those after it. */
+static const char dead_stores[] = "function(dse)";
 
 /* default<O2> and default<O3> without LLVM 19's SLP vectorizer, which the text of a default pipeline always has. It miscompiles: it computes
    integers in as few bits as hold them with their sign, also where an unsigned conversion to float reads them, so that
@@ -103,11 +105,32 @@ static const char *pipeline(const LlvmUnit *unit)
     return level && only_cleanup ? vector_pipeline : standard_pipelines[level];
 }
 
-bool llvm_unit_optimize(LlvmUnit *unit)
+/* Two stores of FUNCTION have the same address. Common parts are merged by then, so that it is one value. */
+static bool stores_repeat(Context *ctx, LLVMValueRef function)
 {
-    const char *passes = pipeline(unit);
-    if (!passes)
-        return true;
+    Map seen = {0};
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block))
+        for (LLVMValueRef at = LLVMGetFirstInstruction(block); at; at = LLVMGetNextInstruction(at)) {
+            if (LLVMGetInstructionOpcode(at) != LLVMStore)
+                continue;
+            LLVMValueRef address = LLVMGetOperand(at, 1);
+            if (map_has(&seen, address))
+                return true;
+            map_set(ctx->arena, &seen, address, address);
+        }
+    return false;
+}
+
+static bool module_stores_repeat(Context *ctx, LLVMModuleRef module)
+{
+    for (LLVMValueRef function = LLVMGetFirstFunction(module); function; function = LLVMGetNextFunction(function))
+        if (stores_repeat(ctx, function))
+            return true;
+    return false;
+}
+
+static bool run_passes(LlvmUnit *unit, const char *passes)
+{
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     LLVMErrorRef error = LLVMRunPasses(unit->module, passes, unit->build->target.machine, options);
     LLVMDisposePassBuilderOptions(options);
@@ -117,4 +140,14 @@ bool llvm_unit_optimize(LlvmUnit *unit)
     diag_error(unit->build->ctx, span_none(), "LLVM's passes fail: %s", message);
     LLVMDisposeErrorMessage(message);
     return false;
+}
+
+bool llvm_unit_optimize(LlvmUnit *unit)
+{
+    const char *passes = pipeline(unit);
+    if (!passes)
+        return true;
+    if (!run_passes(unit, passes))
+        return false;
+    return passes != vector_pipeline || !module_stores_repeat(unit->build->ctx, unit->module) || run_passes(unit, dead_stores);
 }
