@@ -268,7 +268,7 @@ bool check_block_is_only_writer(Schedule *sch, const TreeNode *node)
     return true;
 }
 
-bool check_complete_block(Schedule *sch, const TreeNode *node)
+bool check_axes_are_spatial(Schedule *sch, const TreeNode *node)
 {
     const BlockStmt *block = node_block(node);
     for (int i = 0; i < block->iter_count; i++)
@@ -277,6 +277,14 @@ bool check_complete_block(Schedule *sch, const TreeNode *node)
                          axis_kind(block->iters[i].kind));
             return sched_note_node(sch, node);
         }
+    return true;
+}
+
+bool check_complete_block(Schedule *sch, const TreeNode *node)
+{
+    const BlockStmt *block = node_block(node);
+    if (!check_axes_are_spatial(sch, node))
+        return false;
     for (int i = 0; i < block->write_count; i++)
         if (regions_find(block->reads, block->read_count, block->writes[i].buffer) || stmt_itself_uses_buffer(node->stmt, block->writes[i].buffer)) {
             sched_refuse_node(sch, node, "block '%s' reads buffer '%s', which it writes too", block->block->name, block->writes[i].buffer->name);

@@ -21,6 +21,7 @@ bool check_block_is_only_writer(Schedule *sch, const TreeNode *block);
 /* BLOCK is inside another block: it is not the root, nor part of an init. */
 bool check_block_has_scope(Schedule *sch, const TreeNode *block);
 
+bool check_axes_are_spatial(Schedule *sch, const TreeNode *block);
 /* Complete: only spatial axes, the only writer of its outputs, and it reads none of them. */
 bool check_complete_block(Schedule *sch, const TreeNode *block);
 /* A block with an init has its reduce axes bound to loops themselves, not to lets, behind which the loops are not seen. */

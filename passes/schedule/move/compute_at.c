@@ -5,7 +5,7 @@
        for i: C[i] = g(B[i])             =>            C[i] = g(B[i])
    reverse_compute_at(C, i): each iteration of i consumes what the producers in it have made.
 
-   Legal when the block is complete or a reduction block, all its consumers (producers) are below the loop, there is a place between what it
+   Legal when the block is complete or a reduction block (reverse_compute_at: or updates in place, and runs once for each point before and after), all its consumers (producers) are below the loop, there is a place between what it
    needs and what needs it, and:
    - compute_at: no instance reads an element that is overwritten between its old and its new place, and the writes of each iteration cover
      what the consumers read in it (an instance may run again: it computes the same from unchanged inputs);
@@ -109,7 +109,22 @@ static bool check_leaves_vars(Move *move)
     return true;
 }
 
-/* A block with an init must be a reduction block, one without a complete block. */
+/* BLOCK reads memory that it writes, under any name, other than to find out whether it runs and for which values. */
+static bool updates_in_place(Schedule *sch, const TreeNode *node)
+{
+    const BlockStmt *block = node_block(node);
+    const Func *func = schedule_func(sch);
+    bool found = false;
+    for (int w = 0; w < block->write_count; w++) {
+        if (stmt_itself_uses_buffer(node->stmt, block->writes[w].buffer))
+            return false;
+        for (int r = 0; r < block->read_count; r++)
+            found |= buffer_viewed(func, block->writes[w].buffer)->data == buffer_viewed(func, block->reads[r].buffer)->data;
+    }
+    return found;
+}
+
+/* A block with an init must be a reduction block, one without a complete block, or a consumer that updates in place. */
 static bool check_movable(Move *move)
 {
     const BlockStmt *block = node_block(move->block);
@@ -118,8 +133,9 @@ static bool check_movable(Move *move)
     for (int w = 0; !move->reverse && w < block->write_count; w++)
         if (!inline_check_moved_buffer(move->sch, move->block, block->writes[w].buffer))
             return false;
+    move->in_place = move->reverse && !block->init && updates_in_place(move->sch, move->block);
     if (!block->init)
-        return check_complete_block(move->sch, move->block);
+        return move->in_place ? check_axes_are_spatial(move->sch, move->block) : check_complete_block(move->sch, move->block);
     return move->reverse ? check_reduction_block(move->sch, move->block, NULL) : check_intermediate_reduction_block(move->sch, move->block);
 }
 
@@ -180,16 +196,44 @@ static bool check_moved(Move *move, const Func *before, const Func *after)
                            node_name(move->loop), would_or_may(answer));
 }
 
+/* No instance of BLOCK runs twice in the loops around it inside of its scope, the outermost SHARED of them aside. */
+static bool runs_once(Schedule *sch, const Block *block, int shared)
+{
+    int count;
+    const TreeNode **loops = schedule_loops_around(sch, schedule_find_block(sch, block), &count);
+    return count <= shared || answer_is_shown(dependence_runs_once(sch->ctx, schedule_func(sch), block, node_loop(loops[shared])->var));
+}
+
+/* So many loops are around the block, and stay around it. */
+static int shared_loops(const Move *move)
+{
+    int count, shared = 0;
+    const TreeNode **loops = schedule_loops_around(move->sch, move->block, &count);
+    while (shared < count && schedule_is_under(move->sch, move->loop, loops[shared]))
+        shared++;
+    return shared;
+}
+
+/* Of a block that updates in place each instance must run once in an iteration of the SHARED loops, before the step (ONCE) and now: run again it
+   would update what it made. */
+static bool check_in_place_once(Move *move, int shared, bool once)
+{
+    Schedule *sch = move->sch;
+    const Block *block = node_block(move->block)->block;
+    if (!move->in_place || (once && runs_once(sch, block, shared)))
+        return true;
+    sched_refuse(sch, "block '%s' updates in place, and a loop around it%s may run it more than once for one point", block->name,
+                 once ? arena_printf(sch->ctx->arena, " below loop '%s'", node_name(move->loop)) : "");
+    return sched_note_node(sch, move->block);
+}
+
 /* An update that runs again adds to its result again. Moved in front of consumers a block starts over with its init; behind its producers
    it must not run in more iterations than before. */
 static bool check_updates_once(Move *move)
 {
     Schedule *sch = move->sch;
     const TreeNode *node = schedule_find_block(sch, node_block(move->block)->block);
-    int count;
-    const TreeNode **loops = schedule_loops_around(sch, node, &count);
-    if (!move->reverse || !node_block(node)->init || !count ||
-        answer_is_shown(dependence_runs_once(sch->ctx, schedule_func(sch), node_block(node)->block, node_loop(loops[0])->var)))
+    if (!move->reverse || !node_block(node)->init || runs_once(sch, node_block(node)->block, 0))
         return true;
     sched_refuse(
         sch, "moving block '%s' below loop '%s' would change the result: an update of its reduction may run in several iterations there",
@@ -249,7 +293,7 @@ static bool run_move(Move *move)
 {
     Schedule *sch = move->sch;
     if (!check_same_scope(move) || !check_movable(move) || !check_partners(move) ||
-        !move_find_position(move))
+        (move->in_place && !move->partner_count && !check_complete_block(sch, move->block)) || !move_find_position(move))
         return false;
     Analyzer *an = loop_analyzer(move);
     const TreeNode *scope = schedule_scope(sch, move->block);
@@ -258,13 +302,15 @@ static bool run_move(Move *move)
         return false;
     const Stmt *scope_stmt = scope->stmt, *rebuilt = move_rebuild_scope(move, scope, move_build_nest(move, an, domains));
     const Func *before = schedule_func(sch);
+    int shared = shared_loops(move);
+    bool once = !move->in_place || runs_once(sch, node_block(move->block)->block, shared);
     if (!updates_follow_axes(sch, move->block)) /* as they do in the new place */
         warn_of_new_order(sch, node_block(move->block), false);
     const TreeNode block = *move->block, loop = *move->loop;
     move->block = &block;
     move->loop = &loop;
     sched_replace(sch, scope_stmt, rebuilt);
-    if (!check_moved(move, before, schedule_func(sch)) || !check_updates_once(move) ||
+    if (!check_moved(move, before, schedule_func(sch)) || !check_updates_once(move) || !check_in_place_once(move, shared, once) ||
         !check_calls_once(move, before) || !check_result_is_kept(move, before))
         return false;
     if (!move->reverse)

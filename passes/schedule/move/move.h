@@ -9,6 +9,7 @@ typedef struct {
     Schedule *sch;
     const TreeNode *block, *loop;
     bool reverse; /* a consumer goes to its producers */
+    bool in_place; /* the consumer reads memory that it writes */
     bool preserve_unit_loops;
     int64_t index;
     const Value *index_argument; /* where the call says it */
