@@ -202,9 +202,11 @@ static void add_foreign(Collector *collector, const Expr *call)
     for (int i = 0; i < block->read_count + block->write_count; i++) {
         bool write = i >= block->read_count;
         const Region *region = write ? &block->writes[i - block->read_count] : &block->reads[i];
-        if (!pure || call_may_reach(block, call, region->buffer->data, memory_of_view, collector))
+        collector->may = !call_may_reach(block, call, region->buffer->data, memory_of_view, collector); /* another statement's, perhaps */
+        if (!pure || !collector->may)
             add_access(collector, *region, false, write && !pure, call->span);
     }
+    collector->may = false;
     collector->reduction = reduction;
 }
 

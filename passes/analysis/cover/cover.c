@@ -108,7 +108,7 @@ static bool runs_in_common_loops(Context *ctx, const Access *write, const Access
     for (int i = 0; i < *common; i++)
         if (access_runs_without(read, loops_write[i]))
             return false;
-    return !write->may && (!write->never || read->never);
+    return !write->may && !write->whole && (!write->never || read->never);
 }
 
 /* The COUNT writes cover READ, elements being named as they are. */
