@@ -10,6 +10,7 @@
 #include "ir/walk.h"
 #include "passes/analysis/questions/faults.h"
 #include "passes/schedule/block/blockize.h"
+#include "passes/schedule/block/implementation.h"
 #include "passes/schedule/block/index_width.h"
 #include "passes/schedule/block/match.h"
 #include "passes/schedule/core/query.h"
@@ -223,6 +224,8 @@ static bool tensorize_block(Schedule *sch, const TreeNode *node, const TensorInt
     BlockStmt block = *node_block(node);
     if (!match_description(&matcher, &block, intrin->description))
         return refuse_mismatch(sch, &matcher, intrin);
+    if (!check_implementation_does_as_described(sch, intrin, &block))
+        return false;
     Buffer **views = ARENA_ARRAY(sch->ctx->arena, Buffer *, intrin->implementation->param_count);
     const BlockStmt *root = fresh_implementation(sch->ctx, intrin->implementation, index_type_of(&block), views, sch->call_span);
     if (!add_views(sch, &matcher, intrin, root, views, &block))
