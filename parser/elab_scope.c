@@ -283,7 +283,12 @@ static void bind_items(Elab *elab, const AstNode *target, const Value *value)
         bind_errors(elab, target);
         return;
     }
+    int errors = diag_error_count(elab->ctx);
     for (int i = 0, from = 0; i < targets.count; i++) {
+        if (diag_error_count(elab->ctx) > errors) { /* one mistake, `x, y = y, x`, is told once */
+            bind_errors(elab, targets.items[i]);
+            continue;
+        }
         if (i != starred) {
             Value item = items.items[from++];
             item.declared |= value->declared;
