@@ -24,6 +24,7 @@
 #define STAGE "software_pipeline_stage"
 #define ORDER "software_pipeline_order"
 #define ASYNC "software_pipeline_async_stages"
+#define DOUBLE "double_buffer_scope"
 
 typedef struct {
     const Stmt *stmt;
@@ -206,7 +207,30 @@ static bool is_legal(const Pipeline *p)
 
 /* --- versions --- */
 
-/* As many versions as iterations use BUFFER at a time; one where that does already. */
+typedef struct {
+    const Buffer *buffer;
+    bool found;
+} DoubleSearch;
+
+/* double_buffer_scope of a block is the place of a buffer among those that it writes. */
+static bool find_double(Visitor *visitor, const Stmt *stmt)
+{
+    DoubleSearch *search = visitor->data;
+    const AttrValue *value = stmt->kind == STMT_BLOCK ? attrs_get(stmt->as.block.annotations, DOUBLE) : NULL;
+    int64_t at;
+    if (value && value->kind == ATTR_EXPR && expr_const_int(value->expr, &at) && at >= 0 && at < stmt->as.block.write_count)
+        search->found |= stmt->as.block.writes[at].buffer == search->buffer;
+    return !search->found;
+}
+
+static bool is_double(const Pipeline *p, const Buffer *buffer)
+{
+    DoubleSearch search = {buffer, false};
+    visit_stmt(&(Visitor){.stmt = find_double, .data = &search}, p->loop->body);
+    return search.found;
+}
+
+/* As many versions as iterations use BUFFER at a time; one where that does already, two where a block asks for them. */
 static int needed_versions(const Pipeline *p, Version *version)
 {
     int first = -1, last = -1;
@@ -223,7 +247,8 @@ static int needed_versions(const Pipeline *p, Version *version)
     for (int b = 0; enough && b < p->parts.count; b++)
         for (int a = 0; enough && a <= b; a++)
             enough = keeps_data(p, a, b, version->old->data);
-    return enough ? 1 : count;
+    count = enough ? 1 : count;
+    return count == 1 && is_double(p, version->old) ? 2 : count;
 }
 
 static Buffer *versioned(Context *ctx, const Buffer *old, int count)
