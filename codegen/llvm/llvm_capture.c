@@ -148,6 +148,7 @@ FuncGen captures_begin_body(FuncGen *gen, const Captures *captures, LLVMValueRef
     body.streams_stores = gen->streams_stores;
     body.prefetch_var = gen->prefetch_var;
     body.prefetch_distance = gen->prefetch_distance;
+    body.prefetches_vectors = gen->prefetches_vectors;
     llvm_func_begin(&body, function, span);
     bind_captures(&body, gen, captures, first_count);
     return body;

@@ -60,6 +60,7 @@ typedef struct {
     bool streams_stores;     /* a loop around asks for non-temporal stores */
     const Var *prefetch_var; /* of the innermost loop that asks for prefetches, and how many rounds ahead */
     int64_t prefetch_distance;
+    bool prefetches_vectors; /* and of vectors only */
     bool in_parallel_body;   /* the function is the outlined body of a parallel loop */
     bool is_long;            /* each outermost loop becomes a function of its own */
     int64_t stack_bytes;     /* taken by scratch buffers so far */

@@ -94,7 +94,8 @@ static bool check_index(Visitor *visitor, const Expr *expr)
 static bool find_load(Visitor *visitor, const Expr *expr)
 {
     PrefetchFinder *finder = visitor->data;
-    if (expr->kind != EXPR_LOAD || finder->count == MOST_PREFETCHES || load_index_count(expr) != 1)
+    if (expr->kind != EXPR_LOAD || finder->count == MOST_PREFETCHES || load_index_count(expr) != 1 ||
+        (finder->gen->prefetches_vectors && expr->args[0]->dtype.lanes == 1))
         return true;
     IndexCheck check = {finder, !map_has(&finder->inside, expr->value.buffer->data)};
     Visitor checker = {.expr = check_index, .data = &check};

@@ -199,18 +199,20 @@ void emit_for(FuncGen *gen, const Stmt *stmt)
     const ForStmt *loop = &stmt->as.loop;
     if (emit_part(gen, stmt))
         return;
-    bool streamed = gen->streams_stores, streams = loop_hint(loop, "pragma_nontemporal") != 0;
+    bool streamed = gen->streams_stores, streams = loop_hint(loop, "pragma_nontemporal") != 0, vectors = gen->prefetches_vectors;
     const Var *prefetch_var = gen->prefetch_var;
-    int64_t outer_distance = gen->prefetch_distance, distance = loop_hint(loop, "software_prefetch");
+    int64_t outer_distance = gen->prefetch_distance, asked = loop_hint(loop, "software_prefetch"), own = loop_hint(loop, "tirc.prefetch_vectors");
     gen->streams_stores |= streams;
-    if (distance > 0) {
+    if (asked > 0 || own > 0) {
         gen->prefetch_var = loop->var;
-        gen->prefetch_distance = distance;
+        gen->prefetch_distance = asked > 0 ? asked : own;
+        gen->prefetches_vectors = asked <= 0;
     }
     emit_for_of_kind(gen, stmt);
     gen->streams_stores = streamed;
     gen->prefetch_var = prefetch_var;
     gen->prefetch_distance = outer_distance;
+    gen->prefetches_vectors = vectors;
     if (streams && !streamed)
         emit_store_fence(gen);
 }

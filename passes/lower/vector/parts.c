@@ -23,6 +23,7 @@
 
 enum {
     LEAST_STEPS = 8, /* of the loop: sums are stored and loaded once for each part */
+    FAR_COLUMNS = 3, STEPS_AHEAD = 16,
     MOST_SUMS = 256,
     MOST_STORES = 4096,
 };
@@ -387,6 +388,29 @@ static const Stmt *part_of_stmt(Rewriter *rewriter, const Stmt *stmt)
 
 /* --- The whole --- */
 
+static bool find_loop(Visitor *visitor, const Stmt *stmt)
+{
+    *(bool *)visitor->data &= stmt->kind != STMT_FOR;
+    return true;
+}
+
+/* STMT, a part that has a third of the columns or less: what it reads in the next round lies some lines of the cache behind what it reads now, and
+   processors fetch what lies beside. The loops that run through the vectors ask for them ahead. */
+static const Stmt *read_ahead(Rewriter *rewriter, const Stmt *stmt)
+{
+    Context *ctx = rewriter->ctx;
+    if (stmt->kind != STMT_FOR)
+        return rewrite_stmt_children(rewriter, stmt);
+    ForStmt loop = stmt->as.loop;
+    loop.body = rewrite_stmt(rewriter, loop.body);
+    bool is_inner = true;
+    Visitor visitor = {.stmt = find_loop, .data = &is_inner};
+    visit_stmt(&visitor, loop.body);
+    if (is_inner && !attrs_get(loop.annotations, "software_prefetch"))
+        loop.annotations = attrs_set(ctx, loop.annotations, context_intern(ctx, "tirc.prefetch_vectors"), attr_int(ctx, STEPS_AHEAD));
+    return stmt_for(ctx, loop, stmt->span);
+}
+
 /* STMT once for each part; NULL where cutting it would let a statement read what another part writes. */
 static const Stmt *cut(SumNest *nest, const Stmt *stmt, const PartShape *shape)
 {
@@ -401,7 +425,8 @@ static const Stmt *cut(SumNest *nest, const Stmt *stmt, const PartShape *shape)
             const Stmt *result = clone_fresh(ctx, rewrite_stmt(&rewriter, stmt));
             if (!reads_own_elements(nest, result))
                 return NULL;
-            vec_push(ctx->arena, &parts, result);
+            Rewriter ahead = {.ctx = ctx, .stmt = read_ahead};
+            vec_push(ctx->arena, &parts, shape->columns >= FAR_COLUMNS ? rewrite_stmt(&ahead, result) : result);
         }
     return stmt_seq(ctx, parts.data, parts.count);
 }
