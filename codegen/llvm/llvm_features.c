@@ -13,7 +13,8 @@ typedef struct {
 
 static const Sign x86_signs[] = {{"avx", "vaddps\t%ymm"},        {"avx2", "vpaddd\t%ymm"},         {"avx512f", "vaddps\t%zmm"},
                                  {"avx512bw", "vpaddb\t%zmm"},   {"avx512vl", "vpabsq\t%ymm"},     {"avx512vnni", "vpdpbusd\t%zmm"},
-                                 {"avxvnni", "vpdpbusd\t%ymm"},  {NULL, NULL}};
+                                 {"avxvnni", "vpdpbusd\t%ymm"},  {"fma", "vfmadd"},
+                                 {NULL, NULL}};
 static const char x86_text[] =
     "define <8 x float> @short(<8 x float> %a) {\n %b = fadd <8 x float> %a, %a\n ret <8 x float> %b\n}\n"
     "define <16 x float> @long(<16 x float> %a) {\n %b = fadd <16 x float> %a, %a\n ret <16 x float> %b\n}\n"
@@ -21,6 +22,9 @@ static const char x86_text[] =
     "define <64 x i8> @bytes(<64 x i8> %a) {\n %b = add <64 x i8> %a, %a\n ret <64 x i8> %b\n}\n"
     "declare <4 x i64> @llvm.abs.v4i64(<4 x i64>, i1)\n"
     "define <4 x i64> @sizes(<4 x i64> %a) {\n %b = call <4 x i64> @llvm.abs.v4i64(<4 x i64> %a, i1 false)\n ret <4 x i64> %b\n}\n"
+    "declare <4 x float> @llvm.fma.v4f32(<4 x float>, <4 x float>, <4 x float>)\n"
+    "define <4 x float> @fused(<4 x float> %a, <4 x float> %b, <4 x float> %c) {\n"
+    " %d = call <4 x float> @llvm.fma.v4f32(<4 x float> %a, <4 x float> %b, <4 x float> %c)\n ret <4 x float> %d\n}\n"
     "declare i32 @llvm.vector.reduce.add.v64i32(<64 x i32>)\n"
     "define i32 @dot(<64 x i8> %a, <64 x i8> %b) {\n %c = zext <64 x i8> %a to <64 x i32>\n %d = sext <64 x i8> %b to <64 x i32>\n"
     " %e = mul <64 x i32> %c, %d\n %f = call i32 @llvm.vector.reduce.add.v64i32(<64 x i32> %e)\n ret i32 %f\n}\n";
