@@ -50,3 +50,16 @@ Analyzer *analyzer_of_access(Context *ctx, const Access *access, const ExprList 
         analyzer_assume(an, conditions.data[i]);
     return an;
 }
+
+bool analyzer_shows_within(Analyzer *an, const Expr *value, Range range)
+{
+    Context *ctx = analyzer_context(an);
+    if (!dtype_is_index(value->dtype))
+        return false;
+    const Expr *min = op_cast(ctx, value->dtype, range.min), *end = op_add(ctx, min, op_cast(ctx, value->dtype, range.extent));
+    int64_t first, last;
+    IntBound bound = analyzer_bound(an, value);
+    if (expr_const_int(min, &first) && expr_const_int(end, &last) && bound.min >= first && bound.max < last)
+        return true;
+    return analyzer_prove_less_equal(an, min, value) && analyzer_prove_less(an, value, end);
+}

@@ -7,5 +7,7 @@
 
 /* An analyzer that knows what holds where ACCESS runs, whose indices are POINT. */
 Analyzer *analyzer_of_access(Context *ctx, const Access *access, const ExprList *point, const Map *sizes);
+/* AN shows that VALUE lies in RANGE. */
+bool analyzer_shows_within(Analyzer *an, const Expr *value, Range range);
 
 #endif

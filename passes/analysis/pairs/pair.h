@@ -55,8 +55,6 @@ void pair_end_scratch(Context *ctx, Arena *outside, Conflict *conflict);
 bool access_same_point(const Access *a, const Access *b);
 /* VAR alone is one of the indices of the point that ACCESS touches. */
 bool access_names(const Access *access, const Var *var);
-/* A cheap argument that VALUE, under FRAME with its environment ENV, always lies in RANGE. */
-bool value_lies_in(Context *ctx, const Frame *frame, const AffineEnv *env, const Expr *value, Range range);
 /* The goal APART, with the elements named by digits, then as the program names them. */
 bool pair_is_disjoint(const Pair *pair, int level);
 /* The indices of the first access are linear: then isl decides what the linear argument does not, and other arguments need not be asked. */

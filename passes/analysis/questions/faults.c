@@ -5,6 +5,7 @@
 #include "ir/walk.h"
 #include "passes/analysis/collect/access_collect.h"
 #include "passes/analysis/normal/access_rows.h"
+#include "passes/analysis/normal/known.h"
 #include "passes/analysis/pairs/pair.h"
 #include "passes/analysis/questions/faults.h"
 #include "support/strbuf.h"
@@ -125,22 +126,44 @@ static void add_fault(FaultSearch *search, Span span, const char *text)
 
 /* --- cheap arguments, which decide almost always --- */
 
-static bool lies_in_box(FaultSearch *search, const Access *access, const AffineEnv *env, const Range *ranges)
+/* What holds where an access runs. */
+typedef struct {
+    Analyzer *an;
+    Subst values; /* of the bindings around it */
+} Facts;
+
+static Facts facts_at(FaultSearch *search, const Access *access, const Frame *frame)
+{
+    Access at = *access;
+    ExprList point = {0};
+    at.frame = frame;
+    return (Facts){analyzer_of_access(search->ctx, &at, &point, &search->sizes), frame_values(search->ctx, frame)};
+}
+
+static bool lies_in(Facts *facts, const Expr *value, Range range)
+{
+    Context *ctx = analyzer_context(facts->an);
+    if (expr_equal(value, range.min) && expr_is_int(range.extent, 1))
+        return true;
+    const Expr *min = subst_expr(ctx, &facts->values, range.min), *extent = subst_expr(ctx, &facts->values, range.extent);
+    return analyzer_shows_within(facts->an, subst_expr(ctx, &facts->values, value), (Range){min, extent});
+}
+
+static bool lies_in_box(Facts *facts, const Access *access, const Range *ranges)
 {
     for (int d = 0; d < access->region.buffer->ndim; d++)
-        if (!value_lies_in(search->ctx, access->frame, env, access->region.ranges[d].min, ranges[d]))
+        if (!lies_in(facts, access->region.ranges[d].min, ranges[d]))
             return false;
     return true;
 }
 
-static bool is_plainly_in_bounds(FaultSearch *search, const Access *access, const AffineEnv *env)
+static bool is_plainly_in_bounds(Facts *facts, const Access *access)
 {
+    Context *ctx = analyzer_context(facts->an);
     const Buffer *buffer = access->region.buffer;
-    for (int d = 0; d < buffer->ndim; d++) {
-        Range range = {expr_int(search->ctx, buffer->shape[d]->dtype, 0), buffer->shape[d]};
-        if (!value_lies_in(search->ctx, access->frame, env, access->region.ranges[d].min, range))
+    for (int d = 0; d < buffer->ndim; d++)
+        if (!lies_in(facts, access->region.ranges[d].min, (Range){expr_int(ctx, buffer->shape[d]->dtype, 0), buffer->shape[d]}))
             return false;
-    }
     return true;
 }
 
@@ -194,24 +217,24 @@ static const Region *declared_region(const BlockStmt *block, int i, const Access
     return region->buffer->data != access->data ? NULL : region;
 }
 
-static bool block_plainly_declares(FaultSearch *search, const Frame *frame, const Access *access, const AffineEnv *env)
+static bool block_plainly_declares(FaultSearch *search, Facts *facts, const Frame *frame, const Access *access)
 {
     const BlockStmt *block = &frame->stmt->as.block;
     int first, end;
     declared_regions(search, frame, access, &first, &end);
     for (int i = first; i < end; i++) {
         const Region *region = declared_region(block, i, access);
-        if (region && region->buffer == access->region.buffer && lies_in_box(search, access, env, region->ranges))
+        if (region && region->buffer == access->region.buffer && lies_in_box(facts, access, region->ranges))
             return true;
     }
     return false;
 }
 
-static bool is_plainly_declared(FaultSearch *search, const Access *access, const AffineEnv *env)
+static bool is_plainly_declared(FaultSearch *search, Facts *facts, const Access *access)
 {
     for (const Frame *frame = access->frame; frame && !owns_memory(search, frame, access); frame = frame->outer) {
         const BlockStmt *block = declaring_block(frame, access);
-        if (block && !block_plainly_declares(search, frame, access, env))
+        if (block && !block_plainly_declares(search, facts, frame, access))
             return false;
     }
     return true;
@@ -297,14 +320,15 @@ static void find_undeclared(FaultSearch *search, const Access *access, const Sit
 
 /* --- bindings --- */
 
-static void find_misbound(FaultSearch *search, const Frame *frame)
+static void find_misbound(FaultSearch *search, const Access *access, const Frame *frame)
 {
     Context *ctx = search->ctx;
     Range domain = frame->range;
     if (map_has(&search->seen, frame->var) || !is_counted(frame))
         return;
     map_set(ctx->arena, &search->seen, frame->var, frame->var);
-    if (value_lies_in(ctx, frame->outer, frame_env(ctx, frame->outer, 0), frame->value, domain))
+    Facts facts = facts_at(search, access, frame->outer);
+    if (lies_in(&facts, frame->value, domain))
         return;
     Site site = site_new(search, frame->outer, 1);
     site_locate(search, &site, 0, frame->value);
@@ -369,9 +393,9 @@ static bool can_be_judged(const Access *access)
 
 static void find_misplaced(FaultSearch *search, const Access *access)
 {
-    const AffineEnv *env = frame_env(search->ctx, access->frame, 0);
-    bool in_bounds = is_plainly_in_bounds(search, access, env);
-    if (in_bounds && is_plainly_declared(search, access, env))
+    Facts facts = facts_at(search, access, access->frame);
+    bool in_bounds = is_plainly_in_bounds(&facts, access);
+    if (in_bounds && is_plainly_declared(search, &facts, access))
         return;
     Site site = site_new(search, access->frame, access->region.buffer->ndim);
     for (int d = 0; d < access->region.buffer->ndim; d++)
@@ -439,7 +463,7 @@ FaultList faults_collect(Context *ctx, const Func *func)
         const Access *access = &accesses.data[i];
         for (const Frame *frame = access->frame; frame; frame = frame->outer)
             if (frame->kind == FRAME_BIND && frame->identity && !access->entry) /* no predicate need hold there */
-                find_misbound(&search, frame);
+                find_misbound(&search, access, frame);
         if (can_be_judged(access))
             find_misplaced(&search, access);
     }
