@@ -1,85 +1,46 @@
 /* The cheap argument for disjoint accesses: linear indices, one dimension at a time. Both indices have the same coefficients in the loops
    that agree, and the same coefficient c in the loop in question. What else they add differs by less than |c|. Then two iterations of this
    loop never touch one element. */
-#include "passes/analysis/pairs/linear.h"
 #include "passes/analysis/pairs/pair.h"
+#include "passes/analysis/sets/affine_linear.h"
 
-bool linear_add_scaled(Linear *sum, const Linear *more, int64_t scale)
-{
-    int64_t product;
-    if (__builtin_mul_overflow(more->constant, scale, &product) || __builtin_add_overflow(sum->constant, product, &sum->constant))
-        return false;
-    for (int i = 0; i < more->count; i++) {
-        int at = 0;
-        while (at < sum->count && sum->vars[at] != more->vars[i])
-            at++;
-        if (at == MOST_TERMS || __builtin_mul_overflow(more->coeffs[i], scale, &product))
-            return false;
-        if (at == sum->count) {
-            sum->vars[sum->count] = more->vars[i];
-            sum->coeffs[sum->count++] = 0;
-        }
-        if (__builtin_add_overflow(sum->coeffs[at], product, &sum->coeffs[at]))
-            return false;
-    }
-    return true;
-}
+/* One side of a pair: an index of it, and where its loops stand. */
+typedef struct {
+    const AffineEnv *env;
+    const Frame **loops;
+    int loop_count;
+    LinearForm index;
+    int64_t extent; /* elements from the index on */
+} Side;
 
-static bool linear_within(const AffineEnv *env, const Expr *expr, int depth, Linear *result)
+/* Takes the coefficient of LOOP out of the index. */
+static int64_t take_coefficient(Side *side, const Frame *loop)
 {
-    result->count = 0;
-    result->constant = 0;
-    if (depth > 60)
-        return false;
-    if (expr->kind == EXPR_INT) {
-        result->constant = expr->value.integer;
-        return true;
+    const AffineEnv *env = side->env;
+    while (env->var != loop->var)
+        env = env->outer;
+    for (int i = 0; i < side->index.count; i++) {
+        LinearTermOf *term = &side->index.terms[i];
+        int64_t coefficient = term->coefficient;
+        if (term->param || term->dim != env->dim)
+            continue;
+        term->coefficient = 0;
+        return coefficient;
     }
-    if (expr->kind == EXPR_VAR) {
-        while (env && env->var != expr->value.var)
-            env = env->outer;
-        if (env && env->dim < 0)
-            return linear_within(env->outer, env->value, depth + 1, result);
-        result->vars[0] = expr->value.var;
-        result->coeffs[0] = result->count = 1;
-        return true;
-    }
-    if ((expr->kind != EXPR_ADD && expr->kind != EXPR_SUB && expr->kind != EXPR_MUL) || !dtype_is_index(expr->dtype))
-        return false;
-    Linear a, b;
-    if (!linear_within(env, expr->args[0], depth + 1, &a) || !linear_within(env, expr->args[1], depth + 1, &b))
-        return false;
-    if (expr->kind == EXPR_MUL) {
-        if (a.count && b.count)
-            return false;
-        return a.count ? linear_add_scaled(result, &a, b.constant) : linear_add_scaled(result, &b, a.constant);
-    }
-    return linear_add_scaled(result, &a, 1) && linear_add_scaled(result, &b, expr->kind == EXPR_ADD ? 1 : -1);
-}
-
-bool linear_of(const AffineEnv *env, const Expr *expr, Linear *result)
-{
-    return linear_within(env, expr, 0, result);
-}
-
-static int64_t coefficient(const Linear *linear, const Var *var)
-{
-    for (int i = 0; i < linear->count; i++)
-        if (linear->vars[i] == var)
-            return linear->coeffs[i];
     return 0;
 }
 
-/* Adds to [*LOW, *HIGH] what the terms of LINEAR range over that belong to loops FIRST.. of LOOPS; false where a range is not constant or a
-   term belongs to no loop from the first one on (then it must cancel, which the caller checks). */
-static bool add_interval(const Linear *linear, const Frame **loops, int first, int count, int64_t sign, int64_t *low, int64_t *high)
+/* Takes the loops from number FIRST on out of the index, and adds what SIGN times these terms range over to [*LOW, *HIGH]. False where a
+   range is not constant. */
+static bool take_interval(Side *side, int first, int64_t sign, int64_t *low, int64_t *high)
 {
-    for (int i = first; i < count; i++) {
-        int64_t c = coefficient(linear, loops[i]->var) * sign, min, extent;
+    for (int i = first; i < side->loop_count; i++) {
+        Range range = side->loops[i]->range;
+        int64_t c = take_coefficient(side, side->loops[i]) * sign, min, extent;
         if (!c)
             continue;
-        if (!expr_const_int(loops[i]->range.min, &min) || !expr_const_int(loops[i]->range.extent, &extent) || extent <= 0 ||
-            extent > INT32_MAX || min > INT32_MAX || min < INT32_MIN || c > INT32_MAX || c < INT32_MIN)
+        if (!expr_const_int(range.min, &min) || !expr_const_int(range.extent, &extent) || extent <= 0 || extent > INT32_MAX || min > INT32_MAX ||
+            min < INT32_MIN || c > INT32_MAX || c < INT32_MIN)
             return false;
         int64_t a = c * min, b = c * (min + extent - 1);
         *low += a < b ? a : b;
@@ -88,44 +49,42 @@ static bool add_interval(const Linear *linear, const Frame **loops, int first, i
     return true;
 }
 
-/* Every variable of LINEAR that is no loop of the access, and every agreeing outer loop, must have the same coefficient on both sides. */
-static bool outer_terms_cancel(const Pair *pair, const Linear *a, const Linear *b, int level)
+static bool side_takes(Side *side, Range range)
 {
-    for (int side = 0; side < 2; side++) {
-        const Linear *linear = side ? b : a, *other = side ? a : b;
-        const Frame **loops = side ? pair->loops_b : pair->loops_a;
-        int count = side ? pair->count_b : pair->count_a;
-        for (int t = 0; t < linear->count; t++) {
-            int at = 0;
-            while (at < count && loops[at]->var != linear->vars[t])
-                at++;
-            bool inner = at < count && at >= level;
-            if (!inner && coefficient(other, linear->vars[t]) != linear->coeffs[t])
-                return false;
-        }
-    }
+    side->index = (LinearForm){0};
+    return expr_const_int(range.extent, &side->extent) && side->extent <= INT32_MAX && linear_of(side->env, range.min, &side->index);
+}
+
+/* Nothing is left of both indices but the same sizes. */
+static bool rest_cancels(const Side *a, const Side *b)
+{
+    LinearForm rest = a->index;
+    if (!linear_add_form(&rest, &b->index, -1))
+        return false;
+    for (int i = 0; i < rest.count; i++)
+        if (rest.terms[i].coefficient)
+            return false;
     return true;
 }
 
 static bool dimension_is_disjoint(const Pair *pair, int level, Range range_a, Range range_b)
 {
-    Linear a, b;
-    int64_t extent_a, extent_b;
-    if (!expr_const_int(range_a.extent, &extent_a) || !expr_const_int(range_b.extent, &extent_b) || extent_a > INT32_MAX ||
-        extent_b > INT32_MAX || !linear_of(pair->env_a, range_a.min, &a) || !linear_of(pair->env_b, range_b.min, &b) ||
-        !outer_terms_cancel(pair, &a, &b, level))
+    Side a = {.env = pair->env_a, .loops = pair->loops_a, .loop_count = pair->count_a};
+    Side b = {.env = pair->env_b, .loops = pair->loops_b, .loop_count = pair->count_b};
+    if (!side_takes(&a, range_a) || !side_takes(&b, range_b))
         return false;
-    const Var *var = pair->loops_a[level]->var;
-    int64_t c = coefficient(&a, var), low, high;
-    if (!c || c != coefficient(&b, var) || c > INT32_MAX || c < INT32_MIN)
+    for (int i = 0; i < level; i++)
+        if (take_coefficient(&a, pair->loops_a[i]) != take_coefficient(&b, pair->loops_b[i]))
+            return false;
+    int64_t c = take_coefficient(&a, pair->loops_a[level]), low, high;
+    if (!c || c != take_coefficient(&b, pair->loops_b[level]) || c > INT32_MAX || c < INT32_MIN)
         return false;
     /* elements meet when 0 <= (b.min + y) - (a.min + x) == 0 for x < extent_a, y < extent_b: the difference without the loop's own part */
-    if (__builtin_sub_overflow(b.constant, a.constant, &low))
+    if (__builtin_sub_overflow(b.index.constant, a.index.constant, &low))
         return false;
-    high = low + extent_b - 1;
-    low -= extent_a - 1;
-    if (!add_interval(&a, pair->loops_a, level + 1, pair->count_a, -1, &low, &high) ||
-        !add_interval(&b, pair->loops_b, level + 1, pair->count_b, 1, &low, &high))
+    high = low + b.extent - 1;
+    low -= a.extent - 1;
+    if (!take_interval(&a, level + 1, -1, &low, &high) || !take_interval(&b, level + 1, 1, &low, &high) || !rest_cancels(&a, &b))
         return false;
     int64_t size = c < 0 ? -c : c;
     return low > -size && high < size;
@@ -153,10 +112,11 @@ bool access_names(const Access *access, const Var *var)
 
 bool pair_is_linear(const Pair *pair)
 {
-    Linear index;
-    for (int i = 0; i < pair->a->buffer->ndim; i++)
+    for (int i = 0; i < pair->a->buffer->ndim; i++) {
+        LinearForm index = {0};
         if (!linear_of(pair->env_a, pair->a->region.ranges[i].min, &index))
             return false;
+    }
     return true;
 }
 

@@ -88,12 +88,17 @@ static bool add_scaled(LinearForm *sum, const AffineEnv *env, const Expr *expr, 
            add_scaled(sum, env, expr->args[1], expr->kind == EXPR_SUB ? -scale : scale, depth + 1);
 }
 
+bool linear_of(const AffineEnv *env, const Expr *expr, LinearForm *sum)
+{
+    return add_scaled(sum, env, expr, 1, 0);
+}
+
 /* EXPR is linear and has more than one value: isl would not multiply it with another one of this sort. */
 static bool surely_varies(const AffineEnv *env, const Expr *expr)
 {
     LinearForm sum = {0};
     bool varies = false;
-    bool linear = add_scaled(&sum, env, expr, 1, 0);
+    bool linear = linear_of(env, expr, &sum);
     for (int i = 0; linear && i < sum.count; i++)
         varies |= sum.terms[i].coefficient != 0;
     return varies;

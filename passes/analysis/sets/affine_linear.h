@@ -44,6 +44,8 @@ bool affine_surely_not(const AffineEnv *env, const Expr *expr);
 void affine_settle(AffineSpace *space);
 /* Restricts SPACE to SUM >= 0, or to SUM = 0. */
 void affine_add_form(AffineSpace *space, const LinearForm *sum, bool equality);
+/* Adds EXPR, seen from ENV, to SUM; false where that is not linear, or a number grows too large. */
+bool linear_of(const AffineEnv *env, const Expr *expr, LinearForm *sum);
 /* SUM + SCALE * TERM, whose own coefficient does not count, and SUM + SCALE * MORE; false where a number grows too large. */
 bool linear_add_term(LinearForm *sum, LinearTermOf term, int64_t scale);
 bool linear_add_form(LinearForm *sum, const LinearForm *more, int64_t scale);
