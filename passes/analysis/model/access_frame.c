@@ -195,9 +195,15 @@ Map func_sizes(Context *ctx, const Func *func)
     Map sizes = {0};
     for (int i = 0; i < func->param_count; i++) {
         const Buffer *buffer = func->params[i].buffer;
-        for (int d = 0; buffer && d < buffer->ndim; d++)
-            if (buffer->shape[d]->kind == EXPR_VAR)
-                map_set(ctx->arena, &sizes, buffer->shape[d]->value.var, buffer->shape[d]->value.var);
+        for (int d = 0; buffer && d < buffer->ndim; d++) {
+            const Expr *size = buffer->shape[d];
+            int64_t factor;
+            for (int side = 0; side < 2 && size->kind == EXPR_MUL; side++)
+                if (expr_const_int(size->args[side], &factor) && factor > 0)
+                    size = size->args[1 - side]; /* n is not negative where n * 2 is not */
+            if (size->kind == EXPR_VAR)
+                map_set(ctx->arena, &sizes, size->value.var, size->value.var);
+        }
     }
     return sizes;
 }
