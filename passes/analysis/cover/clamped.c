@@ -5,7 +5,6 @@
 #include "ir/linear_sum.h"
 #include "ir/walk.h"
 #include "passes/analysis/normal/known.h"
-#include "passes/analysis/normal/quotient_order.h"
 #include "passes/analysis/prove/portfolio.h"
 #include "passes/arith/analyzer.h"
 
@@ -41,7 +40,7 @@ static bool is_less_equal(Cover *cover, const Expr *a, const Expr *b)
     if (dtype_equal(a->dtype, b->dtype) && linear_difference(cover->ctx, a, b, &difference))
         return difference <= 0;
     return !cover->plainly &&
-           (analyzer_prove_less_equal(cover_analyzer(cover), a, b) || quotient_at_most(cover_analyzer(cover), a, b));
+           (analyzer_prove_less_equal(cover_analyzer(cover), a, b) || access_shows_at_most(cover->ctx, cover->read, cover->sizes, a, b));
 }
 
 /* A <= B. A minimum is below what any of its operands is below, and so on; a choice is where both of its values are. */

@@ -5,7 +5,6 @@
 #include "passes/analysis/model/access_init.h"
 #include "passes/analysis/normal/access_rows.h"
 #include "passes/analysis/normal/known.h"
-#include "passes/analysis/normal/quotient_order.h"
 #include "passes/analysis/prove/portfolio.h"
 
 typedef struct {
@@ -28,9 +27,9 @@ static bool is_loop_over(const Access *access, const Expr *value, const Expr *ex
            !access_runs_without(access, frame);
 }
 
-static bool is_at_most(Analyzer *an, const Expr *a, const Expr *b)
+static bool is_at_most(RowProof *proof, const Access *access, const Expr *a, const Expr *b)
 {
-    return analyzer_prove_symbolic(an, op_compare(analyzer_context(an), EXPR_LE, a, b)) || quotient_at_most(an, a, b);
+    return analyzer_prove_symbolic(proof->an, op_compare(proof->ctx, EXPR_LE, a, b)) || access_shows_at_most(proof->ctx, access, proof->sizes, a, b);
 }
 
 /* RANGE, seen from ACCESS, lies in [0, EXTENT) wherever that runs. */
@@ -48,7 +47,7 @@ static bool stays_below(RowProof *proof, const Access *access, Range range, cons
     }
     const Expr *first = subst_expr(ctx, &values, range.min);
     const Expr *end = op_add(ctx, first, op_cast(ctx, first->dtype, subst_expr(ctx, &values, range.extent)));
-    return is_at_most(proof->an, expr_int(ctx, first->dtype, 0), first) && is_at_most(proof->an, end, op_cast(ctx, first->dtype, extent));
+    return is_at_most(proof, access, expr_int(ctx, first->dtype, 0), first) && is_at_most(proof, access, end, op_cast(ctx, first->dtype, extent));
 }
 
 /* Moves a whole stride to or from RANGES[1] where that is what it takes to bring it into its range: m - 1 - j is in row 0, not m rows behind

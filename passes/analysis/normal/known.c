@@ -3,6 +3,7 @@
 #include "ir/walk.h"
 #include "passes/analysis/model/access_init.h"
 #include "passes/analysis/normal/known.h"
+#include "passes/analysis/sets/affine.h"
 #include "passes/analysis/normal/quotients.h"
 
 /* EXPR is not 0. */
@@ -62,4 +63,22 @@ bool analyzer_shows_within(Analyzer *an, const Expr *value, Range range)
     if (expr_const_int(min, &first) && expr_const_int(end, &last) && bound.min >= first && bound.max < last)
         return true;
     return analyzer_prove_less_equal(an, min, value) && analyzer_prove_less(an, value, end);
+}
+
+bool access_shows_at_most(Context *ctx, const Access *access, const Map *sizes, const Expr *a, const Expr *b)
+{
+    int count;
+    frame_loops(ctx, access->frame, &count);
+    AffineSpace space = affine_universe(ctx, count, sizes);
+    const AffineEnv *env = frame_env(ctx, access->frame, 0);
+    access_assume_anywhere(&space, access, env);
+    affine_assume_compare(&space, EXPR_LT, env, b, env, a);
+    for (int d = 0; !access->asked && !access->whole && d < access->region.buffer->ndim; d++) { /* what is touched has elements */
+        const Expr *size = access->region.buffer->shape[d];
+        if (dtype_is_index(size->dtype))
+            affine_assume_compare(&space, EXPR_LE, NULL, expr_int(ctx, size->dtype, 1), NULL, size);
+    }
+    bool shown = affine_verdict(&space) == SET_EMPTY;
+    affine_free(&space);
+    return shown;
 }

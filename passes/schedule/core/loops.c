@@ -129,7 +129,7 @@ bool loops_imply(Schedule *sch, const TreeNode *const *loops, int count, const E
     for (int i = 0; i < count; i++) {
         const ForStmt *loop = node_loop(loops[i]);
         affine_assume_range(&space, env, i, (Range){loop->min, loop->extent});
-        AffineEnv inner = {env, loop->var, i, NULL};
+        AffineEnv inner = {env, loop->var, i, loop->min};
         env = arena_copy(ctx->arena, &inner, sizeof inner);
     }
     if (given)

@@ -7,7 +7,7 @@
    by their first or their last iteration where an update in any iteration implies one there; where that cannot be shown nothing is left
    out, and rfactor refuses if it had to be. */
 #include "ir/walk.h"
-#include "passes/analysis/normal/quotient_order.h"
+#include "passes/arith/analyzer.h"
 #include "passes/schedule/reduce/rfactor_internal.h"
 
 bool rfactor_loop_is_reduced_before(const Factoring *f, const TreeNode *loop)
@@ -52,17 +52,6 @@ static const Expr *condition_at_end(const Factoring *f, const Expr *condition, b
     return with_simple_operands(ctx, condition);
 }
 
-/* END, a comparison that is CONDITION with other operands, holds wherever CONDITION does: its lesser side is no greater, its greater no less.
-   For what is no affine set: k_0 * ((n + 3) // 4) + k_1 < n. */
-static bool end_is_weaker(const Factoring *f, const Expr *condition, const Expr *end)
-{
-    bool less = condition->kind == EXPR_LT || condition->kind == EXPR_LE, greater = condition->kind == EXPR_GT || condition->kind == EXPR_GE;
-    if (end->kind != condition->kind || (!less && !greater))
-        return false;
-    Analyzer *an = loops_context(f->sch, f->block);
-    return quotient_at_most(an, end->args[greater], condition->args[greater]) && quotient_at_most(an, condition->args[less], end->args[less]);
-}
-
 /* What CONDITION, which speaks of reduction loops, says of the partial results that are combined. */
 static const Expr *condition_on_lanes(const Factoring *f, const Expr *condition)
 {
@@ -72,7 +61,7 @@ static const Expr *condition_on_lanes(const Factoring *f, const Expr *condition)
         const Expr *end = condition_at_end(f, condition, last);
         if (!expr_uses_var(end, node_loop(f->loop)->var) || loops_imply(f->sch, combining, count, NULL, end))
             break;
-        if (end_is_weaker(f, condition, end) || loops_imply(f->sch, f->loops, f->loop_count, condition, end))
+        if (loops_imply(f->sch, f->loops, f->loop_count, condition, end))
             return end;
     }
     return expr_bool(f->sch->ctx, true);
