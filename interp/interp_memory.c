@@ -115,7 +115,7 @@ void memory_bind(Thread *thread, const BufferInfo *buffer, Pointer data)
     }
     if (buffer->must_differ && !strides_keep_apart(shape, strides, ndim))
         report_finding(thread, INTERP_ASSERTION, buffer, buffer->buffer->span,
-                       "writes '%s', whose strides (%s) make one cell of two elements (shape %s)", buffer->buffer->name,
+                       "writes '%s', whose strides (%s) may make one cell of two elements (shape %s)", buffer->buffer->name,
                        report_tuple(thread, strides, ndim), report_tuple(thread, shape, ndim));
     thread->slots[buffer->data_slot].pointer = data;
     if (data.memory && !data.memory->buffer)

@@ -152,7 +152,7 @@ void checks_distinct_elements(CheckList *checks, const Buffer *buffer)
     int64_t first[buffer->ndim + 1], second[buffer->ndim + 1];
     if (buffer_elements(buffer, first, second) != ELEMENTS_UNKNOWN)
         return;
-    const char *message = arena_printf(ctx->arena, "the strides of '%s', which is written, make one cell of two elements", buffer->name);
+    const char *message = arena_printf(ctx->arena, "the strides of '%s', which is written, may make one cell of two elements", buffer->name);
     Layout layout = checked_layout(checks, buffer, message);
     const Expr *empty = has_no_elements(checks, buffer);
     for (int d = 0; d < buffer->ndim; d++) {

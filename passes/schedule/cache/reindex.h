@@ -14,6 +14,7 @@ typedef struct {
     bool writes;              /* the block's writes are meant, not its reads */
     bool whole;               /* the copy runs over the whole domains of the axes, not over the instances that the block has */
     Buffer *buffer, *copy;
+    const Expr *const *accessed; /* the indices of the accesses as they are written */
     const Expr **indices;     /* of the buffer, over axes of the block: the same in all its accesses */
     const Expr **new_indices; /* of the copy, over the same axes */
     int *axes;                /* which axes of the block these are, in order */

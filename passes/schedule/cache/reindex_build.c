@@ -138,6 +138,7 @@ static bool find_indices(Reindex *reindex)
     if (!check_indices(reindex, search.indices))
         return false;
     reindex->conditional = search.conditional;
+    reindex->accessed = search.indices;
     Analyzer *an = analyzer_new(sch->ctx);
     for (int i = 0; i < block->iter_count; i++)
         analyzer_bind_range(an, block->iters[i].var, block->iters[i].domain);
@@ -378,6 +379,10 @@ static bool check_copies_writes(const Reindex *reindex)
         !answer_is_shown(dependence_reads_own_writes(sch->ctx, schedule_func(sch), block->block, reindex->buffer)))
         return sched_refuse(sch, "block '%s' reads '%s' before it writes it, and a copy would not have that value", block->block->name,
                             reindex->buffer->name);
+    for (const TreeNode *node = reindex->block; node != reindex->scope; node = schedule_parent(sch, node))
+        if (stmt_itself_uses_buffer(node->stmt, reindex->buffer))
+            return sched_refuse(sch, "block '%s' finds out by reading it whether or where it works in '%s'", block->block->name,
+                                reindex->buffer->name);
     if (!check_inits_set_reads(sch, reindex->block, reindex->buffer))
         return false;
     if (reindex->conditional)
@@ -409,9 +414,11 @@ bool reindex_check(const Reindex *reindex)
 static const Expr *use_copy_expr(Rewriter *rewriter, const Expr *expr)
 {
     const Reindex *reindex = rewriter->data;
-    if (expr->kind == EXPR_LOAD && expr->value.buffer == reindex->buffer)
-        return expr_load(rewriter->ctx, reindex->copy, reindex->new_indices, reindex->copy->ndim, NULL, expr->span);
-    return rewrite_expr_children(rewriter, expr);
+    bool uses = expr->kind == EXPR_LOAD && expr->value.buffer == reindex->buffer;
+    for (int i = 0; uses && i < reindex->buffer->ndim; i++)
+        uses = expr_equal(expr->args[i], reindex->accessed[i]); /* a declared region may speak of another element */
+    return uses ? expr_load(rewriter->ctx, reindex->copy, reindex->new_indices, reindex->copy->ndim, NULL, expr->span)
+                : rewrite_expr_children(rewriter, expr);
 }
 
 static void use_copy_regions(const Reindex *reindex, Region **regions, int count)
@@ -434,6 +441,24 @@ static const Stmt *use_copy_stmt(Rewriter *rewriter, const Stmt *stmt)
     use_copy_regions(reindex, &block.reads, block.read_count);
     use_copy_regions(reindex, &block.writes, block.write_count);
     return stmt_block(rewriter->ctx, block, stmt->span);
+}
+
+/* The nest with the block over the copy. What is read where the axes have no values yet, to enter the block or around it, is that of the buffer. */
+static const Stmt *nest_over_copy(const Reindex *reindex)
+{
+    Context *ctx = reindex->sch->ctx;
+    Rewriter rewriter = {.ctx = ctx, .expr = use_copy_expr, .stmt = use_copy_stmt, .data = (void *)reindex};
+    BlockStmt block = *node_block(reindex->block);
+    block.init = block.init ? rewrite_stmt(&rewriter, block.init) : NULL;
+    block.body = rewrite_stmt(&rewriter, block.body);
+    block.reads = rewrite_regions(&rewriter, block.reads, block.read_count);
+    block.writes = rewrite_regions(&rewriter, block.writes, block.write_count);
+    use_copy_regions(reindex, &block.reads, block.read_count);
+    use_copy_regions(reindex, &block.writes, block.write_count);
+    const Stmt *nest = stmt_block(ctx, block, reindex->block->stmt->span);
+    for (int i = reindex->loop_count - 1; i >= 0; i--)
+        nest = stmt_with_body(ctx, reindex->loops[i]->stmt, nest);
+    return nest;
 }
 
 static const Expr **over_iters(const Reindex *reindex, const Iter *iters, const Expr *const *indices, int count)
@@ -472,8 +497,7 @@ bool reindex_apply(const Reindex *reindex, Str name, const Iter *iters, const Ex
 
     const Block *scope = node_block(reindex->scope)->block, *accessing = node_block(reindex->block)->block;
     const Stmt *top = (reindex->loop_count ? reindex->loops[0] : reindex->block)->stmt;
-    Rewriter rewriter = {.ctx = ctx, .expr = use_copy_expr, .stmt = use_copy_stmt, .data = (void *)reindex};
-    const Stmt *edited = rewrite_stmt(&rewriter, top), *items[] = {reindex->writes ? edited : nest, reindex->writes ? nest : edited};
+    const Stmt *edited = nest_over_copy(reindex), *items[] = {reindex->writes ? edited : nest, reindex->writes ? nest : edited};
     sched_replace(sch, top, reindex->at_start ? edited : stmt_seq(ctx, items, 2));
     const TreeNode *node = schedule_find_block(sch, scope);
     BlockStmt allocating = *node_block(node);
