@@ -214,10 +214,11 @@ static void indentation_error(TokenStream *stream, Span span, const char *text)
 /* Compares the indentation of a line that begins at SPAN with the open blocks. */
 static void change_indent(TokenStream *stream, Indent indent, Span span)
 {
+    static const char mixed[] = "the indentation mixes tabs and spaces so that its depth depends on the tab width";
     const Indent *top = &stream->indents[stream->indent_count - 1];
     if ((indent.wide > top->wide) != (indent.narrow > top->narrow) || (indent.wide < top->wide) != (indent.narrow < top->narrow)) {
         /* the text is read on as with tabs of 8 */
-        indentation_error(stream, span, "the indentation mixes tabs and spaces so that its depth depends on the tab width");
+        indentation_error(stream, span, mixed);
     }
     if (stream->stray_indent == indent.wide && top->wide < indent.wide)
         return;
@@ -229,10 +230,12 @@ static void change_indent(TokenStream *stream, Indent indent, Span span)
         stream->indent_count--;
         queue_mark(stream, TOKEN_DEDENT, span, false);
     }
-    if (stream->indents[stream->indent_count - 1].wide != indent.wide) {
+    top = &stream->indents[stream->indent_count - 1];
+    if (top->wide != indent.wide) {
         indentation_error(stream, span, "the indentation matches no enclosing block");
         stream->stray_indent = indent.wide;
-    }
+    } else if (top->narrow != indent.narrow)
+        indentation_error(stream, span, mixed);
 }
 
 /* True when only white space stands before SPAN on its line; *INDENT is its width then. */
