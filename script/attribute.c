@@ -56,8 +56,10 @@ static NameList attribute_names(Script *script, Value self)
     return names;
 }
 
-static bool refuse_attribute(Script *script, Value self, Str name, const NameList *names, Span span)
+static bool refuse_attribute(Script *script, Value self, Str name, NameList *names, Span span)
 {
+    if (self.kind == VALUE_SCRIPT)
+        add_names(script->ctx->arena, names, te_attribute_names(self.as.script));
     const char *near = diag_closest(name, names->data, names->count), *phrase = script_type_phrase(script, self);
     if (holds(inside_names, sizeof inside_names / sizeof *inside_names, name))
         return script_error(script, span, "%s has no attribute '%s': it is part of TVM's inside, not of schedules", phrase, name);
@@ -72,8 +74,10 @@ bool script_attribute(Script *script, Value self, const AstNode *node, Value *re
     if (object && object->kind == OBJECT_NAMESPACE) {
         Str path = context_internf(script->ctx, "%s.%s", object->as.path, name);
         bool topi;
-        if (!topi_resolve(script, path, node->span, result, &topi) || topi)
-            return topi;
+        if (!topi_resolve(script, path, node->span, result, &topi))
+            return false;
+        if (topi)
+            return true;
         *result = script_object(script, (Object){.kind = OBJECT_NAMESPACE, .as.path = path});
         return script_known_path(script, path, node->span);
     }

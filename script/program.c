@@ -78,9 +78,26 @@ static bool find_outer(void *data, Str name, OuterName *result)
     return result->path || result->value;
 }
 
+/* What a decorator may be leads to TVM's names; a function or a value of the script cannot be one. */
+static bool check_decorators(Script *script, const AstList *decorators)
+{
+    for (int i = 0; i < decorators->count; i++) {
+        const AstNode *root = decorators->items[i];
+        while (root->kind == AST_CALL || root->kind == AST_ATTRIBUTE)
+            root = root->kind == AST_CALL ? root->as.call.callee : root->as.attribute.value;
+        const Value *value = root->kind == AST_NAME ? script_lookup(script, root->as.name) : NULL;
+        if (value && !value_object(*value, OBJECT_NAMESPACE))
+            return script_error(script, decorators->items[i]->span, "a decorator in a script is @T.prim_func or @I.ir_module; %s is none",
+                                script_type_phrase(script, *value));
+    }
+    return true;
+}
+
 bool script_define_program(Script *script, const AstNode *node)
 {
     Context *ctx = script->ctx;
+    if (!check_decorators(script, node->kind == AST_CLASS ? &node->as.class_def.decorators : &node->as.def.decorators))
+        return false;
     const AstNode **statements = arena_copy(ctx->arena, &node, sizeof node);
     AstNode file = {.kind = AST_FILE, .height = node->height + 1, .span = node->span};
     file.as.list = (AstList){statements, 1};

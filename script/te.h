@@ -79,6 +79,8 @@ bool te_compare(Script *script, AstOp op, Value left, Value right, Span span, Va
 bool te_unary(Script *script, AstOp op, Value operand, Span span, Value *result);
 /* The attributes of expressions and te objects. *FOUND: there is one of this name. */
 bool te_attribute(Script *script, Value self, Str name, Span span, Value *result, bool *found);
+/* The attributes that te_attribute knows of OBJECT, ended by NULL. */
+const char *const *te_attribute_names(const Object *object);
 /* TENSOR(indices) and TENSOR[indices]. */
 bool te_index(Script *script, Value tensor, const Value *indices, int count, Span span, Value *result);
 /* A method of an expression or tensor, such as astype. */

@@ -389,6 +389,20 @@ static bool expr_attribute(Script *script, const Expr *expr, Str name, Value *re
     return true;
 }
 
+const char *const *te_attribute_names(const Object *object)
+{
+    static const char *const none[] = {NULL};
+    static const char *const tensor[] = {"shape", "dtype", "ndim", "value_index", "name", "op", "astype", "equal", NULL};
+    static const char *const operation[] = {"name", "tag", "axis", "reduce_axis", "attrs", "num_outputs", "input_tensors", "body", "output", NULL};
+    static const char *const axis[] = {"var", "dom", "name", "dtype", "astype", "equal", NULL};
+    switch (object->kind) {
+    case OBJECT_TENSOR: return tensor;
+    case OBJECT_OPERATION: return operation;
+    case OBJECT_AXIS: return axis;
+    default: return none;
+    }
+}
+
 bool te_attribute(Script *script, Value self, Str name, Span span, Value *result, bool *found)
 {
     const Object *object = self.kind == VALUE_SCRIPT ? self.as.script : NULL;
