@@ -80,4 +80,4 @@ uninstall:
 	rm -f $(call quote,$(DESTDIR)$(BINDIR)/tirc) "$$lib/libtirc.so.$(VERSION)" $(INSTALLED_LIBS:%="$$lib/%") $(PC_FILES:%="$$lib/pkgconfig/%.pc") \
 	  "$$include/tirc.h" "$$include/tirc_rt.h" "$$data/man/man1/tirc.1" "$$data/man/man7/tirc-schedule.7" "$$data/bash-completion/completions/tirc" $(TOPI:topi/%="$$data/tirc/topi/%"); \
 	for name in $(CMAKE_PACKAGES); do rm -f "$$lib/cmake/$$name/$$name-config.cmake" "$$lib/cmake/$$name/$$name-config-version.cmake"; \
-	  rmdir "$$lib/cmake/$$name" 2>/dev/null || :; done
+	  rmdir "$$lib/cmake/$$name" 2>/dev/null || :; done; rmdir "$$data/tirc/topi" "$$data/tirc" 2>/dev/null || :
