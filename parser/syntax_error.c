@@ -89,6 +89,73 @@ static Span foreign_step(const SourceFile *source, Span span)
     return step ? (Span){span.file, at - 2, at} : span_none();
 }
 
+/* The word right before SPAN, but for blanks; empty where there is none. FIRST: it begins its line. */
+static Span word_before(const SourceFile *source, Span span, bool *first)
+{
+    uint32_t end = span.begin, begin;
+    while (end > 0 && (source->text[end - 1] == ' ' || source->text[end - 1] == '\t'))
+        end--;
+    for (begin = end; begin > 0 && (isalnum((unsigned char)source->text[begin - 1]) || source->text[begin - 1] == '_');)
+        begin--;
+    uint32_t line = begin;
+    while (line > 0 && (source->text[line - 1] == ' ' || source->text[line - 1] == '\t'))
+        line--;
+    *first = line == 0 || source->text[line - 1] == '\n' || source->text[line - 1] == '\r';
+    return (Span){span.file, begin, end};
+}
+
+/* The keyword that WORD, at the begin of a statement or inside of one, was meant for; NULL: none. */
+static const char *near_keyword(const char *word, bool begins)
+{
+    static const char *const first[] = {"def", "class", "for", "while", "with", "if", "elif", "return", "assert", "import", "from", "pass"};
+    static const char *const inner[] = {"lambda", "import", "else", "for", "not", "and"};
+    const char *const *keywords = begins ? first : inner;
+    int count = begins ? (int)(sizeof first / sizeof *first) : (int)(sizeof inner / sizeof *inner);
+    for (int i = 0; i < count; i++)
+        if (strlen(word) == 2 && strlen(keywords[i]) == 3 && !strncmp(word, keywords[i], 2))
+            return keywords[i];
+    const char *near = diag_closest(word, keywords, count);
+    return near && strcmp(near, word) ? near : NULL;
+}
+
+/* A word before the error is a keyword with a spelling mistake, or the 'else' of 'else if'; false where neither is so. */
+static bool report_keyword(Parse *parse, const SyntaxError *error)
+{
+    Context *ctx = parse->ctx;
+    const SourceFile *source = source_file(ctx->sources, error->span.file);
+    bool first;
+    Span word = word_before(source, error->span, &first);
+    const char *text = arena_strndup(ctx->arena, source->text + word.begin, word.end - word.begin);
+    if (found(error, "'if'") && !strcmp(text, "else")) {
+        Span both = {word.file, word.begin, error->span.end};
+        diag_error(ctx, both, "'else if' is written 'elif'");
+        diag_edit(ctx, both, "elif");
+        return true;
+    }
+    bool follows = found(error, "a name") || found(error, "an integer") || found(error, "a number") || found(error, "a string");
+    const char *keyword = follows && word.end < error->span.begin ? near_keyword(text, first) : NULL;
+    if (!keyword)
+        return false;
+    diag_error(ctx, word, first ? "a statement cannot begin with '%s'; did you mean '%s'?" : "'%s' is no keyword; did you mean '%s'?", text, keyword);
+    diag_edit(ctx, word, keyword);
+    return true;
+}
+
+/* A line like `T.block("b"):`, whose word before it is missing; false where it is none. */
+static bool report_lost_word(Parse *parse, const SyntaxError *error)
+{
+    Place place;
+    if (!found(error, "the end of the line") || !expects(error, "an integer") || !source_place(parse->ctx->sources, error->span, &place))
+        return false;
+    int last = (int)place.column - 2;
+    while (last >= 0 && last < place.line_length && (place.line_text[last] == ' ' || place.line_text[last] == '\t'))
+        last--;
+    if (last < 0 || last >= place.line_length || place.line_text[last] != ':')
+        return false;
+    diag_error(parse->ctx, error->span, "expected a type after ':'; a line that ends with ':' begins with 'with', 'for', 'while', 'if', 'def' or 'class'");
+    return true;
+}
+
 /* The error is explained by what another language has; false where it is not. */
 static bool report_foreign(Parse *parse, const SyntaxError *error)
 {
@@ -156,9 +223,11 @@ void syntax_error_report(Parse *parse, const SyntaxError *error)
     const char *expected = expected_text(error), *keyword = begins_statement ? meant_keyword(text, error) : NULL;
     bool torn = found(error, "the end of the line") && !expects(error, "':'");
     token_stream_give_up_line(parse->tokens, torn ? error->span : span_none());
-    if (report_foreign(parse, error))
+    if (report_foreign(parse, error) || report_keyword(parse, error) || report_lost_word(parse, error))
         return;
-    if (found(error, "a reserved word"))
+    if (found(error, "a reserved word") && expects(error, "an integer") && !begins_statement)
+        diag_error(ctx, error->span, "%s is a reserved word of Python, and no name; a string is written \"%.*s\"", text, (int)strlen(text) - 2, text + 1);
+    else if (found(error, "a reserved word"))
         diag_error(ctx, error->span, "%s is not supported", text);
     else if (found(error, "':='"))
         diag_error(ctx, error->span, "':=' is not supported; use an assignment of its own");
