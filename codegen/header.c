@@ -222,7 +222,8 @@ static void add_comment(FuncHeader *header)
             describe_scalar(header, i);
     for (int i = 0; i < header->signature->dim_count; i++)
         describe_dim(header, i);
-    strbuf_add(header->out, "   Returns 0, or another code with a message in tirc_last_error(). */\n");
+    strbuf_printf(header->out, "   Returns %s, or another code with a message in tirc_last_error(). */\n",
+                  header->func->return_type.code == DT_VOID ? "0" : "its result");
 }
 
 /* The signature of FUNC. A schedule keeps what a function computes, so what does not matter in SOURCE (may be NULL) does not matter

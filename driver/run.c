@@ -273,8 +273,10 @@ Jit *run_compile(Driver *driver, const Module *module)
 
 bool run_call(Driver *driver, JitFunction function, const char *name, const ArgData *data)
 {
+    tirc_set_error("");
     int code = function(jit_arguments(driver->ctx, data));
-    return code == 0 || driver_error(driver, "%s returned error code %d: %s", name, code, tirc_last_error());
+    bool failed = code && *tirc_last_error(); /* without a message: what the program itself returns */
+    return !failed || driver_error(driver, "%s returned error code %d: %s", name, code, tirc_last_error());
 }
 
 /* FUNC has threads, or calls a function that has. */

@@ -269,6 +269,8 @@ Value value_fresh_var(Elab *elab, Var *var, Span span);
 Value value_tuple(Elab *elab, const Value *items, int count, Span span);
 Value value_wrapper(Elab *elab, const Stmt *layers, int count, Value result, Span span);
 const char *value_kind_name(ValueKind kind);
+/* What EXPR is, for messages: its type, or a string. */
+const char *expr_type_name(Context *ctx, const Expr *expr);
 /* A Python constant that a number type can take. */
 bool value_is_number(const Value *value);
 bool value_is_sequence(const Value *value);

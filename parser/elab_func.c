@@ -230,6 +230,9 @@ const Func *elab_function(Elab *elab, const AstNode *node)
     for (int i = 0; i < node->as.def.param_count; i++)
         elab_param(elab, &node->as.def.params[i]);
     DType return_type = elab_return_type(elab, node->as.def.returns);
+    if (return_type.code != DT_VOID && !dtype_equal(return_type, DTYPE_INT32))
+        diag_error(elab->ctx, node->as.def.returns->span, "a function returns an int32 or nothing, not %s; other results are stored in buffers",
+                   dtype_name(elab->ctx, return_type));
     const Stmt *body = elab_function_body(elab, statements);
     scope_pop(elab);
     const Func *func = build_function(elab, node, return_type, is_private, body);

@@ -76,7 +76,7 @@ static Value float_math(Elab *elab, Op op, const Value *values, int count, Span 
     if (!dtype_is_float(dtype) && dtype_is_integer(dtype) && keeps_integers(op))
         return value_expr(args[0], span);
     if (!dtype_is_float(dtype)) {
-        diag_error(elab->ctx, span, "T.%s needs a float, not %s", op_info(op)->name, dtype_name(elab->ctx, dtype));
+        diag_error(elab->ctx, span, "T.%s needs a float, not %s", op_info(op)->name, expr_type_name(elab->ctx, args[0]));
         return value_error();
     }
     const Expr *folded = fold_rounding(elab->ctx, op, args[0]);
@@ -94,7 +94,7 @@ static Value integer_math(Elab *elab, Op op, const Value *values, Span span)
     if (op == OP_BITWISE_NOT)
         return value_expr(op_bits(elab->ctx, op, arg, NULL, span), span);
     if (!dtype_is_integer(arg->dtype)) {
-        diag_error(elab->ctx, span, "T.%s needs an integer, not %s", op_info(op)->name, dtype_name(elab->ctx, arg->dtype));
+        diag_error(elab->ctx, span, "T.%s needs an integer, not %s", op_info(op)->name, expr_type_name(elab->ctx, arg));
         return value_error();
     }
     DType result = op == OP_CLZ ? dtype_with_lanes(DTYPE_INT32, arg->dtype.lanes) : arg->dtype;
@@ -134,6 +134,17 @@ static Value address_of(Elab *elab, const Value *value, Span span)
     return value_expr(expr_call(elab->ctx, DTYPE_HANDLE, OP_ADDRESS_OF, &value->as.expr, 1, span), span);
 }
 
+/* T.ret(value): what a function returns is the code that its object returns. */
+static Value return_value(Elab *elab, const Value *value, Span span)
+{
+    const Expr *expr = value_is_number(value) ? value_to_typed(elab, value, DTYPE_INT32) : value_to_expr(elab, value);
+    if (expr && !dtype_equal(expr->dtype, DTYPE_INT32)) {
+        diag_error(elab->ctx, value->span, "a function returns an int32, not %s; other results are stored in buffers", expr_type_name(elab->ctx, expr));
+        expr = NULL;
+    }
+    return expr ? value_expr(expr_call(elab->ctx, DTYPE_VOID, OP_RET, &expr, 1, span), span) : value_error();
+}
+
 Value elab_intrinsic(Elab *elab, Op op, const Value *values, int count, Span span)
 {
     DType dtype;
@@ -153,6 +164,10 @@ Value elab_intrinsic(Elab *elab, Op op, const Value *values, int count, Span spa
     case OP_LIKELY:
     case OP_ASSUME: return condition_hint(elab, op, &values[0], span);
     case OP_ADDRESS_OF: return address_of(elab, &values[0], span);
+    case OP_RET:
+        if (count)
+            return return_value(elab, &values[0], span);
+        break;
     default: break;
     }
     const Expr **args = read_args(elab, values, count);

@@ -17,7 +17,7 @@ void elab_store(Elab *elab, Buffer *buffer, const Expr *const *indices, int coun
         expr->dtype.code != DT_VOID && expr->kind != EXPR_STRING && (expr->dtype.code == DT_HANDLE) == (wanted.code == DT_HANDLE);
     if (!convertible || (expr->dtype.lanes != wanted.lanes && expr->dtype.lanes != 1)) {
         diag_error(ctx, span, "cannot store %s in '%s', which takes %s",
-                   expr->kind == EXPR_STRING ? "a string" : dtype_name(ctx, expr->dtype), buffer->name, dtype_name(ctx, wanted));
+                   expr_type_name(ctx, expr), buffer->name, dtype_name(ctx, wanted));
         return;
     }
     elab_warn_narrowing(elab, buffer, expr, span);
@@ -126,7 +126,7 @@ void elab_ann_assign(Elab *elab, const AstNode *node)
     const Expr *expr = var ? value_to_typed(elab, &value, var->dtype) : NULL;
     if (expr && !dtype_equal(expr->dtype, var->dtype)) {
         diag_error(elab->ctx, node->span, "'%s' is declared as %s, but its value is %s", var->name, dtype_name(elab->ctx, var->dtype),
-                   dtype_name(elab->ctx, expr->dtype));
+                   expr_type_name(elab->ctx, expr));
         expr = NULL;
     }
     scope_bind(elab, target->as.name, expr ? value_expr(expr_var_at(elab->ctx, var, target->span), target->span) : value_error(),
@@ -221,6 +221,8 @@ static void elab_with_items(Elab *elab, const AstNode *node, int index, bool is_
         elab_init(elab, &value, node->as.with.body);
     else if (value.kind == VALUE_WRAPPER)
         elab_with_wrapper(elab, node, index, &value);
+    else if (value.kind == VALUE_BUILTIN)
+        diag_error(elab->ctx, value.span, "%s must be called here: %s()", value.as.builtin->name, value.as.builtin->name);
     else if (value.kind != VALUE_ERROR)
         diag_error(elab->ctx, value.span, "%s cannot be used in a 'with' statement", value_kind_name(value.kind));
     if (value.kind == VALUE_ERROR)
@@ -280,9 +282,9 @@ static void elab_return(Elab *elab, const AstNode *node)
         return;
     }
     Value value = elab_expr(elab, node->as.operand);
-    const Expr *expr = value_to_expr(elab, &value);
-    if (expr)
-        frame_add(elab, stmt_evaluate(elab->ctx, expr_call(elab->ctx, DTYPE_VOID, OP_RET, &expr, 1, node->span), node->span));
+    Value result = value.kind == VALUE_ERROR ? value : elab_intrinsic(elab, OP_RET, &value, 1, node->span);
+    if (result.kind == VALUE_EXPR)
+        frame_add(elab, stmt_evaluate(elab->ctx, result.as.expr, node->span));
 }
 
 static void elab_jump(Elab *elab, const AstNode *node, Op op)

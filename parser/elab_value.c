@@ -91,6 +91,11 @@ const char *value_kind_name(ValueKind kind)
     return names[kind];
 }
 
+const char *expr_type_name(Context *ctx, const Expr *expr)
+{
+    return expr->kind == EXPR_STRING ? "a string" : dtype_name(ctx, expr->dtype);
+}
+
 /* --- reading expressions --- */
 
 bool value_is_number(const Value *value)
@@ -231,7 +236,7 @@ const Expr *value_to_integer(Elab *elab, const Value *value, const char *what)
     const Expr *expr = value_to_expr(elab, value);
     if (!expr || (dtype_is_integer(expr->dtype) && expr->dtype.lanes == 1))
         return expr;
-    diag_error(elab->ctx, value->span, "%s must be an integer, not %s", what, dtype_name(elab->ctx, expr->dtype));
+    diag_error(elab->ctx, value->span, "%s must be an integer, not %s", what, expr_type_name(elab->ctx, expr));
     return NULL;
 }
 
@@ -245,7 +250,8 @@ const Expr *value_to_condition(Elab *elab, const Value *value)
                                                        : expr_int(elab->ctx, dtype_scalar(expr->dtype), 0);
         return op_binary(elab->ctx, EXPR_NE, expr, zero, value->span);
     }
-    diag_error(elab->ctx, value->span, "expected a condition, found an expression of type %s", dtype_name(elab->ctx, expr->dtype));
+    diag_error(elab->ctx, value->span, "expected a condition, found %s%s",
+               expr->kind == EXPR_STRING ? "" : "an expression of type ", expr_type_name(elab->ctx, expr));
     return NULL;
 }
 
