@@ -59,6 +59,10 @@ static inline bool dtype_is_integer(DType t)
 {
     return t.code == DT_INT || t.code == DT_UINT;
 }
+static inline bool dtype_is_number(DType t)
+{
+    return dtype_is_float(t) || dtype_is_integer(t) || t.code == DT_BOOL;
+}
 /* int32, int64 and vectors of them: the types of indices. Arithmetic of these in an index does not overflow; that of all other integers wraps,
    in an index too. */
 static inline bool dtype_is_index(DType t)

@@ -20,9 +20,9 @@ static DType promoted(DType a, DType b)
     return a.code == DT_UINT ? a : b;
 }
 
-static bool is_number(DType t)
+static const char *operand_type(Context *ctx, const Expr *operand)
 {
-    return dtype_is_float(t) || dtype_is_integer(t) || t.code == DT_BOOL;
+    return operand->kind == EXPR_STRING ? "string" : dtype_name(ctx, operand->dtype);
 }
 
 bool op_match_types(Context *ctx, const Expr **a, const Expr **b, Span span)
@@ -30,8 +30,8 @@ bool op_match_types(Context *ctx, const Expr **a, const Expr **b, Span span)
     DType ta = (*a)->dtype, tb = (*b)->dtype;
     if (dtype_equal(ta, tb))
         return true;
-    if (!is_number(ta) || !is_number(tb)) {
-        diag_error(ctx, span, "operands of types %s and %s do not go together", dtype_name(ctx, ta), dtype_name(ctx, tb));
+    if (!dtype_is_number(ta) || !dtype_is_number(tb)) {
+        diag_error(ctx, span, "operands of types %s and %s do not go together", operand_type(ctx, *a), operand_type(ctx, *b));
         return false;
     }
     if (ta.lanes != tb.lanes && ta.lanes != 1 && tb.lanes != 1) {
@@ -87,7 +87,7 @@ const Expr *op_binary(Context *ctx, ExprKind kind, const Expr *a, const Expr *b,
     if (!op_match_types(ctx, &a, &b, span))
         return NULL;
     bool equality = kind == EXPR_EQ || kind == EXPR_NE;
-    if (!is_number(a->dtype) && !(equality && a->dtype.code == DT_HANDLE)) {
+    if (!dtype_is_number(a->dtype) && !(equality && a->dtype.code == DT_HANDLE)) {
         diag_error(ctx, span, "'%s' does not take operands of type %s", expr_kind_info(kind)->name, dtype_name(ctx, a->dtype));
         return NULL;
     }
@@ -114,7 +114,7 @@ const Expr *op_not(Context *ctx, const Expr *a, Span span)
 
 const Expr *op_negate(Context *ctx, const Expr *a, Span span)
 {
-    if (!is_number(a->dtype)) {
+    if (!dtype_is_number(a->dtype)) {
         diag_error(ctx, span, "'-' does not take an operand of type %s", dtype_name(ctx, a->dtype));
         return NULL;
     }

@@ -8,7 +8,7 @@ static bool check_index(Elab *elab, const Buffer *buffer, const Expr *index, int
 {
     Context *ctx = elab->ctx;
     if (!dtype_is_integer(index->dtype)) {
-        diag_error(ctx, span, "index %d of '%s' must be an integer, not %s", dim, buffer->name, dtype_name(ctx, index->dtype));
+        diag_error(ctx, span, "index %d of '%s' must be an integer, not %s", dim, buffer->name, expr_type_name(ctx, index));
         return false;
     }
     if (index->dtype.lanes > 1 && !is_last) {

@@ -453,5 +453,11 @@ Value builtin_match_buffer(Elab *elab, const Call *call)
     const Value *param = call_arg(call, "param");
     if (param->kind == VALUE_EXPR && param->as.expr->kind != EXPR_LOAD)
         return match_param(elab, call, param->as.expr);
+    bool region = param->kind == VALUE_REGION || param->kind == VALUE_BUFFER || param->kind == VALUE_EXPR;
+    if (!region && elab->frame && elab->frame->kind == FRAME_FUNC) {
+        diag_error(elab->ctx, param->span, "T.match_buffer takes a parameter of type T.handle here, and then its shape; %s is none",
+                   value_kind_name(param->kind));
+        return value_error();
+    }
     return match_region(elab, call);
 }

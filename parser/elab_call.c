@@ -51,6 +51,11 @@ Value elab_known_path(Elab *elab, Str path, Span span)
     return (Value){.kind = VALUE_ABSENT};
 }
 
+static const char *first_name(Context *ctx, const char *path)
+{
+    return arena_strndup(ctx->arena, path, strcspn(path, "."));
+}
+
 /* The name in namespace PATH that WRONG may stand for, or NULL. */
 static const char *closest_name(Elab *elab, Str path, Str wrong)
 {
@@ -58,7 +63,7 @@ static const char *closest_name(Elab *elab, Str path, Str wrong)
     size_t prefix = strlen(path);
     for (int i = 0; i < BUILTIN_COUNT; i++)
         if (!strncmp(builtins[i].name, path, prefix) && builtins[i].name[prefix] == '.')
-            vec_push(elab->ctx->arena, &names, builtins[i].name + prefix + 1);
+            vec_push(elab->ctx->arena, &names, first_name(elab->ctx, builtins[i].name + prefix + 1));
     if (!strcmp(path, "T")) {
         for (int op = 0; op < OP_COUNT; op++)
             vec_push(elab->ctx->arena, &names, op_info((Op)op)->name);
@@ -142,14 +147,19 @@ static void read_params(Elab *elab, Call *call)
     }
 }
 
-static bool bind_positional(Elab *elab, Call *call, ValueList args)
+static bool check_positional_count(Elab *elab, const Call *call, int count)
+{
+    int bound = call->positional_count;
+    if (call->takes_rest || count <= bound)
+        return true;
+    diag_error(elab->ctx, call->span, "%s takes at most %d argument%s, but %d are given", call->builtin->name, bound,
+               bound == 1 ? "" : "s", count);
+    return false;
+}
+
+static bool bind_positional(Call *call, ValueList args)
 {
     int bound = call->takes_rest ? 0 : call->positional_count;
-    if (args.count > bound && !call->takes_rest) {
-        diag_error(elab->ctx, call->span, "%s takes at most %d argument%s, but %d are given", call->builtin->name, bound,
-                   bound == 1 ? "" : "s", args.count);
-        return false;
-    }
     for (int i = 0; i < args.count; i++) {
         if (args.items[i].kind == VALUE_ERROR)
             return false;
@@ -192,7 +202,9 @@ static bool bind_arguments(Elab *elab, Call *call, ValueList args, const AstKeyw
     read_params(elab, call);
     for (int i = 0; i < call->param_count; i++)
         call->values[i] = (Value){.kind = VALUE_ABSENT};
-    bool good = bind_positional(elab, call, args);
+    if (!check_positional_count(elab, call, args.count))
+        return false;
+    bool good = bind_positional(call, args);
     for (int i = 0; i < keyword_count; i++)
         good &= bind_keyword(elab, call, &keywords[i]);
     for (int i = 0; good && i < call->param_count; i++)
@@ -205,6 +217,26 @@ static bool bind_arguments(Elab *elab, Call *call, ValueList args, const AstKeyw
 
 /* --- calls --- */
 
+/* dtype=..., which texts of all ages may say of operations whose type follows from their operands: it must not say another one. */
+static Value check_stated_type(Elab *elab, Value value, const char *name, const AstNode *node)
+{
+    const AstKeyword *stated = NULL;
+    for (int i = 0; node->kind == AST_CALL && i < node->as.call.keyword_count; i++)
+        if (node->as.call.keywords[i].name && !strcmp(node->as.call.keywords[i].name, "dtype"))
+            stated = &node->as.call.keywords[i];
+    if (!stated || value.kind != VALUE_EXPR)
+        return value;
+    DType dtype, own = value.as.expr->dtype;
+    Value given = elab_expr(elab, stated->value);
+    if (given.kind == VALUE_ERROR || !value_to_dtype(elab, &given, &dtype))
+        return value_error();
+    bool numbers = dtype_is_number(dtype) && dtype_is_number(own);
+    if (!numbers || dtype_equal(dtype, own))
+        return value;
+    diag_error(elab->ctx, stated->span, "%s gives %s here, not %s", name, dtype_name(elab->ctx, own), dtype_name(elab->ctx, dtype));
+    return value_error();
+}
+
 static Value call_builtin(Elab *elab, const Builtin *builtin, const Value *object, ValueList args, const AstNode *node)
 {
     Call *call = ARENA_NEW(elab->ctx->arena, Call);
@@ -212,7 +244,7 @@ static Value call_builtin(Elab *elab, const Builtin *builtin, const Value *objec
     bool is_call = node->kind == AST_CALL;
     if (!bind_arguments(elab, call, args, is_call ? node->as.call.keywords : NULL, is_call ? node->as.call.keyword_count : 0))
         return value_error();
-    return builtin->act(elab, call);
+    return check_stated_type(elab, builtin->act(elab, call), builtin->name, node);
 }
 
 static Value call_intrinsic(Elab *elab, Op op, ValueList args, const AstNode *node)
@@ -227,7 +259,8 @@ static Value call_intrinsic(Elab *elab, Op op, ValueList args, const AstNode *no
         diag_error(elab->ctx, keyword->span, "T.%s takes no keyword arguments but dtype", op_info(op)->name);
         return value_error();
     }
-    return elab_intrinsic(elab, op, args.items, args.count, node->span);
+    Value value = elab_intrinsic(elab, op, args.items, args.count, node->span);
+    return check_stated_type(elab, value, context_internf(elab->ctx, "T.%s", op_info(op)->name), node);
 }
 
 Value elab_call(Elab *elab, const AstNode *node)
@@ -244,6 +277,9 @@ Value elab_call(Elab *elab, const AstNode *node)
     case VALUE_GLOBAL: return elab_global_call(elab, &callee, args, node);
     case VALUE_FUNC:
         diag_error(elab->ctx, node->span, "a function of the program is called through its module: Module.%s(...)", callee.as.func->name);
+        return value_error();
+    case VALUE_BUFFER:
+        diag_error(elab->ctx, node->span, "buffer '%s' cannot be called; its elements are %s[...]", callee.as.buffer->name, callee.as.buffer->name);
         return value_error();
     default: diag_error(elab->ctx, node->span, "%s cannot be called", value_kind_name(callee.kind)); return value_error();
     }

@@ -62,7 +62,7 @@ static void check_call(Elab *elab, const Func *callee, const FuncCall *made)
         if (!argument_fits(call->args[i + 1], &callee->params[i])) {
             diag_error(ctx, made->span, "argument %d of '%s' must be %s, not %s", i + 1, callee->name,
                        callee->params[i].buffer ? "a pointer such as A.data" : dtype_name(ctx, callee->params[i].param->dtype),
-                       dtype_name(ctx, call->args[i + 1]->dtype));
+                       expr_type_name(ctx, call->args[i + 1]));
             fits = false;
         }
     if (fits && has_own_sizes(ctx, callee)) {

@@ -24,7 +24,7 @@ Value builtin_ceildiv(Elab *elab, const Call *call)
     if (!read_pair(elab, call, "a", "b", &x, &y))
         return value_error();
     if (!dtype_is_integer(x->dtype)) {
-        diag_error(ctx, call->span, "T.ceildiv needs integers, not %s", dtype_name(ctx, x->dtype));
+        diag_error(ctx, call->span, "T.ceildiv needs integers, not %s", expr_type_name(ctx, x));
         return value_error();
     }
     const Expr *one = op_cast(ctx, y->dtype, expr_int(ctx, dtype_scalar(y->dtype), 1)), *sum = op_sub(ctx, op_add(ctx, x, y), one);
@@ -88,7 +88,7 @@ Value builtin_absolute(Elab *elab, const Call *call)
     if (dtype_is_float(x->dtype))
         return elab_intrinsic(elab, OP_FABS, call_arg(call, "x"), 1, call->span);
     if (x->dtype.code != DT_INT) {
-        diag_error(ctx, call->span, "T.abs needs a number, not %s", dtype_name(ctx, x->dtype));
+        diag_error(ctx, call->span, "T.abs needs a number, not %s", expr_type_name(ctx, x));
         return value_error();
     }
     const Expr *zero = op_cast(ctx, x->dtype, expr_int(ctx, dtype_scalar(x->dtype), 0));
