@@ -104,15 +104,23 @@ static Span word_before(const SourceFile *source, Span span, bool *first)
     return (Span){span.file, begin, end};
 }
 
+/* WORD, of two letters, is KEYWORD with its letters swapped, or without one of them. */
+static bool short_mistake(const char *word, const char *keyword)
+{
+    if (strlen(word) != 2 || (strlen(keyword) == 2 && (word[0] != keyword[1] || word[1] != keyword[0])))
+        return false;
+    return strlen(keyword) == 2 || (strlen(keyword) == 3 && word[0] == keyword[0] && strchr(keyword + 1, word[1]));
+}
+
 /* The keyword that WORD, at the begin of a statement or inside of one, was meant for; NULL: none. */
 static const char *near_keyword(const char *word, bool begins)
 {
     static const char *const first[] = {"def", "class", "for", "while", "with", "if", "elif", "return", "assert", "import", "from", "pass"};
-    static const char *const inner[] = {"lambda", "import", "else", "for", "not", "and"};
+    static const char *const inner[] = {"lambda"};
     const char *const *keywords = begins ? first : inner;
     int count = begins ? (int)(sizeof first / sizeof *first) : (int)(sizeof inner / sizeof *inner);
     for (int i = 0; i < count; i++)
-        if (strlen(word) == 2 && strlen(keywords[i]) == 3 && !strncmp(word, keywords[i], 2))
+        if (short_mistake(word, keywords[i]))
             return keywords[i];
     const char *near = diag_closest(word, keywords, count);
     return near && strcmp(near, word) ? near : NULL;
