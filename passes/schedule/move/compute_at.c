@@ -292,7 +292,10 @@ static bool check_result_is_kept(Move *move, const Func *before)
 static bool run_move(Move *move)
 {
     Schedule *sch = move->sch;
-    if (!check_same_scope(move) || !check_movable(move) || !check_partners(move) ||
+    if (!check_same_scope(move))
+        return false;
+    move_widen_domains(move);
+    if (!check_movable(move) || !check_partners(move) ||
         (move->in_place && !move->partner_count && !check_complete_block(sch, move->block)) || !move_find_position(move))
         return false;
     Analyzer *an = loop_analyzer(move);

@@ -30,6 +30,8 @@ typedef struct {
     bool has_domain, has_bound;
 } IterDomain;
 
+/* Domains of the block's axes that depend on loops which it leaves become wide enough for all their iterations, where these are known. */
+void move_widen_domains(Move *move);
 /* Finds where the block is put (move->position); false after a refusal. */
 bool move_find_position(Move *move);
 /* The domain of each iterator of the block in one iteration of the loop: what the partners there need of it (reverse: give to it). */
