@@ -51,8 +51,7 @@ static bool find_loops(Filling *filling)
     const Frame **loops = frame_loops(ctx, filling->write->frame, &count);
     filling->inner = ARENA_ARRAY(ctx->arena, VarRange, count);
     for (int i = 0; i < count; i++) {
-        Subst values = frame_values(ctx, loops[i]->outer);
-        Range range = {subst_expr(ctx, &values, loops[i]->range.min), subst_expr(ctx, &values, loops[i]->range.extent)};
+        Range range = frame_loop_range(ctx, loops[i]);
         analyzer_bind_range_opaque(filling->an, loops[i]->var, range);
         bool used = false;
         for (int d = 0; d < filling->write->buffer->ndim; d++)

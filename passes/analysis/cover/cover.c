@@ -53,7 +53,7 @@ static void assume_runs(Context *ctx, AffineSpace *space, const Access *access, 
 /* The iterations in which ACCESS runs, with the elements that it touches: *LOOPS dimensions, then those of the element. */
 static AffineSpace touching_iterations(Context *ctx, const Access *access, AffineTerms *terms, const Map *sizes, int *loops)
 {
-    frame_loops(ctx, access->frame, loops);
+    *loops = frame_loop_count(access->frame);
     AffineSpace space = affine_universe(ctx, *loops + access->buffer->ndim, sizes);
     space.terms = terms;
     const AffineEnv *env = frame_env(ctx, access->frame, 0);
@@ -86,18 +86,11 @@ static isl_set *written_elements(Context *ctx, const Access *access, AffineTerms
     return set ? isl_set_project_out(set, isl_dim_set, (unsigned)count, (unsigned)(loops - count)) : NULL;
 }
 
-static int loops_around(Context *ctx, const Frame *frame)
-{
-    int count;
-    frame_loops(ctx, frame, &count);
-    return count;
-}
-
 /* How many loops both share, of those around PLACE (NULL: of all): *COMMON. False when WRITE need not run in each iteration of them, or
    READ not in one of them. */
 static bool runs_in_common_loops(Context *ctx, const Access *write, const Access *read, const Frame *place, int *common)
 {
-    int count_write, count_read, most = place ? loops_around(ctx, place) : INT_MAX;
+    int count_write, count_read, most = place ? frame_loop_count(place) : INT_MAX;
     const Frame **loops_write = frame_loops(ctx, write->frame, &count_write), **loops_read = frame_loops(ctx, read->frame, &count_read);
     *common = 0;
     while (*common < most && *common < count_write && *common < count_read && loops_write[*common] == loops_read[*common])
@@ -198,7 +191,7 @@ static bool nothing_is_missing(const Goal *goal, int common)
 Answer covered_by_union(const Goal *goal)
 {
     Arena *outside = context_begin_scratch(goal->ctx);
-    bool covers = goal->place && nothing_is_missing(goal, loops_around(goal->ctx, goal->place));
+    bool covers = goal->place && nothing_is_missing(goal, frame_loop_count(goal->place));
     for (int i = 0; i < goal->write_count && !goal->place && !covers; i++) {
         int common;
         covers = runs_in_common_loops(goal->ctx, goal->writes[i], goal->read, NULL, &common) && nothing_is_missing(goal, common);

@@ -13,14 +13,6 @@
 #include "passes/analysis/prove/portfolio.h"
 #include "passes/arith/iter_map.h"
 
-static bool list_uses(const ExprList *list, const Var *var)
-{
-    for (int i = 0; i < list->count; i++)
-        if (expr_uses_var(list->data[i], var))
-            return true;
-    return false;
-}
-
 /* --- covering writes --- */
 
 typedef struct {
@@ -104,12 +96,8 @@ static Analyzer *facts_of_read(Match *match)
         return match->an;
     Context *ctx = match->ctx;
     Analyzer *an = match->an = analyzer_of_sizes(ctx, match->sizes);
-    for (int i = 0; i < match->count_read && !match->besides; i++) {
-        Subst values = frame_values(ctx, match->loops_read[i]->outer);
-        Range range = match->loops_read[i]->range;
-        analyzer_bind_range_opaque(an, match->loops_read[i]->var,
-                                   (Range){subst_expr(ctx, &values, range.min), subst_expr(ctx, &values, range.extent)});
-    }
+    for (int i = 0; i < match->count_read && !match->besides; i++)
+        analyzer_bind_range_opaque(an, match->loops_read[i]->var, frame_loop_range(ctx, match->loops_read[i]));
     const ExprList *given = given_conditions(match);
     for (int i = 0; i < given->count && !match->besides; i++) {
         const Expr *condition = given->data[i], *one;
@@ -132,9 +120,8 @@ static bool other_loops_run(Match *match)
         int64_t extent;
         if (map_has(&match->renaming.vars, loop->var))
             continue;
-        Subst values = frame_values(ctx, loop->outer);
-        const Expr *first = subst_expr(ctx, &match->renaming, subst_expr(ctx, &values, loop->range.min)),
-                   *count = subst_expr(ctx, &match->renaming, subst_expr(ctx, &values, loop->range.extent));
+        Range range = frame_loop_range(ctx, loop);
+        const Expr *first = subst_expr(ctx, &match->renaming, range.min), *count = subst_expr(ctx, &match->renaming, range.extent);
         bool runs = expr_const_int(count, &extent)
                         ? extent > 0
                         : expr_is_fixed(count) && analyzer_prove_at_least(facts_of_read(match), count, 1);
@@ -262,7 +249,7 @@ static int find_iters(const ExprList *bindings, const Expr *predicate, const Fra
     int count = 0;
     for (int i = 0; i < loop_count; i++) {
         int64_t extent;
-        if (list_uses(bindings, loops[i]->var)) {
+        if (exprs_use_var(bindings, loops[i]->var)) {
             inner[count] = loops[i]->var;
             iters[count++] = (VarRange){loops[i]->var, loops[i]->range};
         } else if (expr_uses_var(predicate, loops[i]->var) || !expr_const_int(loops[i]->range.extent, &extent) || extent <= 0) {

@@ -79,6 +79,8 @@ bool access_in_init(const Access *access);
 bool access_once_in(const Access *access, const Frame *loop);
 /* The loops from the root to FRAME, outermost first; *COUNT of them. */
 const Frame **frame_loops(Context *ctx, const Frame *frame, int *count);
+/* How many these are. */
+int frame_loop_count(const Frame *frame);
 /* An environment in which the loops of FRAME are the dimensions from FIRST_DIM on, in the order of frame_loops, and bindings are
    expanded. */
 const AffineEnv *frame_env(Context *ctx, const Frame *frame, int first_dim);

@@ -89,13 +89,18 @@ const Frame *frame_common(const Frame *a, const Frame *b)
     return a;
 }
 
-const Frame **frame_loops(Context *ctx, const Frame *frame, int *count)
+int frame_loop_count(const Frame *frame)
 {
     int loops = 0;
-    for (const Frame *f = frame; f; f = f->outer)
-        loops += f->kind == FRAME_LOOP;
+    for (; frame; frame = frame->outer)
+        loops += frame->kind == FRAME_LOOP;
+    return loops;
+}
+
+const Frame **frame_loops(Context *ctx, const Frame *frame, int *count)
+{
+    int loops = *count = frame_loop_count(frame);
     const Frame **result = ARENA_ARRAY(ctx->arena, const Frame *, loops);
-    *count = loops;
     for (const Frame *f = frame; f; f = f->outer)
         if (f->kind == FRAME_LOOP)
             result[--loops] = f;

@@ -12,6 +12,20 @@ Subst frame_values(Context *ctx, const Frame *frame)
     return values;
 }
 
+Range frame_loop_range(Context *ctx, const Frame *frame)
+{
+    Subst values = frame_values(ctx, frame->outer);
+    return (Range){subst_expr(ctx, &values, frame->range.min), subst_expr(ctx, &values, frame->range.extent)};
+}
+
+bool exprs_use_var(const ExprList *list, const Var *var)
+{
+    for (int i = 0; i < list->count; i++)
+        if (expr_uses_var(list->data[i], var))
+            return true;
+    return false;
+}
+
 bool access_point(Context *ctx, const Access *access, ExprList *indices)
 {
     if (access->whole || access->fence || !access->buffer)

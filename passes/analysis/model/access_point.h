@@ -15,6 +15,10 @@ bool access_point_uncast(Context *ctx, const Access *access, ExprList *indices);
 ExprList access_conditions(Context *ctx, const Frame *frame, bool *all);
 /* Replaces what bindings and lets around FRAME define by their values, down to loops and sizes. */
 Subst frame_values(Context *ctx, const Frame *frame);
+/* What the loop at FRAME runs over, in terms of loops and sizes. */
+Range frame_loop_range(Context *ctx, const Frame *frame);
+/* One of LIST uses VAR. */
+bool exprs_use_var(const ExprList *list, const Var *var);
 /* EXPR has the same value wherever its variables have: it reads no memory. */
 bool expr_is_fixed(const Expr *expr);
 /* There is a // or % in EXPR. */

@@ -39,8 +39,7 @@ Analyzer *analyzer_of_access(Context *ctx, const Access *access, const ExprList 
     const Frame **loops = frame_loops(ctx, access->frame, &count);
     learn_from_point(an, access, point);
     for (int i = 0; i < count; i++) {
-        Subst values = frame_values(ctx, loops[i]->outer);
-        Range range = {subst_expr(ctx, &values, loops[i]->range.min), subst_expr(ctx, &values, loops[i]->range.extent)};
+        Range range = frame_loop_range(ctx, loops[i]);
         if (access_runs_without(access, loops[i]))
             continue;
         analyzer_bind_range_opaque(an, loops[i]->var, range);
@@ -67,9 +66,7 @@ bool analyzer_shows_within(Analyzer *an, const Expr *value, Range range)
 
 bool access_shows_at_most(Context *ctx, const Access *access, const Map *sizes, const Expr *a, const Expr *b)
 {
-    int count;
-    frame_loops(ctx, access->frame, &count);
-    AffineSpace space = affine_universe(ctx, count, sizes);
+    AffineSpace space = affine_universe(ctx, frame_loop_count(access->frame), sizes);
     const AffineEnv *env = frame_env(ctx, access->frame, 0);
     access_assume_anywhere(&space, access, env);
     affine_assume_compare(&space, EXPR_LT, env, b, env, a);

@@ -49,14 +49,6 @@ static const Expr *expand(Context *ctx, const AffineEnv *env, const Expr *expr)
     return expansion.fixed ? expanded : NULL;
 }
 
-static bool list_uses(const ExprList *list, const Var *var)
-{
-    for (int i = 0; i < list->count; i++)
-        if (expr_uses_var(list->data[i], var))
-            return true;
-    return false;
-}
-
 static bool uses_common_loops_only(const Pair *pair, const Expr *index)
 {
     for (int i = pair->common; i < pair->count_a; i++)
@@ -154,7 +146,7 @@ static int used_loops(const Pair *pair, const ExprList *indices, int first, VarR
     int count = 0;
     for (int i = first; i < pair->common; i++) {
         const Frame *loop = pair->loops_a[i];
-        if (!list_uses(indices, loop->var))
+        if (!exprs_use_var(indices, loop->var))
             continue;
         const Expr *min = expand(pair->ctx, pair->env_a, loop->range.min), *extent = expand(pair->ctx, pair->env_a, loop->range.extent);
         if (!min || !extent)
@@ -368,7 +360,7 @@ static void take_apart(const Digits *digits, ExprList *indices)
 static bool shared_are_one_to_one(const Pair *pair, int level, const Digits *digits)
 {
     ExprList indices = shared_indices(pair, digits);
-    if (!list_uses(&indices, pair->loops_a[level]->var))
+    if (!exprs_use_var(&indices, pair->loops_a[level]->var))
         return false;
     int first = first_divided(pair, &indices, level);
     if (digits)
@@ -426,7 +418,7 @@ Answer agrees_by_injective_indices(const Goal *goal)
     for (int i = level; i < pair->count_a; i++) {
         if (!expr_uses_var(value, pair->loops_a[i]->var))
             continue;
-        if (i >= pair->common || !list_uses(&indices, pair->loops_a[i]->var))
+        if (i >= pair->common || !exprs_use_var(&indices, pair->loops_a[i]->var))
             return answer_unknown("no shared index depends on a loop");
         constant = false;
     }

@@ -48,6 +48,14 @@ Pair pair_new(Context *ctx, const Access *a, const Access *b)
     return pair;
 }
 
+int pair_level(const Pair *pair, const Var *var)
+{
+    int level = 0;
+    while (level < pair->common && pair->loops_a[level]->var != var)
+        level++;
+    return level;
+}
+
 bool pair_unsplit(const Pair *pair, PlainPair *plain)
 {
     if (!pair->a->rows || !pair->b->rows)

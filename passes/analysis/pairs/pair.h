@@ -33,6 +33,8 @@ typedef struct {
 
 /* True when no order between A and B can matter: different memory, no write, or updates of one reduction where REDUCTIONS_COMMUTE. */
 bool pair_is_harmless(const Access *a, const Access *b, bool reductions_commute);
+/* The number of the loop over VAR among those that both share; how many these are where VAR is none. */
+int pair_level(const Pair *pair, const Var *var);
 /* A and B with their loops and environments, but without the set (cheap). */
 Pair pair_new(Context *ctx, const Access *a, const Access *b);
 /* PLAIN is PAIR, not built, without digits (see access_rows.h); false where it has none. */

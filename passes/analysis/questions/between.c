@@ -104,9 +104,7 @@ static bool touches_between(Between *between, const Access *moved, const Access 
         !may_come_before(ctx, middle, between->moves_from ? other : moved) || !may_meet(between, moved, middle))
         return false;
     Pair pair = pair_new(ctx, moved, middle);
-    int count_other, count_link, ndim = link->buffer->ndim;
-    frame_loops(ctx, other->frame, &count_other);
-    frame_loops(ctx, link->frame, &count_link);
+    int count_other = frame_loop_count(other->frame), count_link = frame_loop_count(link->frame), ndim = link->buffer->ndim;
     pair_build(&pair, &between->sizes, count_other + ndim);
     int first_other = pair.dims - ndim - count_other, first_element = pair.dims - ndim;
     const AffineEnv *env_link = frame_env(ctx, link->frame, 0), *env_other = frame_env(ctx, other->frame, first_other);

@@ -6,15 +6,6 @@
 #include "passes/analysis/questions/conflict.h"
 #include "passes/analysis/questions/race.h"
 
-/* The number of the loop over VAR among the loops around ACCESS, or -1. */
-static int loop_level(const Pair *pair, const Var *var)
-{
-    for (int i = 0; i < pair->common; i++)
-        if (pair->loops_a[i]->var == var)
-            return i;
-    return -1;
-}
-
 static bool pair_shares_memory(const Access *a, const Access *b)
 {
     return a->fence || b->fence || a->data == b->data;
@@ -34,7 +25,7 @@ static bool meets_later(Context *ctx, const Access *a, const Access *b, const Ma
 {
     Arena *outside = context_begin_scratch(ctx);
     Pair pair = pair_new(ctx, a, b);
-    int level = loop_level(&pair, var);
+    int level = pair_level(&pair, var);
     bool meets = !pair_is_disjoint(&pair, level) && pair_meets_later(&pair, sizes, level, conflict);
     if (meets && !conflict->witnessed) {
         Conflict closer;

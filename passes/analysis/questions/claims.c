@@ -66,9 +66,7 @@ static int loops_outside_scope(const ClaimCheck *check, const Access *access)
     frame = frame ? frame->outer : NULL;
     while (frame && frame->kind != FRAME_BLOCK)
         frame = frame->outer;
-    int count;
-    frame_loops(check->ctx, frame, &count);
-    return count;
+    return frame_loop_count(frame);
 }
 
 /* Instances that differ in an opaque iterator run in the order in which they are written, whatever the others claim. */

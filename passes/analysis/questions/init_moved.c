@@ -34,15 +34,6 @@ static bool is_in_init(const Access *access, const Block *block)
     return frame && frame_in_init(access->frame, frame);
 }
 
-/* The number of loops around the one over VAR, which both share. */
-static int loops_around(const Pair *pair, const Var *var)
-{
-    int level = 0;
-    while (level < pair->common && pair->loops_a[level]->var != var)
-        level++;
-    return level;
-}
-
 /* Both touch one element, and its indices tell all points apart. */
 static bool names_point(const InitMove *move, const Access *a, const Access *b)
 {
@@ -59,7 +50,7 @@ static bool points_meet(const InitMove *move, const Access *a, const Access *b)
         return false;
     Pair pair = pair_new(move->ctx, a, b);
     pair_build(&pair, move->sizes, 0);
-    int agreed = move->var ? loops_around(&pair, move->var) : 0;
+    int agreed = move->var ? pair_level(&pair, move->var) : 0;
     pair_assume_equal(&pair, &pair.space, agreed);
     bool meet = false;
     for (int i = 0; i < move->block->iter_count && !meet; i++) {
@@ -83,7 +74,7 @@ static bool comes_too_late(const InitMove *move, const Access *init, const Acces
     if (access_in_block(other, move->block->block))
         return points_meet(move, other, init);
     Pair pair = pair_new(move->ctx, other, init);
-    return access_comes_before(move->ctx, other, init, move->sizes, loops_around(&pair, move->var), move->conflict);
+    return access_comes_before(move->ctx, other, init, move->sizes, pair_level(&pair, move->var), move->conflict);
 }
 
 bool conflict_init_moved(Context *ctx, const Func *func, const BlockStmt *block, const Var *var, Conflict *conflict)

@@ -70,8 +70,7 @@ static bool have_same_axes(const Init *a, const Init *b)
    false: it may be too large. */
 static isl_set *points_of(Context *ctx, const Init *init, AffineTerms *terms, const Map *sizes, bool *exact)
 {
-    int loops, axes = init->axes.count, kept = terms->fixed;
-    frame_loops(ctx, init->access->frame, &loops);
+    int loops = frame_loop_count(init->access->frame), axes = init->axes.count, kept = terms->fixed;
     AffineSpace space = affine_universe(ctx, loops + axes, sizes);
     space.terms = kept ? terms : NULL;
     const AffineEnv *env = frame_env(ctx, init->access->frame, 0);

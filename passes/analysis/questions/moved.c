@@ -95,13 +95,6 @@ static void assume_instance(AffineSpace *space, const Frame *frame, const Affine
     affine_assume_range(space, env->outer, env->dim, range);
 }
 
-static int loops_around(Context *ctx, const Frame *frame)
-{
-    int count;
-    frame_loops(ctx, frame, &count);
-    return count;
-}
-
 /* The instances of BLOCK that run in each iteration of the outermost KEPT loops, as a set of those and of iterator values; NULL when
    unknown. TERMS (may be NULL) name what is not affine but one value in each of these iterations. */
 static isl_set *instances(Context *ctx, const AccessList *accesses, const Block *block, int kept, AffineTerms *terms, const Map *sizes,
@@ -111,7 +104,7 @@ static isl_set *instances(Context *ctx, const AccessList *accesses, const Block 
     const Frame *frame = access_block_frame(accesses, block, &stmt);
     if (!frame)
         return NULL;
-    int loops = loops_around(ctx, frame);
+    int loops = frame_loop_count(frame);
     AffineSpace space = affine_universe(ctx, loops + stmt->iter_count, sizes);
     space.terms = terms;
     const AffineEnv *env = frame_env(ctx, frame, 0);
@@ -167,7 +160,7 @@ Answer all_run_by_loops(const Goal *goal)
 /* The argument speaks of all loops around the block: none may be outside of its scope. */
 Answer all_run_by_bindings(const Goal *goal)
 {
-    bool outermost = !loops_around(goal->ctx, scope_frame(goal->frame));
+    bool outermost = !frame_loop_count(scope_frame(goal->frame));
     return answer_if(outermost && !has_empty_loop(goal->frame) && block_runs_completely(goal->ctx, goal->block, goal->frame, goal->sizes));
 }
 
@@ -216,7 +209,7 @@ static bool instances_are_among(Context *ctx, const Func *some_func, const Func 
     if (some_frame && !has_empty_loop(frame) && answer_is_shown(prove(among)))
         return true;
     bool exact_some = false, exact_all = false;
-    int kept = loops_around(ctx, scope_frame(frame));
+    int kept = frame_loop_count(scope_frame(frame));
     isl_set *some_set = instances(ctx, &some, block, kept, NULL, &sizes, &exact_some),
             *all_set = instances(ctx, &all, block, kept, NULL, &sizes, &exact_all);
     isl_set *lacking = isl_set_subtract(some_set, all_set); /* takes both, NULL included */
@@ -278,7 +271,7 @@ static bool runs_for_all(Context *ctx, const Func *func, const Block *block, boo
     if ((!spatial || others_have_values(stmt)) && surely_runs_over_domain(ctx, frame, stmt, &sizes))
         return true;
     bool exact;
-    int kept = loops_around(ctx, scope_frame(frame));
+    int kept = frame_loop_count(scope_frame(frame));
     isl_set *run = instances(ctx, &accesses, block, kept, NULL, &sizes, &exact);
     isl_set *points = all_points(ctx, scope_frame(frame), stmt, kept, &sizes, spatial);
     if (spatial) {
@@ -311,7 +304,7 @@ bool shown_runs_over_domain(Context *ctx, const Func *func, const Block *block, 
     Map sizes = func_sizes(ctx, func);
     const BlockStmt *stmt = NULL;
     const Frame *frame = access_block_frame(&accesses, block, &stmt);
-    const char *witness = lacking ? instance_text(ctx, stmt, loops_around(ctx, scope_frame(frame)), lacking, &sizes) : NULL;
+    const char *witness = lacking ? instance_text(ctx, stmt, frame_loop_count(scope_frame(frame)), lacking, &sizes) : NULL;
     const char *text = witness ? arena_printf(ctx->arena, "'%s' does not run for %s", block->name, witness)
                                : arena_printf(ctx->arena, "that '%s' runs for all values of its axes cannot be shown", block->name);
     *conflict = (Conflict){.witnessed = witness != NULL, .text = text};
@@ -431,8 +424,5 @@ bool shown_runs_once(Context *ctx, const Func *func, const Block *block, const V
         return false;
     Access instance = {.func = func, .frame = frame, .whole = true};
     Pair pair = pair_new(ctx, &instance, &instance);
-    int level = 0;
-    while (level < pair.common && pair.loops_a[level]->var != var)
-        level++;
-    return runs_once_in_set(&pair, stmt, &sizes, level);
+    return runs_once_in_set(&pair, stmt, &sizes, pair_level(&pair, var));
 }

@@ -168,20 +168,13 @@ static bool flows(const Kernel *kernel, const Access *write, const Access *read,
     return pair_conflicts(&pair, pair.space, conflict);
 }
 
-static int loop_count(const Kernel *kernel, const Frame *frame)
-{
-    int count;
-    frame_loops(kernel->ctx, frame, &count);
-    return count;
-}
-
 /* What the read number INDEX reads comes from another launch of the kernel, or another kernel. */
 static bool flows_from_launch(const Kernel *kernel, int index, Conflict *conflict)
 {
     const Access *read = &kernel->accesses.data[index], *original = &kernel->original.data[index];
     if (access_is_filled(kernel->ctx, &kernel->original, &kernel->sizes, original, kernel->stmt->as.loop.var))
         return false;
-    int outer = loop_count(kernel, kernel_frame(kernel, original->frame)->outer);
+    int outer = frame_loop_count(kernel_frame(kernel, original->frame)->outer);
     for (int i = 0; i < kernel->accesses.count; i++) {
         const Access *write = &kernel->accesses.data[i];
         if (!write->write || write->data != read->data)
@@ -208,7 +201,7 @@ static bool flows_from_other(const Kernel *kernel, int index, int t, Conflict *c
         (kernel_scope(kernel, read) == SCOPE_SHARED ||
          access_is_filled(kernel->ctx, &kernel->accesses, &kernel->sizes, read, tag->var)))
         return false;
-    int level = loop_count(kernel, kernel_frame(kernel, original->frame)->outer) + t;
+    int level = frame_loop_count(kernel_frame(kernel, original->frame)->outer) + t;
     for (int i = 0; i < kernel->accesses.count; i++) {
         const Access *write = &kernel->accesses.data[i];
         if (write->write && write->data == read->data && kernel_holds(kernel, i) && tag_loop(kernel->original.data[i].frame, tag) &&
@@ -246,9 +239,7 @@ static bool may_lack_threads(const Kernel *kernel, const KernelTag *tag, const A
 {
     Context *ctx = kernel->ctx;
     const Expr *extent = tag->loop->extent;
-    int loops;
-    frame_loops(ctx, access->frame, &loops);
-    AffineSpace space = affine_universe(ctx, loops, &kernel->sizes);
+    AffineSpace space = affine_universe(ctx, frame_loop_count(access->frame), &kernel->sizes);
     const AffineEnv *env = frame_env(ctx, access->frame, 0);
     if (!init_block(access)) /* which may run where the conditions around the block do not hold */
         frame_assume(&space, access->frame, env);

@@ -39,22 +39,6 @@ static void add_axes_around(Blockizing *b, VarRangeList *iters)
     }
 }
 
-static bool find_load(Visitor *visitor, const Expr *expr)
-{
-    bool *found = visitor->data;
-    *found |= expr->kind == EXPR_LOAD || expr->kind == EXPR_CALL;
-    return !*found;
-}
-
-/* What the outer part asks once for all inner iterations is the same in each of them: the block may write what CONDITION would read. */
-static bool may_ask_once(const Expr *condition)
-{
-    bool found = false;
-    Visitor visitor = {.expr = find_load, .data = &found};
-    visit_expr(&visitor, condition);
-    return !found;
-}
-
 static bool divide(Blockizing *b, const VarRange *outside, int outside_count)
 {
     const BlockStmt *block = &b->block_stmt->as.block;
@@ -73,7 +57,8 @@ static bool divide(Blockizing *b, const VarRange *outside, int outside_count)
         analyzer_bind_range_opaque(b->an, iters.data[i].var, iters.data[i].range);
     IterMapQuery query = {block->bindings,     block->iter_count,      iters.data, iters.count, block->predicate,
                           ITER_MAP_SURJECTIVE, !b->preserve_unit_iters};
-    return iter_map_divide_subspace(b->an, &query, inner, b->loop_count, &b->division) && may_ask_once(b->division.outer_predicate);
+    return iter_map_divide_subspace(b->an, &query, inner, b->loop_count, &b->division) &&
+           expr_is_fixed(b->division.outer_predicate); /* asked once, not in each inner iteration: what it reads might be written between */
 }
 
 static Iter derived_iter(Context *ctx, const Iter *iter, const char *suffix, const Expr *extent)

@@ -2,12 +2,12 @@
 #ifndef TIRC_PASSES_SCHEDULE_BLOCK_BLOCKIZE_INTERNAL_H
 #define TIRC_PASSES_SCHEDULE_BLOCK_BLOCKIZE_INTERNAL_H
 
+#include "passes/analysis/model/access_point.h"
 #include "ir/walk.h"
 #include "passes/arith/iter_map.h"
 #include "passes/schedule/core/schedule.h"
 
 typedef VEC(Iter) IterList;
-typedef VEC(const Expr *) ExprList;
 typedef VEC(Region) RegionVec;
 
 typedef struct {
