@@ -297,16 +297,6 @@ static isl_set *comparison(ExprKind kind, isl_pw_aff *a, isl_pw_aff *b)
     }
 }
 
-/* A comparison as one of what a size divides, where terms stand for products: x // n < m is x < m * n. Others as they are. */
-static const Expr *undivided(const AffineSpace *space, const Expr *expr)
-{
-    const Expr *quotient = expr->kind == EXPR_LT && space->terms ? expr->args[0] : NULL;
-    const Expr *size = quotient && quotient->kind == EXPR_FLOORDIV ? quotient->args[1] : NULL;
-    if (!size || size->kind != EXPR_VAR || !map_has(&space->sizes, size->value.var))
-        return expr;
-    return op_compare(space->ctx, EXPR_LT, quotient->args[0], op_mul(space->ctx, expr->args[1], size));
-}
-
 /* The set where EXPR holds, exactly; NULL when it is not affine. */
 static isl_set *condition_at(const AffineSpace *space, const AffineEnv *env, const Expr *expr, int depth)
 {
@@ -333,7 +323,6 @@ static isl_set *condition_at(const AffineSpace *space, const AffineEnv *env, con
     }
     if (!expr_is_compare(expr) || !dtype_is_integer(expr->args[0]->dtype))
         return NULL;
-    expr = undivided(space, expr);
     isl_pw_aff *a = affine_at(space, env, expr->args[0], depth + 1);
     isl_pw_aff *b = a ? affine_at(space, env, expr->args[1], depth + 1) : NULL;
     if (!b) {
