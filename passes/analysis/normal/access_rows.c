@@ -80,46 +80,6 @@ static bool split_access(Context *ctx, const Map *symbols, const Map *sizes, con
     return true;
 }
 
-/* --- quotients --- */
-
-typedef struct {
-    RowProof proof;
-    const Access *access;
-} RowDivision;
-
-/* (i * m + j) // m is i, and (i * m + j) % m is j, where 0 <= j < m. */
-static const Expr *divide_row(Rewriter *rewriter, const Expr *expr)
-{
-    RowDivision *division = rewriter->data;
-    const RowProof *proof = &division->proof;
-    const Expr *quotient, *rest;
-    expr = rewrite_expr_children(rewriter, expr);
-    bool divides = expr->kind == EXPR_FLOORDIV || expr->kind == EXPR_FLOORMOD;
-    if (!divides || !rows_divide(rewriter->ctx, proof->symbols, division->access->frame, expr->args[0], expr->args[1], &quotient, &rest) ||
-        !stays_below(&division->proof, division->access, range_point(rewriter->ctx, rest), expr->args[1]))
-        return expr;
-    return expr->kind == EXPR_FLOORDIV ? quotient : rest;
-}
-
-/* The indices of ACCESS without divisions that one row of a symbolic length makes needless. */
-static void divide_rows(Context *ctx, const Map *symbols, const Map *sizes, Access *access)
-{
-    RowDivision division = {{ctx, symbols, sizes, NULL}, access};
-    Rewriter rewriter = {.ctx = ctx, .expr = divide_row, .data = &division};
-    Range *ranges = arena_copy(ctx->arena, access->region.ranges, sizeof *ranges * (size_t)access->buffer->ndim);
-    for (int d = 0; d < access->buffer->ndim; d++)
-        ranges[d].min = rewrite_expr(&rewriter, ranges[d].min);
-    access->region.ranges = ranges;
-}
-
-static bool has_division(const Access *access)
-{
-    bool divides = false;
-    for (int d = 0; d < access->buffer->ndim; d++)
-        divides |= expr_divides(access->region.ranges[d].min);
-    return divides;
-}
-
 /* --- all accesses --- */
 
 /* Some index of ACCESS has a symbolic stride, by itself or as what it stands for. */
@@ -176,8 +136,6 @@ void accesses_split_rows(Context *ctx, const Func *func, AccessList *accesses)
             continue;
         if (!sizes.count)
             sizes = func_sizes(ctx, func);
-        if (has_division(access))
-            divide_rows(ctx, &symbols, &sizes, &accesses->data[i]);
         if (map_has(&done, access->data) || !has_stride(&symbols, access))
             continue;
         map_set(ctx->arena, &done, access->data, access->data);

@@ -311,21 +311,6 @@ static void sum_digits(Splitter *splitter, const Strides *strides, DType type, c
     }
 }
 
-bool rows_divide(Context *ctx, const Map *symbols, const Frame *frame, const Expr *dividend, const Expr *divisor, const Expr **quotient,
-                 const Expr **rest)
-{
-    Splitter splitter = {ctx, symbols, {0}};
-    Strides strides = {.strides = {{.coefficient = 1}}, .count = 1};
-    const Expr *digits[MOST_STRIDES + 1];
-    bool symbolic = is_fixed(symbols, divisor) && multiply(&strides.strides[0], divisor) && strides.strides[0].count;
-    if (!symbolic || !split_sum(&splitter, frame, dividend))
-        return false;
-    sum_digits(&splitter, &strides, dividend->dtype, digits);
-    *quotient = digits[0];
-    *rest = digits[1];
-    return !expr_is_int(*quotient, 0);
-}
-
 /* --- buffers --- */
 
 /* How many values the first digit has, in a dimension of SIZE elements. */

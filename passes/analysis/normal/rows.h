@@ -49,11 +49,6 @@ bool rows_are_several(const Expr *count, const Expr *extent);
 /* What EXPR, a variable, is bound to around FRAME; NULL where it is no variable or that of a loop. */
 const Frame *rows_binding(const Frame *frame, const Expr *expr);
 
-/* DIVIDEND, seen from FRAME, is *QUOTIENT * DIVISOR + *REST, a product of SYMBOLS and constants times the rest of some terms. Whether *REST lies
-   in [0, DIVISOR) is not asked. False where no term has the factor DIVISOR. */
-bool rows_divide(Context *ctx, const Map *symbols, const Frame *frame, const Expr *dividend, const Expr *divisor, const Expr **quotient,
-                 const Expr **rest);
-
 /* Finds in COUNT regions of BUFFER, whose ranges speak of loops and SYMBOLS, how to name its elements; FRAMES (may be NULL, and so may each)
    say what variables in them stand for. NULL where no dimension has a symbolic stride, or they do not fit one another. */
 const AccessRows *rows_of_regions(Context *ctx, const Map *symbols, const Region *regions, const Frame *const *frames, int count);
