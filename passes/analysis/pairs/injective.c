@@ -426,17 +426,11 @@ Answer agrees_by_injective_indices(const Goal *goal)
     return answer_if(constant || is_one_to_one(pair, &indices, level));
 }
 
-static bool agrees_on(const Pair *pair, const Expr *value, int level)
-{
-    return answer_is_shown(prove((Goal){.kind = GOAL_AGREES, .ctx = pair->ctx, .pair = pair, .value = value, .level = level}));
-}
-
 bool pair_agrees_on(const Pair *pair, const Expr *value, int level)
 {
     const Expr *expanded = expand(pair->ctx, pair->env_a, value);
     bool exact = !pair->a->whole && !pair->b->whole && !pair->a->fence && !pair->b->fence && pair->a->buffer == pair->b->buffer;
     if (!expanded || !exact)
         return false;
-    PlainPair plain;
-    return agrees_on(pair, expanded, level) || (pair_unsplit(pair, &plain) && agrees_on(&plain.pair, expanded, level));
+    return answer_is_shown(prove((Goal){.kind = GOAL_AGREES, .ctx = pair->ctx, .pair = pair, .value = expanded, .level = level}));
 }

@@ -129,17 +129,9 @@ Answer apart_by_linear_indices(const Goal *goal)
     return answer_unknown("no dimension moves far enough");
 }
 
-static bool elements_are_disjoint(const Pair *pair, int level)
-{
-    return answer_is_shown(prove((Goal){.kind = GOAL_APART, .ctx = pair->ctx, .pair = pair, .level = level}));
-}
-
 bool pair_is_disjoint(const Pair *pair, int level)
 {
     if (pair->a->whole || pair->b->whole || pair->a->fence || pair->b->fence)
         return false;
-    if (elements_are_disjoint(pair, level))
-        return true;
-    PlainPair plain;
-    return pair_unsplit(pair, &plain) && elements_are_disjoint(&plain.pair, level);
+    return answer_is_shown(prove((Goal){.kind = GOAL_APART, .ctx = pair->ctx, .pair = pair, .level = level}));
 }

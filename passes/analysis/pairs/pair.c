@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "passes/analysis/normal/access_rows.h"
 #include "passes/analysis/pairs/pair.h"
 #include "passes/analysis/pairs/witness.h"
 
@@ -54,18 +53,6 @@ int pair_level(const Pair *pair, const Var *var)
     while (level < pair->common && pair->loops_a[level]->var != var)
         level++;
     return level;
-}
-
-bool pair_unsplit(const Pair *pair, PlainPair *plain)
-{
-    if (!pair->a->rows || !pair->b->rows)
-        return false;
-    plain->a = access_unsplit(pair->a);
-    plain->b = access_unsplit(pair->b);
-    plain->pair = *pair;
-    plain->pair.a = &plain->a;
-    plain->pair.b = pair->a == pair->b ? &plain->a : &plain->b;
-    return true;
 }
 
 void pair_build(Pair *pair, const Map *sizes, int extra)

@@ -25,20 +25,12 @@ typedef struct Pair {
     AffineSpace space;
 } Pair;
 
-/* A pair whose elements are named as the program does. It must not move. */
-typedef struct {
-    Access a, b;
-    Pair pair;
-} PlainPair;
-
 /* True when no order between A and B can matter: different memory, no write, or updates of one reduction where REDUCTIONS_COMMUTE. */
 bool pair_is_harmless(const Access *a, const Access *b, bool reductions_commute);
 /* The number of the loop over VAR among those that both share; how many these are where VAR is none. */
 int pair_level(const Pair *pair, const Var *var);
 /* A and B with their loops and environments, but without the set (cheap). */
 Pair pair_new(Context *ctx, const Access *a, const Access *b);
-/* PLAIN is PAIR, not built, without digits (see access_rows.h); false where it has none. */
-bool pair_unsplit(const Pair *pair, PlainPair *plain);
 /* Builds the set of all pairs of iterations in which A and B touch a common element. EXTRA further dimensions follow those of the element.
    The caller frees pair->space. */
 void pair_build(Pair *pair, const Map *sizes, int extra);
@@ -57,7 +49,7 @@ void pair_end_scratch(Context *ctx, Arena *outside, Conflict *conflict);
 bool access_same_point(const Access *a, const Access *b);
 /* VAR alone is one of the indices of the point that ACCESS touches. */
 bool access_names(const Access *access, const Var *var);
-/* The goal APART, with the elements named by digits, then as the program names them. */
+/* The goal APART. */
 bool pair_is_disjoint(const Pair *pair, int level);
 /* The indices of the first access are linear: then isl decides what the linear argument does not, and other arguments need not be asked. */
 bool pair_is_linear(const Pair *pair);
