@@ -11,11 +11,13 @@
    The init block gets copies, named <loop>_init, of those loops from the given one inwards that its axes use. Legal when
    - the block is a reduction, and its opaque axes depend on loops further out only;
    - the loops that its reduce axes use are the given loop and loops below it, and their iterations neither run at once nor repeat updates;
+   - which points run is known: a T.where of the block that mixes reduce axes with others, as k < i, becomes one of the init, 0 < i;
    - other statements below the given loop read the output only behind the block, where it has been written;
    - before the loop, the init finds the same inputs as at its old place. */
-#include "passes/regions/infer_regions.h"
+#include "ir/linear_sum.h"
 #include "ir/walk.h"
 #include "passes/analysis/questions/dependence.h"
+#include "passes/regions/infer_regions.h"
 #include "passes/schedule/check/checks.h"
 #include "passes/schedule/check/concurrency.h"
 #include "passes/schedule/check/coverage.h"
@@ -170,7 +172,7 @@ static bool loops_left_run(Schedule *sch, const Decomposition *step, const Expr 
 /* CONDITION mentions loops that the init does not get: then it restricts the reduction, and the init runs all the same. It must not exclude
    a spatial point as a whole, unless its elements are nobody's: where it mentions other loops too it must hold in the first iteration of
    those that reduce. */
-static bool check_condition_can_go(Schedule *sch, const Decomposition *step, const Expr *condition)
+static bool condition_can_go(Schedule *sch, const Decomposition *step, const Expr *condition)
 {
     Context *ctx = sch->ctx;
     Subst first = {0};
@@ -183,14 +185,9 @@ static bool check_condition_can_go(Schedule *sch, const Decomposition *step, con
         if (!step->chosen[i])
             subst_var(ctx, &first, loop->var, loop->min);
     }
-    if (!mixed || (loops_left_run(sch, step, condition) &&
-                   analyzer_prove_symbolic(loops_context(sch, step->block), subst_expr(ctx, &first, condition))) ||
-        init_may_set_more(sch, step, condition))
-        return true;
-    sched_refuse(sch,
-                 "the condition %s of block '%s' mixes loops that reduce with others, so it is not known which elements the init must set",
-                 print_expr(ctx, condition), node_name(step->block));
-    return sched_note_node(sch, step->block);
+    return !mixed || (loops_left_run(sch, step, condition) &&
+                      analyzer_prove_symbolic(loops_context(sch, step->block), subst_expr(ctx, &first, condition))) ||
+           init_may_set_more(sch, step, condition);
 }
 
 static bool uses_loops_left(const Decomposition *step, const Expr *condition)
@@ -199,6 +196,54 @@ static bool uses_loops_left(const Decomposition *step, const Expr *condition)
     for (int i = 0; i < step->loop_count; i++)
         uses |= !step->chosen[i] && expr_uses_var(condition, node_loop(step->loops[i])->var);
     return uses;
+}
+
+/* Whether some iteration of the loops that the init does not get fulfils CONDITION, in terms of the others; NULL: not known. Let a < b be the
+   condition, where a - b is linear in those loops, which are a box that is not empty. Over it a - b is least in a corner: at the start of a
+   loop with a positive coefficient, at the end of one with a negative one. So the condition holds somewhere where it holds there. It must be
+   the only one of PARTS that restricts those loops. */
+static const Expr *holds_somewhere(Schedule *sch, const Decomposition *step, const Expr *condition, const ConditionList *parts)
+{
+    Context *ctx = sch->ctx;
+    bool less = condition->kind == EXPR_LT || condition->kind == EXPR_LE;
+    DType type = expr_is_compare(condition) ? condition->args[0]->dtype : condition->dtype;
+    if ((!less && condition->kind != EXPR_GT && condition->kind != EXPR_GE) || type.code != DT_INT || type.lanes != 1)
+        return NULL;
+    for (int p = 0; p < parts->count; p++)
+        if (parts->data[p] != condition && uses_loops_left(step, parts->data[p]))
+            return NULL;
+    const Expr *difference = op_sub(ctx, condition->args[0], condition->args[1]);
+    LinearSum sum;
+    if (!excludes_points(step, condition) || !linear_sum_of(ctx, difference, &sum))
+        return NULL;
+    for (int t = 0; t < sum.terms.count; t++) /* nothing of it is read from memory */
+        if (sum.terms.data[t].atom->kind != EXPR_VAR)
+            return NULL;
+    Subst corner = {0};
+    Analyzer *an = loops_context(sch, step->block);
+    for (int i = 0; i < step->loop_count; i++) {
+        const ForStmt *loop = node_loop(step->loops[i]);
+        int64_t coefficient;
+        if (step->chosen[i])
+            continue;
+        for (int l = 0; l < step->loop_count; l++)
+            if (expr_uses_var(loop->min, node_loop(step->loops[l])->var) || expr_uses_var(loop->extent, node_loop(step->loops[l])->var))
+                return NULL;
+        if (!linear_coefficient(ctx, difference, loop->var, &coefficient) ||
+            !analyzer_prove_symbolic(an, op_compare(ctx, EXPR_LT, expr_int(ctx, loop->extent->dtype, 0), loop->extent)))
+            return NULL;
+        const Expr *last = op_add_int(ctx, op_add(ctx, loop->min, loop->extent), -1);
+        subst_var(ctx, &corner, loop->var, (coefficient > 0) == less ? loop->min : last);
+    }
+    return analyzer_simplify(an, subst_expr(ctx, &corner, condition));
+}
+
+static bool refuse_mixed(Schedule *sch, const Decomposition *step, const Expr *condition)
+{
+    sched_refuse(sch,
+                 "the condition %s of block '%s' mixes loops that reduce with others, so it is not known which elements the init must set",
+                 print_expr(sch->ctx, condition), node_name(step->block));
+    return sched_note_node(sch, step->block);
 }
 
 /* The conditions that the init keeps, last first as in the reference. */
@@ -210,9 +255,14 @@ static bool make_predicate(Schedule *sch, Decomposition *step)
     for (int p = parts.count - 1; p >= 0; p--)
         if (!uses_loops_left(step, parts.data[p]))
             step->predicate = op_and(sch->ctx, step->predicate, parts.data[p]);
-    for (int p = parts.count - 1; p >= 0; p--)
-        if (uses_loops_left(step, parts.data[p]) && !check_condition_can_go(sch, step, parts.data[p]))
-            return false;
+    for (int p = parts.count - 1; p >= 0; p--) {
+        if (!uses_loops_left(step, parts.data[p]) || condition_can_go(sch, step, parts.data[p]))
+            continue;
+        const Expr *somewhere = holds_somewhere(sch, step, parts.data[p], &parts);
+        if (!somewhere)
+            return refuse_mixed(sch, step, parts.data[p]);
+        step->predicate = op_and(sch->ctx, step->predicate, somewhere);
+    }
     return true;
 }
 
