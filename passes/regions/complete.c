@@ -1,5 +1,5 @@
-/* See complete.h. Blocks are filled in from the inside out, for the regions of a block come from those inside of it, and in the order of the text,
-   for a buffer is visible behind its declaration only. */
+/* See complete.h. Blocks are filled in from the inside out, since the regions of a block come from the blocks inside. They are filled in the order
+   of the text, since a buffer is visible only behind its declaration. */
 #include "passes/regions/complete.h"
 
 #include "ir/walk.h"

@@ -140,8 +140,8 @@ static bool has_form(Context *ctx, const Transform *row, const Func *func)
 
 /* --- what no text can say: decided choices, empty regions and loops --- */
 
-/* What a block declares for values that never occur, as those of an iteration whose condition fails, may have a negative extent, which no
-   text can say; and so may a loop in it. */
+/* A block may declare a region for values that never occur, as in an iteration whose condition fails. The extent of the region, or of a loop in the
+   block, may be negative there. No text can say a negative extent. */
 static Region *regions_not_negative(Context *ctx, Region *regions, int count)
 {
     Region *result = arena_copy(ctx->arena, regions, (size_t)count * sizeof *regions);

@@ -141,8 +141,8 @@ static bool find_box(Filling *filling, Range *box)
     return true;
 }
 
-/* Restricts SPACE, whose dimensions from FIRST on are indices of an element, to the elements that WRITE touches in one iteration of its
-   first KEPT loops (the first dimensions). False when they are not shown to be a box. */
+/* Restricts SPACE to the elements that WRITE touches in one iteration of its first KEPT loops. The first dimensions of SPACE are these loops, those
+   from FIRST on are indices of an element. False when they are not shown to be a box. */
 static bool assume_box(AffineSpace *space, const Access *write, int kept, int first)
 {
     Context *ctx = space->ctx;

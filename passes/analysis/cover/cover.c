@@ -151,8 +151,8 @@ bool access_covers(Context *ctx, const Access *write, const Access *read, const 
     return are_covering(ctx, &write, 1, read, NULL, sizes);
 }
 
-/* The iterations in which the read of GOAL touches an element that those of its writes do not write which share just the first loops with it,
-   those that TERMS fixes: *LOOPS dimensions, then those of the element. *EXACT false when there may be fewer, for only what a write certainly
+/* The iterations in which the read of GOAL touches an element that no write touches. Only writes count that share just the loops fixed by TERMS
+   with the read. The set has *LOOPS dimensions, then those of the element. *EXACT false when there may be fewer, for only what a write certainly
    touches is taken out. */
 static AffineSpace missing_reads(const Goal *goal, AffineTerms *terms, int *loops, bool *exact)
 {

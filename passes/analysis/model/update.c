@@ -199,9 +199,9 @@ static const Expr *replace_operand(Rewriter *rewriter, const Expr *expr)
     return expr_equal(expr, replacement->operand) ? replacement->partial : rewrite_expr_children(rewriter, expr);
 }
 
-/* Both branches of VALUE, a choice by a condition that does not depend on the target, combine by one operation, or one of them does and the
-   other keeps the target. Then it is one update by a chosen operand: target op (c ? a : b) is c ? target op a : target op b, and the neutral
-   element changes nothing (but the sign of a zero). Not handled: floats of 8 bits and less, which may lack the neutral element. */
+/* VALUE is a choice by a condition that does not depend on the target. Both branches combine by one operation, or one branch does and the other
+   keeps the target. Then it is one update by a chosen operand: target op (c ? a : b) is c ? target op a : target op b, and the neutral element
+   changes nothing (but the sign of a zero). Not handled: floats of 8 bits and less, which may lack the neutral element. */
 static bool match_guarded(Context *ctx, const Expr *value, const Stmt *store, UpdateForm *form)
 {
     UpdateForm branches[2] = {0};

@@ -147,8 +147,8 @@ typedef struct {
     Map sizes, ranges;
 } ClaimSet;
 ClaimSet dependence_collect_claims(Context *ctx, const Func *func);
-/* Different instances of BLOCK_STMT, a block of the set's function, that differ in a spatial iterator touch nothing in common, and those that
-   differ in reduce iterators only commute. */
+/* BLOCK_STMT is a block of the set's function. Two instances that differ in a spatial iterator touch nothing in common. Two that differ only in
+   reduce iterators commute. */
 Answer dependence_claims_hold(const ClaimSet *set, const Stmt *block_stmt);
 
 #endif

@@ -178,8 +178,9 @@ static bool is_apart_from_instances(const Frame *frame, const Frame *loop)
     return apart;
 }
 
-/* Requires that the old iteration of IMAGE, whose dimensions start at FIRST_OLD, and the new one agree in the loops that name an instance
-   and that both have. These are the loops around PART, and those that no axis depends on; all of them, where the step left IMAGE alone. */
+/* Requires the old iteration of IMAGE and the new one to agree in each loop that names an instance and stands in both programs: in the loops around
+   PART, and in those that no axis depends on. Where the step left IMAGE alone, all loops count. The dimensions of the old iteration start at
+   FIRST_OLD. */
 static void assume_same_iterations(OrderCheck *check, AffineSpace *space, const Stmt *part, const Image *image, int first_old, int first_new)
 {
     int around = loops_around(check, part, image), old_count, new_count;

@@ -1,4 +1,4 @@
-/* What a set lacks, since it is not affine, is noted with it: products.c may understand it. Private to passes/analysis/sets. */
+/* Comparisons that are not affine are left out of a set and noted with it. products.c may understand them. Private to passes/analysis/sets. */
 #ifndef TIRC_PASSES_ANALYSIS_SETS_OMITTED_H
 #define TIRC_PASSES_ANALYSIS_SETS_OMITTED_H
 

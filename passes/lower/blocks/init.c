@@ -259,7 +259,8 @@ static bool is_in_one_thread(const InitSite *site)
     return true;
 }
 
-/* STMT, a block inside of which updates of the buffers from FIRST on lost their init, as it declares that it reads what it writes of them. */
+/* STMT is a block. Inside of it, updates of the buffers from FIRST on lost their init. In the result the block also declares its writes of these
+   buffers as reads. */
 static const Stmt *declare_updates(Context *ctx, const InitPass *pass, const Stmt *stmt, int first)
 {
     BlockStmt block = stmt->as.block;

@@ -29,8 +29,8 @@ typedef struct {
 /* Matches the body of BLOCK (a block of the program) with the body of DESCRIPTION's root block, up to a renaming of variables and tiles of
    buffers. False with matcher->mismatch set. */
 bool match_description(Matcher *matcher, const BlockStmt *block, const Func *description);
-/* ROOT, a description's block whose body is a nest of loops around a reduction with an init, with the init as its own, over the loops that the
-   reduction's spatial axes need; NULL where that is not shown to mean the same. */
+/* ROOT is the block of a description. Its body is a nest of loops around a reduction with an init. The result has the init as its own, over the
+   loops that the spatial axes of the reduction need; NULL where that is not shown to mean the same. */
 const BlockStmt *description_with_init_in_front(Context *ctx, const BlockStmt *root);
 const TileMap *matcher_tile(const Matcher *matcher, const Buffer *description);
 

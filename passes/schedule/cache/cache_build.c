@@ -129,8 +129,8 @@ static CopyIndices make_axes(Schedule *sch, const CachePlan *plan, BlockStmt *co
     return indices;
 }
 
-/* Keeps the copy inside of the buffer where the region may leave it, and to iterations in which the writer runs where the plan asks for
-   that. */
+/* Keeps the copy inside of the buffer where the region may leave the buffer. Where the plan asks for it, keeps the copy to iterations in which the
+   writer runs. */
 static const Expr *copy_guard(Schedule *sch, const CachePlan *plan, Var *const *loops)
 {
     Context *ctx = sch->ctx;

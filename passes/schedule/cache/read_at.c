@@ -319,7 +319,8 @@ static bool written_beside(Schedule *sch, const TreeNode *node, const TreeNode *
     return false;
 }
 
-/* What is read of the copy has been written to it before, in each iteration of the loop over one of VARS (COUNT), the first that shows it. */
+/* Each read of the copy finds a value written before, in the same iteration of a loop. The loop is the first over one of VARS (COUNT) that shows
+   this. */
 static Answer copy_is_served(At *at, Var *const *vars, int count)
 {
     Schedule *sch = at->sch;

@@ -120,8 +120,8 @@ static bool refuse_not_affine(Schedule *sch, const TreeNode *block, const IterMa
     return sched_note_node(sch, block);
 }
 
-/* CONDITION is about spatial points alone, of which it says whether they run, or about the reduction alone, which it makes shorter or
-   empty for all points alike. */
+/* CONDITION is about spatial points alone: it says whether a point runs. Or it is about the reduction alone: it shortens or empties the reduction
+   of all points alike. */
 static bool condition_is_separate(Schedule *sch, const TreeNode *node, const Expr *condition)
 {
     const BlockStmt *block = node_block(node);

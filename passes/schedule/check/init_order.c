@@ -1,6 +1,6 @@
-/* The inits of reductions, asked of every step at its end: they run for the same points, and when they did. An init runs with the first update of its point while every point certainly has one. A step after
-   which that is not certain makes all inits run before the reduction: what they read may not be written yet, and others may still need what
-   they overwrite.
+/* Every step is asked at its end about the inits of reductions. Each init must run for the same points as before, and no init may come to run too
+   early. While every point certainly has an update, an init runs with the first update of its point. After a step that leaves this uncertain, all
+   inits run before the reduction. There an init may read memory that is not written yet, or overwrite values that are still needed.
 
      for k in range(9):                       for k_0, k_1 in T.grid(2, 5):
          S[0] = A[0]                              S[0] = A[0]              where k_0 * 5 + k_1 < 9

@@ -229,8 +229,8 @@ static bool loops_only_index(Schedule *sch, const Write *write, int position, in
     return true;
 }
 
-/* The nest of WRITE does nothing but store to the buffer, in one block that always runs, at the same indices, which are axes of that block.
-   *POSITION: of the first of them. */
+/* The nest of WRITE only stores to the buffer, in one block that always runs. The indices of the store are the axes of that block. *POSITION: of
+   the first of these axes. */
 static bool can_replace(Schedule *sch, const Write *write, int *position)
 {
     if (!write->row_major || !write->block || !schedule_is_under(sch, write->block, write->loops[write->loop_count - 1]))

@@ -1,10 +1,10 @@
 /* Why padding changes nothing that pad_einsum's block computes; see pad_einsum.h.
 
-   Let an instance be new where some axis lies beyond its old domain. New instances that a spatial (or ordered) axis makes write elements of padded
-   buffers that no old instance touches and no copy takes, for the axis indexes all that is written. New instances that only reduce axes make
-   combine a value into an element that counts. In them each load that such an axis indexes gives zero, since its copy was filled with zeros there;
-   with these zeros the value folds to the neutral element, which changes no element. In floating point x + 0.0 is x but for x = -0.0, which a
-   sum never is that starts from another number. */
+   Let an instance be new where some axis lies beyond its old domain. A spatial (or ordered) axis indexes all that is written. So the new instances
+   that it makes write elements of padded buffers that no old instance touches. No copy takes these elements. New instances that only reduce axes
+   make combine a value into an element that counts. In them each load that such an axis indexes gives zero, since its copy was filled with zeros
+   there; with these zeros the value folds to the neutral element, which changes no element. In floating point x + 0.0 is x but for x = -0.0, which
+   a sum never is that starts from another number. */
 #include <math.h>
 #include <string.h>
 

@@ -155,8 +155,8 @@ static int note_around(Repeat *repeat, const TreeNode *up)
     return depth + (stmt->kind == STMT_FOR || stmt->kind == STMT_WHILE);
 }
 
-/* The axis takes the same values when the writer runs again, or it takes one value in each iteration of the loops around both blocks, where
-   all of the element's instances run again. */
+/* The axis takes the same values when the writer runs again. Or it takes one value in each iteration of the loops around both blocks, and all
+   instances of the element run again there. */
 static bool axis_repeats(const Repeat *repeat, const Iter *iter, const Expr *binding)
 {
     return !moves(repeat, binding) || (iter->kind == ITER_SPATIAL && !mentions(repeat, binding, &repeat->inside));
