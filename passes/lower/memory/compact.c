@@ -20,6 +20,7 @@
 typedef struct {
     Context *ctx;
     const Func *func;
+    LoopNames *names;
     VEC(const Stmt *) around;
 } Compactor;
 
@@ -74,6 +75,7 @@ static Range shrink_dimension(Analyzer *an, IntSet needed, const Expr *shape)
 /* --- Strides that views state --- */
 typedef struct {
     Analyzer *an;
+    LoopNames *names;
     Views views;
     int fixed; /* the first dimension of the root that must keep its extent, since a stride before it is stated */
 } StatedStrides;
@@ -93,6 +95,8 @@ static bool find_stated_strides(Visitor *visitor, const Stmt *stmt)
 {
     StatedStrides *stated = visitor->data;
     int known = stated->views.items.count;
+    if (stmt->kind == STMT_FOR && known == 1 && !loop_names_buffer(stated->names, stmt, stated->views.root))
+        return false;
     if (stmt->kind == STMT_BLOCK)
         views_add_block(analyzer_context(stated->an), &stated->views, &stmt->as.block);
     for (int i = known; i < stated->views.items.count; i++)
@@ -101,9 +105,9 @@ static bool find_stated_strides(Visitor *visitor, const Stmt *stmt)
 }
 
 /* The dimension of BUFFER from which on BODY relies on its extents: views of it state the strides that these make. ndim: on none. */
-static int first_fixed_dimension(Analyzer *an, const Stmt *body, const Buffer *buffer)
+static int first_fixed_dimension(Analyzer *an, LoopNames *names, const Stmt *body, const Buffer *buffer)
 {
-    StatedStrides stated = {an, views_new(analyzer_context(an), buffer), buffer->ndim};
+    StatedStrides stated = {an, names, views_new(analyzer_context(an), buffer), buffer->ndim};
     Visitor visitor = {.stmt = find_stated_strides, .data = &stated};
     visit_stmt(&visitor, body);
     return stated.fixed;
@@ -155,6 +159,7 @@ static const Expr *align_strides(Analyzer *an, Buffer *buffer, const AttrValue *
 /* --- Rewriting the accesses --- */
 typedef struct {
     Analyzer *an;
+    LoopNames *names;
     Buffer *old, *new;
     Range *box; /* what of OLD is left */
 } Shift;
@@ -218,7 +223,7 @@ static const Stmt *shift_block(Shift *shift, Context *ctx, const Stmt *stmt)
 static const Stmt *shift_in_stmt(Rewriter *rewriter, const Stmt *stmt)
 {
     Shift *shift = rewriter->data;
-    if (stmt->kind == STMT_FOR && !stmt_names_buffer(stmt, shift->old))
+    if (stmt->kind == STMT_FOR && !loop_names_buffer(shift->names, stmt, shift->old))
         return stmt;
     if (stmt->kind == STMT_BLOCK)
         return rewrite_stmt_children(rewriter, shift_block(shift, rewriter->ctx, stmt));
@@ -276,16 +281,16 @@ static const Stmt *compact_allocation(const Compactor *compactor, const Stmt *st
     const Stmt *body = stmt->as.allocate.body->as.declare.body;
     Analyzer *an = facts_around(compactor), *outside = facts_around(compactor); /* AN comes to know what holds in the loops below only */
     IntSet *needed = ARENA_ARRAY(ctx->arena, IntSet, old->ndim);
-    if (!needed_region(an, body, old, needed))
+    if (!needed_region(an, compactor->names, body, old, needed))
         return stmt;
     relax_threads(compactor, an, old, needed);
     Buffer *new = buffer_clone(ctx, old);
-    Shift shift = {an, old, new, ARENA_ARRAY(ctx->arena, Range, old->ndim)};
+    Shift shift = {an, compactor->names, old, new, ARENA_ARRAY(ctx->arena, Range, old->ndim)};
     new->shape = ARENA_ARRAY(ctx->arena, const Expr *, old->ndim);
     Attrs annotations = stmt->as.allocate.annotations;
     const AttrValue *rows = attrs_get(annotations, DIM_ALIGN);
     bool same = !rows;
-    int fixed = first_fixed_dimension(outside, body, old);
+    int fixed = first_fixed_dimension(outside, compactor->names, body, old);
     for (int d = 0; d < old->ndim; d++) {
         shift.box[d] = d < fixed ? shrink_dimension(outside, needed[d], old->shape[d]) : whole_dimension(ctx, old->shape[d]);
         new->shape[d] = shift.box[d].extent;
@@ -314,7 +319,8 @@ static const Stmt *compact_in_stmt(Rewriter *rewriter, const Stmt *stmt)
 
 const Func *lower_compact(LowerState *state, const Func *func)
 {
-    Compactor compactor = {.ctx = state->ctx, .func = func};
+    LoopNames names = {.arena = state->ctx->arena};
+    Compactor compactor = {.ctx = state->ctx, .func = func, .names = &names};
     Rewriter rewriter = {.ctx = state->ctx, .stmt = compact_in_stmt, .data = &compactor};
     return func_with_body(state->ctx, func, rewrite_stmt(&rewriter, func->body));
 }

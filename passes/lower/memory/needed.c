@@ -7,6 +7,7 @@
 typedef struct {
     Context *ctx;
     Analyzer *an;
+    LoopNames *names;
     Views views;
     VEC(VarSet) inner; /* variables bound inside the body */
     IntSet *needed;
@@ -76,7 +77,7 @@ static bool need_in_stmt(Visitor *visitor, const Stmt *stmt)
 {
     Needed *needed = visitor->data;
     const Buffer *root = needed->views.root;
-    if (stmt->kind == STMT_FOR && needed->views.items.count == 1 && !stmt_uses_buffer(stmt, root))
+    if (stmt->kind == STMT_FOR && needed->views.items.count == 1 && !loop_names_buffer(needed->names, stmt, root))
         return false;
     switch (stmt->kind) {
     case STMT_FOR: {
@@ -101,10 +102,10 @@ static bool need_in_stmt(Visitor *visitor, const Stmt *stmt)
     return !needed->fixed;
 }
 
-bool needed_region(Analyzer *an, const Stmt *body, const Buffer *buffer, IntSet *out)
+bool needed_region(Analyzer *an, LoopNames *names, const Stmt *body, const Buffer *buffer, IntSet *out)
 {
     Context *ctx = analyzer_context(an);
-    Needed needed = {.ctx = ctx, .an = an, .views = views_new(ctx, buffer), .needed = out};
+    Needed needed = {.ctx = ctx, .an = an, .names = names, .views = views_new(ctx, buffer), .needed = out};
     for (int d = 0; d < buffer->ndim; d++)
         out[d] = int_set_nothing();
     Visitor visitor = {.expr = need_in_expr, .stmt = need_in_stmt, .data = &needed};
