@@ -215,7 +215,7 @@ bool jit_add_module(Jit *jit, const Module *module, CodegenOptions options, Code
     CodegenOutput own;
     out = out ? out : &own;
     options.entry_points = true;
-    if (!backend_find("llvm")->compile(jit->ctx, module, &options, 1u << EMIT_OBJECT, out))
+    if (!llvm_target_runs_here(jit->ctx, &options) || !backend_find("llvm")->compile(jit->ctx, module, &options, 1u << EMIT_OBJECT, out))
         return false;
     const CodegenBytes *object = &out->bytes[EMIT_OBJECT];
     return load_object(jit, LLVMCreateMemoryBufferWithMemoryRangeCopy(object->data, object->length, "program"), "program");

@@ -203,6 +203,36 @@ static char feature_sign(const char *features, const char *name)
     return sign;
 }
 
+/* The first feature that is known to be used by code for TARGET and that this machine lacks; NULL: none. */
+static const char *lacking_feature(Context *ctx, const LlvmTarget *target)
+{
+    const char *host = take_string(ctx, LLVMGetHostCPUFeatures());
+    char *rest, *found = arena_strndup(ctx->arena, target->found, strlen(target->found));
+    for (char *feature = strtok_r(found, ",", &rest); feature; feature = strtok_r(NULL, ",", &rest))
+        if (*feature == '+' && feature_sign(host, feature + 1) == '-')
+            return feature + 1;
+    return NULL;
+}
+
+bool llvm_target_runs_here(Context *ctx, const CodegenOptions *options)
+{
+    LlvmTarget target;
+    if (!options->target && !options->cpu && !options->features)
+        return true;
+    if (!llvm_target_open(ctx, options, &target))
+        return false;
+    const ArchInfo *own = find_arch(take_string(ctx, LLVMGetDefaultTargetTriple()));
+    bool same = own && !strcmp(own->arch, target.arch);
+    const char *lacking = same ? lacking_feature(ctx, &target) : NULL;
+    if (!same)
+        diag_error(ctx, span_none(), "code for %s cannot run on this machine%s%s; --interpret runs the program", target.triple, own ? ", which is " : "",
+                   own ? own->arch : "");
+    else if (lacking)
+        diag_error(ctx, span_none(), "code for '%s' cannot run on this machine, which lacks %s; --interpret runs the program", target.cpu, lacking);
+    llvm_target_close(&target);
+    return same && !lacking;
+}
+
 char llvm_target_sign(const LlvmTarget *target, const char *feature)
 {
     char found = feature_sign(target->found, feature);

@@ -25,6 +25,8 @@ char llvm_target_sign(const LlvmTarget *target, const char *feature);
 void llvm_target_close(LlvmTarget *target);
 /* Makes LLVM ready to compile for the machine that this process runs on. False after a diagnostic. */
 bool llvm_target_initialize_host(Context *ctx);
+/* Code for the target that OPTIONS name runs on this machine. False after a diagnostic. */
+bool llvm_target_runs_here(Context *ctx, const CodegenOptions *options);
 /* Gives MODULE the target's triple and data layout. */
 void llvm_target_set_module(const LlvmTarget *target, LLVMModuleRef module);
 /* Gives FUNCTION the target's processor and features. Inlining and instruction selection look at the function, not at the machine. */
