@@ -289,6 +289,10 @@ bool value_pair_to_exprs(Elab *elab, const Value *a, const Value *b, const Expr 
 bool value_to_int(Elab *elab, const Value *value, const char *what, int64_t *result);
 bool value_to_bool(Elab *elab, const Value *value, const char *what, bool *result);
 Str value_to_string(Elab *elab, const Value *value, const char *what);
+/* The name of a storage scope or a thread axis. One that is unknown may be of a machine that has it; a misspelt one is an error. NULL after a
+   diagnostic. */
+Str value_to_scope(Elab *elab, const Value *value);
+Str value_to_thread(Elab *elab, const Value *value);
 bool value_to_dtype(Elab *elab, const Value *value, DType *dtype);
 /* The items of a tuple or list; a single value counts as one. */
 ValueList value_items(const Value *value);

@@ -168,7 +168,7 @@ static Buffer *describe(Elab *elab, const Call *call, const Expr *const *shape, 
     Context *ctx = elab->ctx;
     static const char *const of_name[] = {"global", "local", "shared"}; /* T.alloc_local, T.alloc_shared */
     Str scope = context_intern(ctx, of_name[call->builtin->variant]);
-    if (call_has(call, "scope") && !(scope = value_to_string(elab, call_arg(call, "scope"), "the scope")))
+    if (call_has(call, "scope") && !(scope = value_to_scope(elab, call_arg(call, "scope"))))
         return NULL;
     if (!check_shape(elab, shape, ndim, call->span))
         return NULL;

@@ -35,7 +35,7 @@ Value builtin_pointer(Elab *elab, const Call *call)
     DType dtype;
     if (!value_to_dtype(elab, call_arg(call, "dtype"), &dtype))
         return value_error();
-    Str scope = call_has(call, "storage_scope") ? value_to_string(elab, call_arg(call, "storage_scope"), "the scope")
+    Str scope = call_has(call, "storage_scope") ? value_to_scope(elab, call_arg(call, "storage_scope"))
                                                 : context_intern(elab->ctx, "global");
     return scope ? new_pointer(elab, dtype, scope, call->span) : value_error();
 }
@@ -54,7 +54,7 @@ static Value handle_call(Elab *elab, ValueList args, const AstNode *node)
     if (!value_to_dtype(elab, &args.items[0], &pointee))
         return value_error();
     if (args.count == 2)
-        scope = value_to_string(elab, &args.items[1], "the scope");
+        scope = value_to_scope(elab, &args.items[1]);
     return scope ? new_pointer(elab, pointee, scope, node->span) : value_error();
 }
 

@@ -80,7 +80,7 @@ Value builtin_thread_binding(Elab *elab, const Call *call)
         diag_error(elab->ctx, call->span, "T.thread_binding misses the argument 'thread', such as \"threadIdx.x\"");
         return value_error();
     }
-    spec.thread = value_to_string(elab, thread, "the thread");
+    spec.thread = value_to_thread(elab, thread);
     if (!spec.thread || !read_loop(elab, call, call_arg(call, "start"), stop, &spec))
         return value_error();
     return loop_value(elab, spec, call->span);

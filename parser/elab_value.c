@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "ir/scalable.h"
+#include "ir/tags.h"
 #include "ir/walk.h"
 #include "parser/elab.h"
 
@@ -305,6 +306,28 @@ Str value_to_string(Elab *elab, const Value *value, const char *what)
         return value->as.expr->value.text;
     wrong_kind(elab, value, what, "a string");
     return NULL;
+}
+
+static Str tag_refused(Elab *elab, const Value *value, const char *what, const char *near)
+{
+    diag_error(elab->ctx, value->span, "there is no %s \"%s\"; did you mean \"%s\"?", what, value->as.text, near);
+    diag_edit_string(elab->ctx, value->span, near);
+    return NULL;
+}
+
+Str value_to_scope(Elab *elab, const Value *value)
+{
+    Str scope = value_to_string(elab, value, "the scope");
+    const char *near = scope && !storage_scope_is_known(scope) ? storage_scope_near(scope) : NULL;
+    return near && value->kind == VALUE_STRING ? tag_refused(elab, value, "storage scope", near) : scope;
+}
+
+Str value_to_thread(Elab *elab, const Value *value)
+{
+    Str thread = value_to_string(elab, value, "the thread");
+    bool foreign = thread && !strcmp(thread, "cthread"); /* of VTA */
+    const char *near = thread && !foreign && !thread_axis_is_known(thread) ? thread_axis_near(thread) : NULL;
+    return near && value->kind == VALUE_STRING ? tag_refused(elab, value, "thread axis", near) : thread;
 }
 
 bool value_to_dtype(Elab *elab, const Value *value, DType *dtype)

@@ -93,7 +93,7 @@ static Str thread_of(const Elab *elab, const Var *var)
 Value builtin_env_thread(Elab *elab, const Call *call)
 {
     DType dtype = DTYPE_INT32;
-    Str thread = value_to_string(elab, call_arg(call, "thread_tag"), "the thread");
+    Str thread = value_to_thread(elab, call_arg(call, "thread_tag"));
     if (!thread || (call_has(call, "dtype") && !value_to_dtype(elab, call_arg(call, "dtype"), &dtype)))
         return value_error();
     if (!elab->func) {
@@ -109,7 +109,7 @@ Value builtin_env_thread(Elab *elab, const Call *call)
 Value builtin_iter_var(Elab *elab, const Call *call)
 {
     Var *var = value_to_var(elab, call_arg(call, "var"), "the iterator");
-    Str thread = var ? value_to_string(elab, call_arg(call, "thread_tag"), "the thread") : NULL;
+    Str thread = var ? value_to_thread(elab, call_arg(call, "thread_tag")) : NULL;
     if (!thread || !elab->func)
         return value_error();
     map_set(elab->ctx->arena, &elab->func->threads, var, (void *)thread);
@@ -123,6 +123,8 @@ Value builtin_launch_thread(Elab *elab, const Call *call)
     if (!extent)
         return value_error();
     if (thread->kind == VALUE_STRING) {
+        if (!value_to_thread(elab, thread))
+            return value_error();
         Var *var = var_new(elab->ctx, thread->as.text, extent->dtype, call->span);
         return thread_extent(elab, var, thread->as.text, extent, true, call->span);
     }
@@ -231,7 +233,7 @@ typedef struct {
 static bool read_allocation(Elab *elab, const Call *call, Allocation *allocation)
 {
     allocation->scope = context_intern(elab->ctx, "global");
-    if (call_has(call, "scope") && !(allocation->scope = value_to_string(elab, call_arg(call, "scope"), "the scope")))
+    if (call_has(call, "scope") && !(allocation->scope = value_to_scope(elab, call_arg(call, "scope"))))
         return false;
     return value_to_integers(elab, call_arg(call, "extents"), "an extent", &allocation->extents, &allocation->extent_count) &&
            value_to_dtype(elab, call_arg(call, "dtype"), &allocation->dtype) &&
@@ -295,7 +297,7 @@ Value builtin_allocate_const(Elab *elab, const Call *call)
 Value builtin_realize(Elab *elab, const Call *call)
 {
     const Region *region = value_to_region(elab, call_arg(call, "buffer_slice"));
-    Str scope = region ? value_to_string(elab, call_arg(call, "storage_scope"), "the scope") : NULL;
+    Str scope = region ? value_to_scope(elab, call_arg(call, "storage_scope")) : NULL;
     if (!scope)
         return value_error();
     const Expr *condition =

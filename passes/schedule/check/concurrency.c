@@ -12,6 +12,7 @@
 
 #include <string.h>
 
+#include "ir/tags.h"
 #include "ir/walk.h"
 #include "passes/analysis/questions/dependence.h"
 #include "passes/schedule/check/legality.h"
@@ -202,13 +203,9 @@ bool primitive_vectorize(Schedule *sch, const Value *args, Value *result)
 static bool check_thread_name(Schedule *sch, const Value *argument)
 {
     Str thread = argument->as.text;
-    static const char *const names[] = {"blockIdx.x",  "blockIdx.y",  "blockIdx.z",  "threadIdx.x", "threadIdx.y", "threadIdx.z",
-                                        "vthread.x", "vthread.y", "vthread.z", "vthread"};
-    int count = sizeof names / sizeof *names;
-    for (int i = 0; i < count; i++)
-        if (!strcmp(names[i], thread))
-            return true;
-    const char *near = diag_closest(thread, names, count);
+    if (thread_axis_is_known(thread))
+        return true;
+    const char *near = thread_axis_near(thread);
     sched_refuse_argument(sch, argument, "there is no thread axis \"%s\"; %s%s%s", thread,
                           near ? "did you mean \"" : "there are blockIdx.x, threadIdx.x, vthread.x, the same with .y and .z, and vthread",
                           near ? near : "", near ? "\"?" : "");

@@ -6,6 +6,7 @@
    Views of the buffer (match_buffer) follow. What must hold: a block allocates the buffer, and the scope is a known one. */
 #include <string.h>
 
+#include "ir/tags.h"
 #include "ir/walk.h"
 #include "passes/schedule/core/query.h"
 #include "passes/schedule/core/storage.h"
@@ -13,23 +14,9 @@
 bool check_storage_scope(Schedule *sch, const Value *argument)
 {
     Str scope = argument->as.text;
-    /* kinds that take any tag after them, then complete names */
-    static const char *const tagged[] = {"global", "shared", "warp", "local"};
-    static const char *const whole[] = {"",
-                                        "wmma.matrix_a",
-                                        "wmma.matrix_b",
-                                        "wmma.accumulator",
-                                        "m16n8k8.matrixA",
-                                        "m16n8k8.matrixB",
-                                        "m16n8k8.matrixC",
-                                        "amx.tmm"};
-    for (size_t i = 0; i < sizeof tagged / sizeof *tagged; i++)
-        if (!strncmp(scope, tagged[i], strlen(tagged[i])))
-            return true;
-    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
-        if (!strcmp(scope, whole[i]))
-            return true;
-    const char *near = diag_closest(scope, tagged, sizeof tagged / sizeof *tagged);
+    if (storage_scope_is_known(scope))
+        return true;
+    const char *near = storage_scope_near(scope);
     sched_refuse_argument(
         sch, argument, "\"%s\" is not a storage scope; %s%s%s", scope,
         near ? "did you mean \""
