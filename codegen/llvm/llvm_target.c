@@ -73,16 +73,24 @@ static const char *join_features(Context *ctx, const char *first, const char *se
     return second && *second ? arena_printf(ctx->arena, "%s,%s", first, second) : first;
 }
 
+/* FEATURES with what goes without saying: LLVM gives AVX-512 its registers of 512 bits only where it also chooses the processor, and cannot
+   select some instructions for one that has neither these nor AVX512VL. */
+static const char *complete_features(Context *ctx, const char *features)
+{
+    bool wide = features && strstr(features, "+avx512") && !strstr(features, "evex512");
+    return wide ? join_features(ctx, features, "+evex512") : features;
+}
+
 /* Processor and features: the host's unless a target or a processor is named. */
 static void choose_cpu(Context *ctx, const CodegenOptions *options, const ArchInfo *arch, LlvmTarget *target)
 {
     bool native = options->cpu ? !strcmp(options->cpu, "native") : !options->target;
     if (native) {
         target->cpu = take_string(ctx, LLVMGetHostCPUName());
-        target->features = join_features(ctx, take_string(ctx, LLVMGetHostCPUFeatures()), options->features);
+        target->features = join_features(ctx, take_string(ctx, LLVMGetHostCPUFeatures()), complete_features(ctx, options->features));
     } else {
         target->cpu = options->cpu ? options->cpu : "generic";
-        target->features = join_features(ctx, arch->base_features, options->features);
+        target->features = join_features(ctx, arch->base_features, complete_features(ctx, options->features));
     }
 }
 
