@@ -44,6 +44,38 @@ Attrs attrs_set(Context *ctx, Attrs attrs, Str key, const AttrValue *value)
     return result;
 }
 
+static bool attr_equal(const AttrValue *a, const AttrValue *b)
+{
+    if (a->kind != b->kind || a->count != b->count)
+        return false;
+    for (int i = 0; i < a->count; i++) {
+        const AttrValue *other = a->kind == ATTR_DICT ? attrs_get((Attrs){b->entries, b->count}, a->entries[i].key) : b->items[i];
+        if (!other || !attr_equal(a->kind == ATTR_DICT ? a->entries[i].value : a->items[i], other))
+            return false;
+    }
+    return (a->kind != ATTR_EXPR || expr_equal(a->expr, b->expr)) && a->buffer == b->buffer && (a->kind != ATTR_TEXT || !strcmp(a->text, b->text));
+}
+
+Str attrs_merge(Context *ctx, Attrs *attrs, Attrs added)
+{
+    for (int i = 0; i < added.count; i++) {
+        const AttrValue *value = added.entries[i].value, *old = attrs_get(*attrs, added.entries[i].key);
+        if (old && old->kind == ATTR_DICT && value->kind == ATTR_DICT) {
+            Attrs both = {old->entries, old->count};
+            if (attrs_merge(ctx, &both, (Attrs){value->entries, value->count}))
+                return added.entries[i].key;
+            AttrValue merged = *value;
+            merged.entries = both.entries;
+            merged.count = both.count;
+            value = arena_copy(ctx->arena, &merged, sizeof merged);
+        } else if (old && !attr_equal(old, value)) {
+            return added.entries[i].key;
+        }
+        *attrs = attrs_set(ctx, *attrs, added.entries[i].key, value);
+    }
+    return NULL;
+}
+
 Attrs attrs_remove(Context *ctx, Attrs attrs, const char *key)
 {
     Attrs result = {ARENA_ARRAY(ctx->arena, Attr, attrs.count), 0};

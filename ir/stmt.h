@@ -47,6 +47,8 @@ bool attrs_name_buffer(Attrs attrs, const Buffer *buffer);
 /* ATTRS with KEY set to VALUE (replaced in place or appended), or with KEY removed. */
 Attrs attrs_set(Context *ctx, Attrs attrs, Str key, const AttrValue *value);
 Attrs attrs_remove(Context *ctx, Attrs attrs, const char *key);
+/* Adds ADDED to ATTRS; dictionaries under one key become one. NULL, or a key that both have with different values. */
+Str attrs_merge(Context *ctx, Attrs *attrs, Attrs added);
 /* ATTRS with the prefix TO ("tir.") in place of FROM ("tirx.") in the keys that have it. */
 Attrs attrs_with_prefix(Context *ctx, Attrs attrs, const char *from, const char *to);
 const AttrValue *attr_expr(Context *ctx, const Expr *expr);

@@ -131,7 +131,7 @@ typedef struct {
     VEC(Buffer *) allocs;
     VEC(MatchBuffer) matches;
     const Expr *predicate;
-    bool has_reads, has_writes, has_attrs;
+    bool has_reads, has_writes;
     Attrs annotations;
     const Stmt *init;
 } BlockState;

@@ -177,11 +177,12 @@ Value builtin_accesses(Elab *elab, const Call *call)
 Value builtin_block_attr(Elab *elab, const Call *call)
 {
     Frame *frame = frame_require_block(elab, call);
-    if (!frame || !value_to_attrs(elab, call_arg(call, "attrs"), "the attributes of a block", &frame->block->annotations))
+    Attrs attrs;
+    if (!frame || !value_to_attrs(elab, call_arg(call, "attrs"), "the attributes of a block", &attrs))
         return value_error();
-    if (frame->block->has_attrs)
-        diag_error(elab->ctx, call->span, "the block has a %s already", call->builtin->name);
-    frame->block->has_attrs = true;
+    Str key = attrs_merge(elab->ctx, &frame->block->annotations, attrs);
+    if (key)
+        diag_error(elab->ctx, call->span, "the block has an attribute '%s' with another value already", key);
     return value_none(call->span);
 }
 

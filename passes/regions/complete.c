@@ -62,14 +62,31 @@ struct Completion {
     const Stmt *root; /* has no regions of its own */
 };
 
-/* The regions of BLOCK, simplified as the reference prints them. */
+static const Expr *drop_own_cast(Rewriter *rewriter, const Expr *expr)
+{
+    expr = rewrite_expr_children(rewriter, expr);
+    return expr->kind == EXPR_CAST ? op_cast(rewriter->ctx, expr->dtype, expr->args[0]) : expr;
+}
+
+/* REGION as the reference prints it: simplified, but for the places of an access that is the only ONE. */
+static Region simplified(const Completion *completion, Region region, bool one)
+{
+    Context *ctx = completion->declared.ctx;
+    Rewriter rewriter = {.ctx = ctx, .expr = drop_own_cast};
+    Region result = analyzer_simplify_region(completion->analyzer, region);
+    for (int d = 0; one && d < region.buffer->ndim; d++)
+        if (expr_is_int(region.ranges[d].extent, 1))
+            result.ranges[d] = (Range){rewrite_expr(&rewriter, region.ranges[d].min), region.ranges[d].extent};
+    return result;
+}
+
 static BlockRegions inferred(const Completion *completion, const BlockStmt *block)
 {
     BlockRegions regions = infer_block_regions(completion->declared.ctx, block, &completion->declared.buffers);
     for (int i = 0; i < regions.read_count; i++)
-        regions.reads[i] = analyzer_simplify_region(completion->analyzer, regions.reads[i]);
+        regions.reads[i] = simplified(completion, regions.reads[i], regions.reads_once[i]);
     for (int i = 0; i < regions.write_count; i++)
-        regions.writes[i] = analyzer_simplify_region(completion->analyzer, regions.writes[i]);
+        regions.writes[i] = simplified(completion, regions.writes[i], regions.writes_once[i]);
     return regions;
 }
 

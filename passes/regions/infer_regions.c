@@ -460,15 +460,17 @@ static bool is_passing(const Inference *inference, Interval interval)
     return search.found;
 }
 
-static Region *to_regions(Inference *inference, const AccessList *accesses, bool skip_written, int *count)
+static Region *to_regions(Inference *inference, const AccessList *accesses, bool skip_written, int *count, bool **once)
 {
     Context *ctx = inference->ctx;
     Region *regions = ARENA_ARRAY(ctx->arena, Region, accesses->list.count);
+    *once = ARENA_ARRAY(ctx->arena, bool, accesses->list.count);
     *count = 0;
     for (int i = 0; i < accesses->list.count; i++) {
         const Access *access = &accesses->list.data[i];
         if (skip_written && is_written(inference, access->buffer))
             continue;
+        (*once)[*count] = !access->united;
         Region *region = &regions[(*count)++];
         *region = (Region){access->buffer, ARENA_ARRAY(ctx->arena, Range, access->buffer->ndim), span_none()};
         for (int j = 0; j < access->buffer->ndim; j++)
@@ -491,8 +493,8 @@ BlockRegions infer_block_regions(Context *ctx, const BlockStmt *block, const Map
         visit_stmt(&inference.visitor, block->init);
     visit_stmt(&inference.visitor, block->body);
     BlockRegions result = {.opaque = inference.opaque};
-    result.reads = to_regions(&inference, &inference.reads, block->init != NULL, &result.read_count);
-    result.writes = to_regions(&inference, &inference.writes, false, &result.write_count);
+    result.reads = to_regions(&inference, &inference.reads, block->init != NULL, &result.read_count, &result.reads_once);
+    result.writes = to_regions(&inference, &inference.writes, false, &result.write_count, &result.writes_once);
     return result;
 }
 

@@ -7,6 +7,7 @@
 typedef struct {
     Region *reads, *writes; /* in the order of first access; one for each buffer */
     int read_count, write_count;
+    bool *reads_once, *writes_once; /* which of them are those of a single access */
     const Expr *opaque; /* the first use of a buffer's data pointer whose extent is not known, or NULL: then the regions do not say all */
 } BlockRegions;
 

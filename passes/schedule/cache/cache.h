@@ -59,6 +59,8 @@ bool cache_listed_consumers(Schedule *sch, const CachePlan *plan, const Value *v
    that also holds the writer; at the end of the scope when there are none. Before WAITS, where that comes first: a member that waits for
    something else that the writer makes, or NULL; the reference places copies so. False after a refusal. */
 bool cache_place_behind_writer(Schedule *sch, CachePlan *plan, const TreeNode *const *related, int count, const TreeNode *waits);
+/* The writer (first) and the listed CONSUMERS use the cache; the copy back is put before the other readers. False after a refusal. */
+bool cache_find_write_users(Schedule *sch, CachePlan *plan, const Value *consumers);
 /* Puts it at the start of the scope, behind the declarations there. */
 void cache_place_at_start(Schedule *sch, CachePlan *plan);
 /* Copies what the writer writes in one iteration of the loops around the anchor. */

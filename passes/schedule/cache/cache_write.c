@@ -68,8 +68,7 @@ static const TreeNode *first_waiting(Schedule *sch, const CachePlan *plan, const
     return NULL;
 }
 
-/* The writer (first) and the listed consumers use the cache; the copy waits for the other readers. */
-static bool find_users(Schedule *sch, CachePlan *plan, const Value *consumers)
+bool cache_find_write_users(Schedule *sch, CachePlan *plan, const Value *consumers)
 {
     const TreeNode **listed = NULL;
     int listed_count, reader_count;
@@ -108,7 +107,7 @@ bool primitive_cache_write(Schedule *sch, const Value *args, Value *result)
         return false;
     CachePlan plan;
     if (!cache_begin(sch, &plan, block, node_block(block)->writes[index].buffer, &args[2]) || !cache_find_writer(sch, &plan) ||
-        !check_writer(sch, &plan) || !find_users(sch, &plan, &args[3]))
+        !check_writer(sch, &plan) || !cache_find_write_users(sch, &plan, &args[3]))
         return false;
     cache_copy_written(sch, &plan);
     bool ok = check_copy_is_written(sch, &plan) && check_no_fence_before_copy(sch, &plan) && check_users_can_redirect(sch, &plan) && check_strays_find_copy(sch, &plan);

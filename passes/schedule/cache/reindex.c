@@ -18,7 +18,7 @@ bool primitive_reindex(Schedule *sch, const Value *args, Value *result)
     const TreeNode *block = schedule_block(sch, args[0].as.block);
     const Region *region = block ? query_buffer_region(sch, block, &args[1], &is_write) : NULL;
     Reindex reindex;
-    if (!region || !reindex_begin(sch, &reindex, block, region->buffer, is_write))
+    if (!region || !reindex_begin(sch, &reindex, block, region->buffer, is_write) || !reindex_check_nest(&reindex))
         return false;
     Context *ctx = sch->ctx;
     int count = reindex.axis_count;
@@ -29,9 +29,9 @@ bool primitive_reindex(Schedule *sch, const Value *args, Value *result)
     reindex.new_indices = ARENA_ARRAY(ctx->arena, const Expr *, count);
     for (int i = 0; i < count; i++) {
         const Iter *iter = &node_block(block)->iters[reindex.axes[i]];
-        if (!expr_is_int(iter->domain.min, 0))
-            return sched_refuse(sch, "axis '%s' of block '%s' does not start at 0", iter->var->name, node_name(block));
-        shape[i] = iter->domain.extent;
+        shape[i] = reindex_axis_end(&reindex, iter);
+        if (!shape[i])
+            return false;
         reindex.new_indices[i] = expr_var(ctx, iter->var);
         loops[i] = (ForStmt){.var = var_new(ctx, context_internf(ctx, "ax%d", i), iter->var->dtype, sch->call_span), .min = iter->domain.min,
                              .extent = iter->domain.extent};

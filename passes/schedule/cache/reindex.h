@@ -9,8 +9,11 @@
 typedef struct {
     Schedule *sch;
     const TreeNode *block, *scope;
-    const TreeNode **loops;   /* around the block in its scope, outermost first, each the whole body of the one before */
+    const TreeNode **loops;   /* around the block in its scope, outermost first */
     int loop_count;
+    const TreeNode *anchor;   /* the copy stands before this statement, or AFTER it */
+    bool after;
+    int shared;               /* how many of the loops, the first ones, are around the anchor too */
     bool writes;              /* the block's writes are meant, not its reads */
     bool whole;               /* the copy runs over the whole domains of the axes, not over the instances that the block has */
     Buffer *buffer, *copy;
@@ -23,8 +26,14 @@ typedef struct {
     bool conditional;         /* some access is not made in every instance */
 } Reindex;
 
-/* Sets all but what concerns the copy; false after a refusal. */
+/* Sets all but what concerns the copy, which is to stand beside the nest of loops that hold just the block; false after a refusal. */
 bool reindex_begin(Schedule *sch, Reindex *reindex, const TreeNode *block, Buffer *buffer, bool writes);
+/* The loops hold just the block; false after a refusal. */
+bool reindex_check_nest(const Reindex *reindex);
+/* Moves the place of the copy to where cache_read or cache_write would put it; false after a refusal. */
+bool reindex_place(Reindex *reindex);
+/* Where the range of ITER ends, if it is known not to start below 0; else NULL after a refusal. */
+const Expr *reindex_axis_end(const Reindex *reindex, const Iter *iter);
 /* INDICES (COUNT) mention axis number AXIS of the block. */
 bool reindex_uses_axis(const Reindex *reindex, const Expr *const *indices, int count, int axis);
 /* The copy has all that the block reads, or the buffer gets all that it wrote; false after a refusal. */

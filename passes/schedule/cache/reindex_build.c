@@ -158,21 +158,32 @@ bool reindex_uses_axis(const Reindex *reindex, const Expr *const *indices, int c
     return false;
 }
 
-static bool check_nest(const Reindex *reindex)
+bool reindex_check_nest(const Reindex *reindex)
 {
     Schedule *sch = reindex->sch;
-    const TreeNode *below = reindex->block;
-    for (int i = reindex->loop_count - 1; i >= 0; i--) {
-        if (node_loop(reindex->loops[i])->body != below->stmt) {
-            sched_refuse(sch, "loop '%s' holds more than the block", node_loop(reindex->loops[i])->var->name);
-            return sched_note_node(sch, reindex->loops[i]);
-        }
-        below = reindex->loops[i];
-    }
-    const TreeNode *parent = schedule_parent(sch, below);
-    if (parent == reindex->scope || (parent->stmt->kind == STMT_SEQ && schedule_parent(sch, parent) == reindex->scope))
+    if (!reindex->shared)
         return true;
-    return sched_refuse(sch, "the nest of block '%s' stands in another statement of its scope", node_name(reindex->block));
+    sched_refuse(sch, "loop '%s' holds more than the block", node_name(reindex->loops[reindex->shared - 1]));
+    return sched_note_node(sch, reindex->loops[reindex->shared - 1]);
+}
+
+/* Between the block and its scope are loops and sequences only. */
+static bool check_path(const Reindex *reindex)
+{
+    for (const TreeNode *node = schedule_parent(reindex->sch, reindex->block); node != reindex->scope; node = schedule_parent(reindex->sch, node))
+        if (node->stmt->kind != STMT_FOR && node->stmt->kind != STMT_SEQ)
+            return sched_refuse(reindex->sch, "the nest of block '%s' stands in another statement of its scope", node_name(reindex->block));
+    return true;
+}
+
+/* Beside the loops that hold just the block. */
+static void place_beside_nest(Reindex *reindex)
+{
+    reindex->anchor = reindex->block;
+    reindex->shared = reindex->loop_count;
+    reindex->after = reindex->writes;
+    while (reindex->shared && node_loop(reindex->loops[reindex->shared - 1])->body == reindex->anchor->stmt)
+        reindex->anchor = reindex->loops[--reindex->shared];
 }
 
 /* The copy has a size: the domains of its axes are the same in all iterations of the loops. */
@@ -197,8 +208,9 @@ bool reindex_begin(Schedule *sch, Reindex *reindex, const TreeNode *block, Buffe
     if (!reindex->scope)
         return sched_refuse(sch, "the root block stands in no scope that could allocate a buffer");
     reindex->loops = schedule_loops_around(sch, block, &reindex->loop_count);
-    if (!check_nest(reindex) || !check_buffer_is_accessed_by_elements(sch, buffer) || !find_indices(reindex))
+    if (!check_path(reindex) || !check_buffer_is_accessed_by_elements(sch, buffer) || !find_indices(reindex))
         return false;
+    place_beside_nest(reindex);
     int count = node_block(block)->iter_count;
     reindex->axes = ARENA_ARRAY(sch->ctx->arena, int, count);
     for (int i = 0; i < count; i++)
@@ -219,7 +231,16 @@ static VarRange *axis_ranges(const Reindex *reindex)
     return ranges;
 }
 
-/* OUTPUTS take no two points of the axes to one, shown by their inverse. */
+const Expr *reindex_axis_end(const Reindex *reindex, const Iter *iter)
+{
+    int64_t start;
+    if (expr_const_int(iter->domain.min, &start) && start >= 0)
+        return analyzer_simplify(analyzer_new(reindex->sch->ctx), op_add(reindex->sch->ctx, iter->domain.min, iter->domain.extent));
+    sched_refuse(reindex->sch, "axis '%s' of block '%s' may start below 0", iter->var->name, node_name(reindex->block));
+    return NULL;
+}
+
+/* OUTPUTS take no two points of the axes, or between them and 0, to one, shown by their inverse. */
 static bool is_injective(const Reindex *reindex, const Expr *const *outputs, int count)
 {
     Context *ctx = reindex->sch->ctx;
@@ -230,8 +251,8 @@ static bool is_injective(const Reindex *reindex, const Expr *const *outputs, int
     const char *why;
     for (int i = 0; i < reindex->axis_count; i++) {
         map.inputs[i] = ranges[i].var;
-        extents[i] = ranges[i].range.extent;
-        if (!expr_is_int(ranges[i].range.min, 0))
+        extents[i] = reindex_axis_end(reindex, &node_block(reindex->block)->iters[reindex->axes[i]]);
+        if (!extents[i])
             return false;
     }
     for (int i = 0; i < count; i++)
@@ -397,9 +418,9 @@ static bool check_copies_writes(const Reindex *reindex)
 bool reindex_check(const Reindex *reindex)
 {
     Schedule *sch = reindex->sch;
-    const TreeNode *nest = reindex->loop_count ? reindex->loops[0] : reindex->block;
+    const TreeNode *from = reindex->at_start ? reindex->scope : reindex->after ? reindex->block : reindex->anchor;
     bool layout = is_layout(reindex);
-    if (!check_no_fence_between(sch, reindex->buffer, reindex->writes, reindex->at_start ? reindex->scope : nest, nest, true))
+    if (!check_no_fence_between(sch, reindex->buffer, reindex->writes, from, reindex->anchor, !reindex->writes || reindex->after))
         return false;
     if (!layout && !is_injective(reindex, reindex->new_indices, reindex->copy->ndim))
         return sched_refuse(sch, "two elements of '%s' would share a place of the copy, or it is not shown that they do not", reindex->buffer->name);
@@ -443,8 +464,8 @@ static const Stmt *use_copy_stmt(Rewriter *rewriter, const Stmt *stmt)
     return stmt_block(rewriter->ctx, block, stmt->span);
 }
 
-/* The nest with the block over the copy. What is read where the axes have no values yet, to enter the block or around it, is that of the buffer. */
-static const Stmt *nest_over_copy(const Reindex *reindex)
+/* The block over the copy. What is read where the axes have no values yet, to enter the block, is that of the buffer. */
+static const Stmt *block_over_copy(const Reindex *reindex)
 {
     Context *ctx = reindex->sch->ctx;
     Rewriter rewriter = {.ctx = ctx, .expr = use_copy_expr, .stmt = use_copy_stmt, .data = (void *)reindex};
@@ -455,10 +476,24 @@ static const Stmt *nest_over_copy(const Reindex *reindex)
     block.writes = rewrite_regions(&rewriter, block.writes, block.write_count);
     use_copy_regions(reindex, &block.reads, block.read_count);
     use_copy_regions(reindex, &block.writes, block.write_count);
-    const Stmt *nest = stmt_block(ctx, block, reindex->block->stmt->span);
-    for (int i = reindex->loop_count - 1; i >= 0; i--)
-        nest = stmt_with_body(ctx, reindex->loops[i]->stmt, nest);
-    return nest;
+    return stmt_block(ctx, block, reindex->block->stmt->span);
+}
+
+typedef struct {
+    const Reindex *reindex;
+    const Stmt *nest; /* the copy */
+} Edit;
+
+/* The block uses the copy, which stands beside the anchor. */
+static const Stmt *edit_stmt(Rewriter *rewriter, const Stmt *stmt)
+{
+    const Edit *edit = rewriter->data;
+    const Reindex *reindex = edit->reindex;
+    const Stmt *edited = stmt == reindex->block->stmt ? block_over_copy(reindex) : rewrite_stmt_children(rewriter, stmt);
+    if (stmt != reindex->anchor->stmt || reindex->at_start)
+        return edited;
+    const Stmt *items[] = {reindex->after ? edited : edit->nest, reindex->after ? edit->nest : edited};
+    return stmt_seq(rewriter->ctx, items, 2);
 }
 
 static const Expr **over_iters(const Reindex *reindex, const Iter *iters, const Expr *const *indices, int count)
@@ -495,12 +530,12 @@ bool reindex_apply(const Reindex *reindex, Str name, const Iter *iters, const Ex
     for (int i = loop_count - 1; i >= 0; i--)
         nest = stmt_for_serial(ctx, loops[i].var, loops[i].min, loops[i].extent, nest, span);
 
-    const Block *scope = node_block(reindex->scope)->block, *accessing = node_block(reindex->block)->block;
-    const Stmt *top = (reindex->loop_count ? reindex->loops[0] : reindex->block)->stmt;
-    const Stmt *edited = nest_over_copy(reindex), *items[] = {reindex->writes ? edited : nest, reindex->writes ? nest : edited};
-    sched_replace(sch, top, reindex->at_start ? edited : stmt_seq(ctx, items, 2));
-    const TreeNode *node = schedule_find_block(sch, scope);
+    const Block *accessing = node_block(reindex->block)->block;
+    Edit edit = {reindex, nest};
+    Rewriter rewriter = {.ctx = ctx, .stmt = edit_stmt, .data = &edit};
+    const TreeNode *node = reindex->scope;
     BlockStmt allocating = *node_block(node);
+    allocating.body = rewrite_stmt(&rewriter, allocating.body);
     allocating.allocs = ARENA_ARRAY(ctx->arena, Buffer *, allocating.alloc_count + 1);
     for (int i = 0; i < allocating.alloc_count; i++)
         allocating.allocs[i] = node_block(node)->allocs[i];

@@ -8,13 +8,15 @@
                                                                               for i, j, k in T.grid(128, 64, 96):
                                                                                   ... C[vi, vj] += A_shared[vk, vi] * B[vk, vj]
 
-   The copy runs in those loops of the block's nest that its axes need. What must hold is what reindex asks for, and that the new indices are made of
-   the same axes as the old ones, and tell elements apart as they do. */
+   The copy stands where cache_read or cache_write puts it, and runs in those loops of the block's nest that its axes need and that are not around it.
+   What must hold is what reindex asks for, but that the loops may hold more than the block, and that the new indices are made of the same axes as the
+   old ones, and tell elements apart as they do. */
 #include "ir/walk.h"
 #include "passes/schedule/cache/reindex.h"
 
 #include "passes/schedule/cache/cache.h"
 #include "passes/schedule/core/index_map.h"
+#include "passes/schedule/core/loops.h"
 #include "passes/schedule/core/query.h"
 #include "passes/schedule/core/scope.h"
 #include "passes/schedule/core/storage.h"
@@ -43,7 +45,7 @@ static bool make_nest(const Reindex *reindex, CopyNest *nest)
     const BlockStmt *block = node_block(reindex->block);
     Subst subst = {0};
     nest->loops = ARENA_ARRAY(ctx->arena, ForStmt, reindex->loop_count);
-    for (int i = 0; i < reindex->loop_count; i++) {
+    for (int i = reindex->shared; i < reindex->loop_count; i++) {
         const ForStmt *loop = node_loop(reindex->loops[i]);
         if (!binds_kept_axis(reindex, loop->var))
             continue;
@@ -52,7 +54,7 @@ static bool make_nest(const Reindex *reindex, CopyNest *nest)
                                                     .extent = subst_expr(ctx, &subst, loop->extent)};
         subst_var(ctx, &subst, loop->var, expr_var(ctx, var));
     }
-    for (int i = 0; i < reindex->loop_count; i++) {
+    for (int i = reindex->shared; i < reindex->loop_count; i++) {
         const Var *var = node_loop(reindex->loops[i])->var;
         for (int k = 0; k < nest->loop_count; k++)
             if (expr_uses_var(nest->loops[k].min, var) || expr_uses_var(nest->loops[k].extent, var))
@@ -91,10 +93,10 @@ static bool make_copy(Reindex *reindex, const Value *function, Str storage)
     const Expr **extents = ARENA_ARRAY(ctx->arena, const Expr *, block->iter_count), **axes = ARENA_ARRAY(ctx->arena, const Expr *, block->iter_count);
     for (int i = 0; i < block->iter_count; i++) {
         type = block->iters[i].var->dtype.bits > type.bits ? block->iters[i].var->dtype : type;
-        extents[i] = block->iters[i].domain.extent;
+        extents[i] = reindex_axis_end(reindex, &block->iters[i]);
         axes[i] = expr_var(ctx, block->iters[i].var);
-        if (!expr_is_int(block->iters[i].domain.min, 0))
-            return sched_refuse(sch, "axis '%s' of block '%s' does not start at 0", block->iters[i].var->name, block->block->name);
+        if (!extents[i])
+            return false;
     }
     IndexMap map;
     if (!index_map_make(sch, function, block->iter_count, type, &map))
@@ -131,6 +133,67 @@ static bool check_axes_stay(const Reindex *reindex)
     return true;
 }
 
+/* A statement that the copy passes by uses the buffer: below the outermost loop that the copy leaves, or between block and copy. */
+static bool check_no_use_on_the_way(const Reindex *reindex)
+{
+    Schedule *sch = reindex->sch;
+    const TreeNode *nest = reindex->shared < reindex->loop_count ? reindex->loops[reindex->shared] : reindex->block;
+    for (int i = 0; i < schedule_node_count(sch); i++) {
+        const TreeNode *node = schedule_node_at(sch, i);
+        bool passed = schedule_is_under(sch, node, nest) || (reindex->after ? node > nest && schedule_is_under(sch, node, reindex->scope)
+                                                                           : node > nest && node < reindex->anchor);
+        if (passed && !schedule_is_under(sch, node, reindex->block) && node->stmt->kind != STMT_SEQ &&
+            stmt_itself_uses_buffer(node->stmt, reindex->buffer)) {
+            sched_refuse(sch, "'%s' is used before the copy of what block '%s' writes is made", reindex->buffer->name, node_name(reindex->block));
+            return sched_note_node(sch, node);
+        }
+    }
+    return true;
+}
+
+/* What the block writes is copied back where cache_write would. */
+static bool place_write(Reindex *reindex, const TreeNode *writer)
+{
+    CachePlan plan = {.buffer = reindex->buffer, .scope = reindex->scope, .writer = writer};
+    if (!cache_find_write_users(reindex->sch, &plan, &(Value){.kind = VALUE_NONE}))
+        return false;
+    reindex->anchor = plan.anchor;
+    reindex->after = plan.after;
+    return true;
+}
+
+/* What the block reads is copied before the statement that holds the block beside its writer. */
+static bool place_read(Reindex *reindex, const TreeNode *writer)
+{
+    CachePlan plan = {.buffer = reindex->buffer, .scope = reindex->scope, .writer = writer};
+    if (!cache_place_behind_writer(reindex->sch, &plan, &reindex->block, 1, NULL))
+        return false;
+    reindex->anchor = plan.anchor;
+    return true;
+}
+
+static bool place_copy(Reindex *reindex)
+{
+    Schedule *sch = reindex->sch;
+    int count;
+    const TreeNode **writers = scope_writers(sch, reindex->scope, reindex->buffer, &count);
+    Span at;
+    bool strays = cache_scope_may_write(reindex->scope, reindex->buffer, &at);
+    reindex->at_start = !reindex->writes && !count && !strays && stands_anywhere(reindex);
+    bool beside = reindex->at_start || count != 1 || strays || !stands_anywhere(reindex) || (!reindex->writes && writers[0] >= reindex->block);
+    for (int i = 0; i < reindex->loop_count; i++)
+        if (!check_loop_has_no_jump(sch, reindex->loops[i]))
+            return false;
+    if (!beside && !(reindex->writes ? place_write(reindex, writers[0]) : place_read(reindex, writers[0])))
+        return false;
+    if (!beside || reindex->at_start)
+        reindex->shared = 0;
+    while (!beside && reindex->shared < reindex->loop_count &&
+           reindex->anchor != reindex->loops[reindex->shared] && schedule_is_under(sch, reindex->anchor, reindex->loops[reindex->shared]))
+        reindex->shared++;
+    return !reindex->writes || beside || check_no_use_on_the_way(reindex);
+}
+
 static bool reindex_cache(Schedule *sch, const Value *args, bool writes, Value *result)
 {
     const TreeNode *block = schedule_block(sch, args[0].as.block);
@@ -145,11 +208,7 @@ static bool reindex_cache(Schedule *sch, const Value *args, bool writes, Value *
         return false;
     if (!expr_is_int(stmt->predicate, 1))
         return sched_refuse(sch, "block '%s' runs under a condition (T.where), which the copy does not have", stmt->block->name);
-    int writers;
-    scope_writers(sch, reindex.scope, reindex.buffer, &writers);
-    Span at;
-    reindex.at_start = !writes && !writers && !cache_scope_may_write(reindex.scope, reindex.buffer, &at) && stands_anywhere(&reindex);
-    return check_axes_stay(&reindex) && reindex_check(&reindex) && make_nest(&reindex, &nest) &&
+    return check_axes_stay(&reindex) && place_copy(&reindex) && reindex_check(&reindex) && make_nest(&reindex, &nest) &&
            reindex_apply(&reindex, reindex.copy->name, nest.iters, nest.bindings, expr_bool(sch->ctx, true), nest.loops, nest.loop_count, result);
 }
 

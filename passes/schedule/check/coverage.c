@@ -45,6 +45,31 @@ static const Access *first_access_below(const Coverage *coverage, const TreeNode
     return NULL;
 }
 
+/* How many elements REGION has, or -1. */
+static int64_t element_count(const Region *region)
+{
+    int64_t count = 1, extent;
+    for (int d = 0; d < region->buffer->ndim; d++)
+        if (!expr_const_int(region->ranges[d].extent, &extent) || extent < 1 || __builtin_mul_overflow(count, extent, &count))
+            return -1;
+    return count;
+}
+
+/* ACCESS, a write, is that of a call that fills a fragment of N x N elements, in a block that writes one region of as many elements: then all of
+   these are written. Where N differs by dimension the size depends on what the fragment is for. */
+static bool fills_fragment(const Access *access)
+{
+    const Expr *call = access->stmt->kind == STMT_EVALUATE ? access->stmt->as.evaluate : NULL;
+    if (!call || !(expr_is_call(call, OP_TVM_LOAD_MATRIX_SYNC) || expr_is_call(call, OP_TVM_FILL_FRAGMENT)))
+        return false;
+    const Frame *frame = access->frame;
+    while (frame && frame->kind != FRAME_BLOCK)
+        frame = frame->outer;
+    int64_t m, n, k;
+    return frame && frame->stmt->as.block.write_count == 1 && expr_const_int(call->args[1], &m) && expr_const_int(call->args[2], &n) &&
+           expr_const_int(call->args[3], &k) && m == n && n == k && m > 0 && m <= 256 && element_count(&access->region) == m * n;
+}
+
 static Coverage coverage_new(Schedule *sch, const TreeNode *writer, const Buffer *buffer)
 {
     Context *ctx = sch->ctx;
@@ -58,7 +83,7 @@ static Coverage coverage_new(Schedule *sch, const TreeNode *writer, const Buffer
         if (!access->write || access->data != buffer->data || !access_is_below(access, writer->stmt))
             continue;
         Access write = *access;
-        write.may |= access->stmt->kind != STMT_STORE;
+        write.may |= access->stmt->kind != STMT_STORE && !fills_fragment(access);
         vec_push(ctx->arena, &coverage.writes, arena_copy(ctx->arena, &write, sizeof write));
     }
     return coverage;

@@ -152,6 +152,32 @@ static Value buffer_by_index(Schedule *before, const Parameter *parameter, bool 
     return tuple;
 }
 
+/* A number PAD, with which the buffer that PAIR names is padded, as the function of the results of MAP that the reference makes of it. */
+static Value pad_as_function(Schedule *before, const Value *block, const Value *pair, const Value *map, Value pad)
+{
+    Context *ctx = before->ctx;
+    const TreeNode *node = block->kind == VALUE_BLOCK ? schedule_block(before, block->as.block) : NULL;
+    bool number = pad.kind == VALUE_INT || pad.kind == VALUE_FLOAT || pad.kind == VALUE_BOOL || pad.kind == VALUE_EXPR;
+    if (!node || !number || map->kind != VALUE_FUNCTION)
+        return pad;
+    bool writes = !strcmp(pair->as.list->items[0].as.text, "write");
+    DType dtype = (writes ? node_block(node)->writes : node_block(node)->reads)[pair->as.list->items[1].as.integer].buffer->dtype;
+    Value result = map->as.function->result;
+    IndexFunction *function = ARENA_NEW(ctx->arena, IndexFunction);
+    int count = result.kind == VALUE_LIST ? result.as.list->count : 1;
+    *function = (IndexFunction){.span = pad.span, .inputs = ARENA_ARRAY(ctx->arena, Var *, count)};
+    for (int i = 0; i < count; i++)
+        if (result.kind != VALUE_LIST || result.as.list->items[i].kind != VALUE_STRING) /* a separator */
+            function->inputs[function->count] = var_new(ctx, context_internf(ctx, "indices_%d", function->count), DTYPE_INT32, pad.span),
+            function->count++;
+    const Expr *value = pad.kind == VALUE_INT    ? expr_int(ctx, dtype, pad.as.integer)
+                        : pad.kind == VALUE_BOOL ? expr_bool(ctx, pad.as.boolean)
+                        : pad.kind == VALUE_EXPR ? pad.as.expr
+                                                 : expr_float(ctx, dtype, pad.as.real);
+    function->result = (Value){.kind = VALUE_EXPR, .as.expr = value};
+    return (Value){.kind = VALUE_FUNCTION, .span = pad.span, .as.function = function};
+}
+
 void trace_record(Schedule *sch, const Primitive *primitive, const Value *given, const Value *values, const Module *before, Value *result)
 {
     Parameter parameters[MOST_PARAMETERS];
@@ -168,6 +194,8 @@ void trace_record(Schedule *sch, const Primitive *primitive, const Value *given,
             inputs[i] = block_by_name(sch, &given[i], &values[i]);
         if (!strcmp(parameters[i].type, "Buffer"))
             inputs[i] = buffer_by_index(&earlier, &parameters[i], means_reads(&parameters[i], parameters, given, count), &values[0], given[i]);
+        if (!strcmp(parameters[i].name, "pad_value"))
+            inputs[i] = pad_as_function(&earlier, &values[0], &inputs[1], &values[2], given[i]);
         if (!strcmp(parameters[i].name, "decision"))
             inputs[i] = frozen(sch->ctx, sch->decision);
         if (!strcmp(parameters[i].name, "func_name") && given[i].kind == VALUE_NONE)

@@ -6,10 +6,11 @@
              vi, vj = T.axis.remap("SS", [i, j])                                  v0 = T.axis.spatial(256, ax0)
              B[vi, vj] = A[vi, vj]                                                B[v0 // 16, v0 % 16] = A[v0 // 16, v0 % 16]
 
-   The new loops are serial, whatever the old ones were. What must hold: the loops around the block, up to its scope, hold nothing else; its axes are
+   The new loops are serial, whatever the old ones were; threads must be free to run one after another. What must hold: the loops around the block, up to its scope, hold nothing else; its axes are
    bound to these loops themselves, in their order, and run over the same extents from 0; the map is a bijective affine one; no result of it mixes
    spatial and reduce axes; and no instances that must keep their order change it. */
 #include "ir/walk.h"
+#include "passes/schedule/check/concurrency.h"
 #include "passes/schedule/check/legality.h"
 #include "passes/schedule/check/ties.h"
 #include "passes/schedule/core/index_map.h"
@@ -38,8 +39,21 @@ static bool check_nest(BlockTransform *transform)
             sched_note(sch, loop->body->span, "its body starts here");
             return false;
         }
-        if (loop->kind == FOR_THREAD)
-            return sched_refuse(sch, "loop '%s' is bound to %s; bind the loops that this step makes", loop->var->name, loop->thread);
+    }
+    return true;
+}
+
+/* Finds the loops, none of which is bound to threads any more. */
+static bool unbind_loops(BlockTransform *transform)
+{
+    Schedule *sch = transform->sch;
+    const Block *symbol = node_block(transform->block)->block;
+    transform->loops = schedule_loops_around(sch, transform->block, &transform->count);
+    for (int i = 0; i < transform->count; i++) {
+        if (!loops_unbound(sch, transform->loops[i]))
+            return false;
+        transform->block = schedule_find_block(sch, symbol);
+        transform->loops = schedule_loops_around(sch, transform->block, &transform->count);
     }
     return true;
 }
@@ -219,7 +233,8 @@ bool primitive_transform_block_layout(Schedule *sch, const Value *args, Value *r
         return sched_refuse(sch, "the root block has no axes");
     if (!node_block(transform.block)->iter_count) /* it may mention loops around it, which a block with axes must not */
         return sched_refuse(sch, "block '%s' has no axes", node_block(transform.block)->block->name);
-    transform.loops = schedule_loops_around(sch, transform.block, &transform.count);
+    if (!unbind_loops(&transform))
+        return false;
     const BlockStmt *block = node_block(transform.block);
     if (!check_nest(&transform) || !check_bindings(&transform))
         return false;
