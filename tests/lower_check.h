@@ -5,6 +5,7 @@
      # sizes: n=4 m=0; n=1 m=1     runs with these values of the symbolic sizes (else one run with random ones)
      # expect PASS: TEXT            what the pass gives, printed, holds TEXT
      # reject PASS: TEXT            it does not
+     # registers: 64 32             the target has 32 vector registers of 64 bytes (else 16 of 32 bytes)
      # no-check                     the source is run without the interpreter's checks of parallel and vectorized loops */
 #ifndef TIRC_TESTS_LOWER_CHECK_H
 #define TIRC_TESTS_LOWER_CHECK_H
@@ -33,6 +34,7 @@ typedef struct {
     const char *name, *text;
     const Module *module;
     VEC(LoweredStep) steps;
+    int register_bytes, registers; /* of the target */
     bool verbose, failed;
 } LowerCheck;
 
@@ -54,12 +56,11 @@ static inline void lower_note_step(void *data, const char *pass, const Func *fun
     vec_push(check->ctx->arena, &check->steps, step);
 }
 
-/* The target: 16 registers of 32 bytes. */
 static inline void lower_tell_registers(void *data, int *bytes, int *count)
 {
-    (void)data;
-    *bytes = 32;
-    *count = 16;
+    const LowerCheck *check = data;
+    *bytes = check->register_bytes;
+    *count = check->registers;
 }
 
 /* --- Directives --- */
@@ -113,7 +114,7 @@ static inline void lower_check_round_trip(LowerCheck *check, const LoweredStep *
         lower_fail(check, step->pass, "the printed text is another function: %s", why);
     if (strcmp(printed, print_func(ctx, again->funcs[0])))
         lower_fail(check, step->pass, "the second print differs");
-    LowerOptions options = {.start_after = step->pass, .vector_registers = lower_tell_registers};
+    LowerOptions options = {.start_after = step->pass, .vector_registers = lower_tell_registers, .data = check};
     const Func *rest = lower_func(ctx, again, again->funcs[0], &options);
     if (!rest)
         lower_fail(check, step->pass, "the printed text does not lower on");
@@ -192,6 +193,15 @@ static inline void lower_check_runs(LowerCheck *check, const Func *source)
 }
 
 /* --- Files --- */
+static inline void lower_read_registers(LowerCheck *check)
+{
+    const char *at = check->text ? check->text : "", *registers = lower_next_directive(check, &at, "registers:");
+    if (!registers || sscanf(registers, "%d %d", &check->register_bytes, &check->registers) != 2) {
+        check->register_bytes = 32;
+        check->registers = 16;
+    }
+}
+
 static inline void lower_check_func(LowerCheck *check, const Func *source)
 {
     LowerOptions options = {.vector_registers = lower_tell_registers, .after_pass = lower_note_step, .data = check};
@@ -231,6 +241,7 @@ static inline bool lower_check_file(const char *name, bool verbose)
 {
     LowerCheck check = {.ctx = context_new(), .name = name, .verbose = verbose};
     check.text = lower_read_file(check.ctx, name);
+    lower_read_registers(&check);
     check.module = check.text ? complete_module(check.ctx, parse_module_text(check.ctx, name, check.text, strlen(check.text))) : NULL;
     if (!check.module)
         lower_fail(&check, "(start)", "cannot be read");
