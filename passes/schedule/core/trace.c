@@ -195,7 +195,7 @@ void trace_record(Schedule *sch, const Primitive *primitive, const Value *given,
         if (!strcmp(parameters[i].type, "Buffer"))
             inputs[i] = buffer_by_index(&earlier, &parameters[i], means_reads(&parameters[i], parameters, given, count), &values[0], given[i]);
         if (!strcmp(parameters[i].name, "pad_value"))
-            inputs[i] = pad_as_function(&earlier, &values[0], &inputs[1], &values[2], given[i]);
+            inputs[i] = pad_as_function(&earlier, &values[0], &inputs[1], &values[2], inputs[i]);
         if (!strcmp(parameters[i].name, "decision"))
             inputs[i] = frozen(sch->ctx, sch->decision);
         if (!strcmp(parameters[i].name, "func_name") && given[i].kind == VALUE_NONE)
