@@ -46,10 +46,6 @@ static const Trial trials[] = {
     {"one_to_one", "sch.parallel(sch.get_loops('B')[0])",
      ROWS_OF("(n, m)", "(n, m)") "    for f in range(n * m):\n        with T.block('B'):\n            v = T.axis.opaque(n * m, f)\n"
                                  "            B[v // m, $] = B[v // m, $] + A[v // m, v % m]\n", "v % m", "0", NULL},
-    {"bound", "k, i, j = sch.get_loops('U')\nsch.parallel(sch.fuse(i, j))",
-     ROWS_OF("(n, n)", "(n, m)") "    for k in range(n):\n        for i, j in T.grid(n, m):\n            with T.block('U'):\n"
-                                 "                vk = T.axis.opaque(n, k)\n                vi, vj = T.axis.remap('SS', [i, j])\n"
-                                 "                T.where(i $ k)\n                B[vi, vj] = B[vi, vj] - A[vi, vk] * B[vk, vj]\n", ">", "!=", "one_to_one isl"},
     {"same_indices", "sch.parallel(sch.get_loops('B')[0])",
      ROWS_OF("(n,)", "(n,)") "    S = T.alloc_buffer((n,))\n    for i in range(n):\n        for j in range(n):\n            with T.block('S'):\n"
                              "                vi, vj = T.axis.remap('SS', [i, j])\n                S[$] = A[vj]\n        for j in range(n):\n"
@@ -104,7 +100,7 @@ static const Trial trials[] = {
     {"same_bindings", "i, r = sch.get_loops('B')\nrf = sch.rfactor(sch.split(r, [2, None])[0], 0)\nsch.compute_at(rf, sch.get_loops('B')[0])",
      ROWS_OF("(n, m)", "(n,)") "    for i, r in T.grid(n, m):\n        with T.block('B'):\n            vi, vr = T.axis.remap('SR', [i, r])\n"
                                "            with T.init():\n                B[vi] = T.float32(0)\n            B[vi] = B[vi] $ A[vi, vr]\n",
-     "+", "* T.float32(2) +", "isl"},
+     "+", "* T.float32(2) +", "isl products"},
     {"scratch", "sch.compute_at('T', sch.get_loops('B')[1])",
      ROWS_OF("(16, 8)", "(16, 8)") "    S = T.alloc_buffer((8,))\n    U = T.alloc_buffer((8,))\n    V = T.alloc_buffer((8,))\n    for i in range(16):\n"
                                    "        for j in range(8):\n            with T.block('S'):\n"
@@ -126,22 +122,17 @@ static const Trial trials[] = {
                                    "                S[vi * m + $] = T.float32(0)\n            S[vi * m + $] = S[vi * m + $] + A[vi, vk]\n"
                                    "    for i, j in T.grid(n, m):\n        with T.block('B'):\n            vi, vj = T.axis.remap('SS', [i, j])\n"
                                    "            B[vi * m + vj] = S[vi * m + vj]\n", "vj", "0", NULL},
-    {"terms", "sch.compute_at('S', sch.get_loops('B')[1])\nsch.parallel(sch.get_loops('S')[1])",
-     ROWS_OF("(n, 3)", "(n * m,)") "    S = T.alloc_buffer((n * m,))\n    for i, j, k in T.grid(n, m, 3):\n        with T.block('S'):\n"
-                                   "            vi, vj, vk = T.axis.remap('SSR', [i, j, k])\n            with T.init():\n"
-                                   "                S[vi * m + vj] = T.float32(0)\n            S[vi * m + vj] = S[vi * m + vj] + A[vi, vk]\n"
-                                   "    for i, j in T.grid(n, m):\n        with T.block('B'):\n            vi, vj = T.axis.remap('SS', [i, j])\n"
-                                   "            B[vi * m + vj] = S[vi * m + vj] * S[$m - 1]\n", "vi * m + ", "", NULL},
+    {"terms", "sch.parallel(sch.get_loops('B')[0])",
+     SIZES_OF("(n,)", "(n, m)") "    S = T.alloc_buffer((n,))\n    for f in range(n * m):\n        for a in range(T.min(4, f // m) + $):\n"
+                                "            with T.block('S'):\n                vi = T.axis.spatial(n, T.max(f // m - 4, 0) + a)\n"
+                                "                S[vi] = A[vi]\n        for b in range(5):\n            with T.block('B'):\n"
+                                "                vi = T.axis.spatial(n, f // m)\n                vj = T.axis.spatial(m, f % m)\n"
+                                "                vb = T.axis.reduce(5, b)\n                with T.init():\n                    B[vi, vj] = T.float32(0)\n"
+                                "                B[vi, vj] = B[vi, vj] + S[T.max(vi - vb, 0)]\n", "1", "0", NULL},
     {"choices", "sch.parallel(sch.get_loops('B')[0])",
      ROWS_OF("(m, n)", "(m * 2, n)") "    for i, j in T.grid(m, n):\n        with T.block('B'):\n            vi, vj = T.axis.remap('SS', [i, j])\n"
                                      "            B[T.Select(A[vi, 0] < T.float32(0), vi, vi + $), vj] = A[vi, vj]\n"
                                      "            B[T.Select(A[vi, 0] < T.float32(0), vi + $, vi), vj] = A[vi, vj]\n", "m", "1", NULL},
-    {"value_order", "j, i_0, i_1 = sch.get_loops('B')\nsch.reorder(i_1, i_0)\nsch.fuse(i_1, i_0)\nsch.compute_at('S', j)",
-     SIZES_OF("(n, 3)", "(n,)")
-     "    S = T.alloc_buffer((n, 3))\n    for i, j in T.grid($, 3):\n        with T.block('S'):\n            vi = T.axis.spatial(n, i)\n"
-     "            vj = T.axis.spatial(3, j)\n            S[vi, vj] = A[vi, vj]\n    for j, i, k in T.grid(3, (n + 3) // 4, 4):\n"
-     "        with T.block('B'):\n            vi = T.axis.spatial(n, i * 4 + k)\n            vj = T.axis.reduce(3, j)\n"
-     "            T.where(i * 4 + k < n)\n            with T.init():\n                B[vi] = T.float32(0)\n            B[vi] = B[vi] + S[vi, vj]\n", "n", "n - 1", NULL},
 };
 enum { TRIAL_COUNT = sizeof trials / sizeof *trials };
 
