@@ -92,6 +92,7 @@ bool driver_check_claims(Driver *driver, const tirc_program *program, bool will_
         if (func_is_scalable(module->funcs[i], NULL)) /* which elements it reaches is not known */
             continue;
         check_faults(driver, module->funcs[i], will_run);
+        driver_check_callee_regions(driver, module, module->funcs[i], will_run);
         walk.claims = dependence_collect_claims(driver->ctx, module->funcs[i]);
         Visitor visitor = {.stmt = check_block, .data = &walk};
         visit_stmt(&visitor, module->funcs[i]->body);

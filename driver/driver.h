@@ -71,6 +71,9 @@ CodegenOptions driver_codegen_options(Driver *driver);
    error. */
 bool driver_check_claims(Driver *driver, const tirc_program *program, bool will_run);
 
+/* Faults of FUNC: calls of functions of MODULE that certainly write more than the block around them declares. Errors where it WILL_RUN. */
+void driver_check_callee_regions(Driver *driver, const Module *module, const Func *func, bool will_run);
+
 /* Errors for what the implementations of MODULE's tensor intrinsics certainly do wrong. */
 void driver_check_intrins(Driver *driver, const Module *module);
 
