@@ -17,7 +17,7 @@
      outside: "shared*" and "warp*" exist once for each block, "local*" and "wmma*" once for each thread, both unwritten at its start; every
      other scope is common memory.
    - A block with init whose reduction axes depend on a threadIdx loop is a reduction across those threads: its instances are atomic, and
-     all of the threads see the result.
+     all of the threads see the result. T.tvm_thread_allreduce combines the values of threads in their order, from the identity on.
 
    - Iterations of a parallel or vectorized loop, and thread blocks, are in conflict where one writes an element that another reads or
      writes, unless the memory is scratch that each iteration writes before it reads it and that nobody reads after the loop. Threads of a

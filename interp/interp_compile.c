@@ -246,9 +246,24 @@ static const ExecNode *compile_store(Compiler *compiler, const Stmt *stmt)
 
 static const ExecNode *compile_evaluate(Compiler *compiler, const Stmt *stmt)
 {
-    ExecNode *node = compile_node(compiler, EXEC_EVALUATE, stmt);
+    const AllreduceInfo *allreduce = compile_allreduce(compiler, stmt->as.evaluate);
+    ExecNode *node = compile_node(compiler, allreduce ? EXEC_ALLREDUCE : EXEC_EVALUATE, stmt);
+    if (allreduce) {
+        node->as.allreduce = allreduce;
+        return node;
+    }
     node->as.evaluate = compile_expr(compiler, stmt->as.evaluate);
     return node;
+}
+
+static const ExecNode *compile_attr(Compiler *compiler, const Stmt *stmt)
+{
+    const Expr *outer = compiler->reducer;
+    if (!strcmp(stmt->as.attr.key, "reduce_scope") && expr_is_call(stmt->as.attr.node, OP_COMM_REDUCER))
+        compiler->reducer = stmt->as.attr.node;
+    const ExecNode *result = compile_stmt(compiler, stmt->as.attr.body);
+    compiler->reducer = outer;
+    return result;
 }
 
 AllocateInfo compile_allocate_buffer(Compiler *compiler, const Buffer *buffer)
@@ -337,7 +352,7 @@ const ExecNode *compile_stmt(Compiler *compiler, const Stmt *stmt)
     case STMT_ALLOCATE: return compile_allocate(compiler, stmt);
     case STMT_ALLOCATE_CONST: return compile_allocate_const(compiler, stmt);
     case STMT_DECL_BUFFER: return compile_declare(compiler, stmt);
-    case STMT_ATTR: return compile_stmt(compiler, stmt->as.attr.body);
+    case STMT_ATTR: return compile_attr(compiler, stmt);
     case STMT_ASSERT: return compile_assert(compiler, stmt);
     case STMT_REALIZE:
         if (func_is_argument(compiler->program->func, stmt->as.realize.region.buffer->data)) /* its memory is there */

@@ -304,6 +304,7 @@ void exec_node(Run *run, Group group, const ExecNode *node)
         for (int i = 0; i < group.count; i++)
             exec_evaluate(group.items[i], node);
         return;
+    case EXEC_ALLREDUCE: exec_allreduce(group, node->as.allreduce); return;
     case EXEC_ALLOCATE: exec_allocate(run, group, node); return;
     case EXEC_DECLARE:
         for (int i = 0; i < group.count; i++)

@@ -261,6 +261,7 @@ void element_store(Thread *thread, const Access *access, const Element *element,
 typedef void LoopBody(Run *run, Group group, const void *data);
 void exec_node(Run *run, Group group, const ExecNode *node);
 void exec_block(Run *run, Group group, const ExecNode *node);
+void exec_allreduce(Group group, const AllreduceInfo *info);
 /* Runs BODY in each iteration of a loop that is not thread-bound. */
 void exec_loop(Run *run, Group group, const ExecNode *node, LoopBody *body, const void *data);
 /* A thread-bound loop inside its kernel: gives the variable the threads' index and runs BODY. */

@@ -11,6 +11,7 @@ typedef struct EvalNode EvalNode;
 typedef struct ExecNode ExecNode;
 typedef struct BlockInfo BlockInfo;
 typedef struct Kernel Kernel;
+typedef struct AllreduceInfo AllreduceInfo;
 
 /* --- Values --- */
 typedef struct {
@@ -93,6 +94,7 @@ typedef enum {
     EXEC_LET,
     EXEC_STORE,
     EXEC_EVALUATE,
+    EXEC_ALLREDUCE,
     EXEC_ALLOCATE,
     EXEC_DECLARE,
     EXEC_ASSERT,
@@ -163,6 +165,7 @@ struct ExecNode {
             bool copies;    /* the value may be an element, as it is, as another type or by a condition */
         } store;
         const EvalNode *evaluate;
+        const AllreduceInfo *allreduce;
         AllocateInfo allocate;
         struct {
             const BufferInfo *buffer;
@@ -293,6 +296,7 @@ typedef struct {
     const Scope *scope;
     BlockInfo *block;
     Kernel *kernel;
+    const Expr *reducer; /* of the attribute reduce_scope around, or NULL */
     int index_depth; /* > 0 inside index arithmetic, which must not overflow */
     bool failed;
 } Compiler;
@@ -317,6 +321,8 @@ BufferPattern compile_pattern(Compiler *compiler, const Buffer *buffer);
 const ExecNode *compile_stmt(Compiler *compiler, const Stmt *stmt);
 const ExecNode *compile_block(Compiler *compiler, const Stmt *stmt);
 const ExecNode *compile_launch(Compiler *compiler, const Stmt *stmt);
+/* CALL as a reduction across threads; NULL: it is none, or has a form that cannot be interpreted. */
+const AllreduceInfo *compile_allreduce(Compiler *compiler, const Expr *call);
 ExecNode *compile_node(Compiler *compiler, ExecKind kind, const Stmt *stmt);
 AllocateInfo compile_allocate_buffer(Compiler *compiler, const Buffer *buffer);
 void compile_push_loop_scope(Compiler *compiler, const Stmt *stmt, const LoopInfo *loop);

@@ -104,9 +104,20 @@ static void check_var(FunctionCheck *check, const Expr *use)
         report_escape(check, use, level);
 }
 
+/* The thread indices of T.tvm_thread_allreduce are the loops themselves, in a block too. */
+static bool check_allreduce(Visitor *visitor, const Expr *call)
+{
+    for (int i = 0; i < call->arg_count; i++)
+        if (call->args[i]->kind != EXPR_VAR)
+            visit_expr(visitor, call->args[i]);
+    return false;
+}
+
 static bool check_expr(Visitor *visitor, const Expr *expr)
 {
     FunctionCheck *check = visitor->data;
+    if (expr_is_call(expr, OP_TVM_THREAD_ALLREDUCE))
+        return check_allreduce(visitor, expr);
     if (expr->kind == EXPR_VAR)
         check_var(check, expr);
     if (expr->kind != EXPR_LET)

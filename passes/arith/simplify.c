@@ -134,6 +134,8 @@ static const Expr *visit_uncached(Simplifier *s, const Expr *expr)
     case EXPR_CALL:
         if (expr->value.op == OP_IF_THEN_ELSE)
             return visit_choice(s, expr);
+        if (expr->value.op == OP_COMM_REDUCER) /* its lets are parameters */
+            return expr;
         break;
     default: break;
     }
