@@ -36,7 +36,7 @@ typedef struct {
     const Reduction *reduction;
     Buffer *target, *cross, *own; /* OWN: in_thread_B, or NULL */
     Loops threads, serial;        /* the loops that it reduces over */
-    const Expr *inside, *outside; /* its condition: what names these loops, and the rest */
+    const Expr *outside;          /* what its condition says of other loops than these */
 } Lowering;
 
 /* --- what is lowered --- */
@@ -103,7 +103,7 @@ static bool names_loops(const Loops *loops, const Expr *expr)
 static bool find_conditions(Lowering *low)
 {
     Context *ctx = low->pass->ctx;
-    ExprList parts = {0}, inside = {0}, outside = {0};
+    ExprList parts = {0}, outside = {0};
     conjunction_split(ctx, low->block->predicate, &parts);
     for (int i = 0; i < parts.count; i++) {
         bool reduces = names_loops(&low->threads, parts.data[i]) || names_loops(&low->serial, parts.data[i]);
@@ -114,9 +114,9 @@ static bool find_conditions(Lowering *low)
         }
         if (expr_reads_memory(parts.data[i]))
             return refuse(low, "a condition reads memory");
-        vec_push(ctx->arena, reduces ? &inside : &outside, parts.data[i]);
+        if (!reduces)
+            vec_push(ctx->arena, &outside, parts.data[i]);
     }
-    low->inside = conjunction_join(ctx, &inside);
     low->outside = conjunction_join(ctx, &outside);
     return true;
 }
@@ -279,7 +279,7 @@ static const Stmt *own_updates(Lowering *low)
     give_reads(low, &block, low->own);
     substitute_regions(ctx, &subst, block.reads, block.read_count);
     block.body = subst_stmt(ctx, &subst, block.body);
-    block.predicate = low->inside;
+    block.predicate = low->block->predicate;
     const Stmt *result = stmt_block(ctx, block, low->stmt->span);
     for (int i = low->serial.count - 1; i >= 0; i--)
         result = stmt_with_body(ctx, low->serial.data[i], result);
@@ -371,7 +371,7 @@ static const Stmt *build(Lowering *low)
     Context *ctx = low->pass->ctx;
     const Stmt *items[4];
     int count = 0;
-    bool several = low->serial.count || !expr_is_int(low->inside, 1);
+    bool several = low->serial.count || !expr_is_int(low->block->predicate, 1);
     low->cross = new_scratch(low, "cross_thread");
     low->own = several ? new_scratch(low, "in_thread") : NULL;
     if (several) {
