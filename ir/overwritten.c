@@ -14,15 +14,29 @@ typedef struct {
     Context *ctx;
     const Buffer *buffer;
     const Stmt *init; /* the store that covers reads of its element; NULL: none */
+    Map bindings;     /* const Var *, an axis of a block -> the variable, an Expr, that it is bound to */
     bool reads_old;
 } Finder;
 
-static bool same_element(const Stmt *store, const Expr *load)
+/* The variable outside of the blocks that INDEX, an axis, is; any other INDEX itself. */
+static const Expr *outside_blocks(const Finder *finder, const Expr *index)
 {
+    const Expr *binding = index;
+    while (binding) {
+        index = binding;
+        binding = index->kind == EXPR_VAR ? map_get(&finder->bindings, index->value.var) : NULL;
+    }
+    return index;
+}
+
+static bool same_element(const Finder *finder, const Stmt *store, const Expr *load)
+{
+    if (store->as.store.index_count != load_index_count(load))
+        return false;
     for (int i = 0; i < store->as.store.index_count; i++)
-        if (!expr_equal(store->as.store.indices[i], load->args[i]))
+        if (!expr_equal(outside_blocks(finder, store->as.store.indices[i]), outside_blocks(finder, load->args[i])))
             return false;
-    return store->as.store.index_count == load_index_count(load);
+    return true;
 }
 
 static bool find_in_expr(Visitor *visitor, const Expr *expr)
@@ -31,7 +45,7 @@ static bool find_in_expr(Visitor *visitor, const Expr *expr)
     if (expr->kind == EXPR_VAR && expr->value.var == finder->buffer->data)
         finder->reads_old = true;
     if (expr->kind == EXPR_LOAD && expr->value.buffer->data == finder->buffer->data)
-        finder->reads_old |= expr->value.buffer != finder->buffer || !finder->init || !same_element(finder->init, expr);
+        finder->reads_old |= expr->value.buffer != finder->buffer || !finder->init || !same_element(finder, finder->init, expr);
     return !finder->reads_old;
 }
 
@@ -160,6 +174,9 @@ static BufferUse effect_of_block(Finder *finder, const BlockStmt *block)
             return READS_OLD;
     if (reads_expr(finder, block->predicate) || (block->init && effect_of(finder, block->init) == READS_OLD))
         return READS_OLD;
+    for (int i = 0; i < block->iter_count; i++)
+        if (block->bindings[i]->kind == EXPR_VAR)
+            map_set(finder->ctx->arena, &finder->bindings, block->iters[i].var, (void *)block->bindings[i]);
     const Stmt *outside = finder->init, *store = as_store(finder, block->init);
     finder->init = store ? store : outside;
     BufferUse effect = effect_of(finder, block->body);
