@@ -3,6 +3,13 @@
 
 #include <string.h>
 
+/* The name under which FUNC is known outside: its global_symbol, else its own. */
+static Str symbol_of(const Func *func)
+{
+    const AttrValue *symbol = attrs_get(func->attrs, "global_symbol");
+    return symbol && symbol->kind == ATTR_EXPR && symbol->expr->kind == EXPR_STRING ? symbol->expr->value.text : func->name;
+}
+
 /* FUNC under NAME. */
 static const Func *renamed(Script *script, const Func *func, Str name)
 {
@@ -13,11 +20,14 @@ static const Func *renamed(Script *script, const Func *func, Str name)
     return copy;
 }
 
-/* The name under which FUNC is known outside: its global_symbol, else its own. */
-static Str symbol_of(const Func *func)
+/* FUNC as the entry NAME of a module. Its global_symbol stays, unless it is NULL here. */
+static const Func *entry(Script *script, const Func *func, Str name, Str symbol)
 {
-    const AttrValue *symbol = attrs_get(func->attrs, "global_symbol");
-    return symbol && symbol->kind == ATTR_EXPR && symbol->expr->kind == EXPR_STRING ? symbol->expr->value.text : func->name;
+    Func *copy = arena_copy(script->ctx->arena, renamed(script, func, name), sizeof *func);
+    copy->attrs = attrs_remove(script->ctx, copy->attrs, "global_symbol");
+    if (symbol && symbol != name)
+        copy->attrs = attrs_set(script->ctx, copy->attrs, "global_symbol", attr_expr(script->ctx, expr_string(script->ctx, symbol)));
+    return copy;
 }
 
 const Module *script_module_of_funcs(Script *script, const Func *const *funcs, int count, bool bare)
@@ -57,7 +67,12 @@ bool te_ir_module(Script *script, const Arguments *arguments, Value *result)
         const Object *func = value_object(dict->items[2 * i + 1], OBJECT_FUNC), *variable = value_object(name, OBJECT_GLOBAL_VAR);
         if (!func || (name.kind != VALUE_STRING && !variable))
             return script_error(script, arguments->span, "IRModule takes a dict of names and functions; entry %d is none", i);
-        funcs[i] = renamed(script, func->as.func, variable ? variable->as.path : name.as.text);
+        int alike = 0; /* functions of one symbol could not be linked: they are known by their names in the module */
+        for (int j = 0; j < count; j++) {
+            const Object *other = value_object(dict->items[2 * j + 1], OBJECT_FUNC);
+            alike += other && symbol_of(other->as.func) == symbol_of(func->as.func);
+        }
+        funcs[i] = entry(script, func->as.func, variable ? variable->as.path : name.as.text, alike == 1 ? symbol_of(func->as.func) : NULL);
     }
     *result = module_value(script, script_module_of_funcs(script, funcs, count, false));
     return true;
@@ -164,7 +179,7 @@ bool script_update_func(Script *script, const Object *self, const Arguments *arg
     int index = 0;
     while (module->funcs[index]->name != variable->as.path)
         index++;
-    const Module *updated = module_with_func(script->ctx, module, index, renamed(script, func->as.func, variable->as.path));
+    const Module *updated = module_with_func(script->ctx, module, index, entry(script, func->as.func, variable->as.path, symbol_of(func->as.func)));
     map_set(script->ctx->arena, &script->sources, updated, (void *)updated);
     ((Object *)self)->as.module = updated;
     *result = value_none();

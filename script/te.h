@@ -99,7 +99,7 @@ bool te_dtype(Script *script, const Value *value, DType otherwise, DType *result
 bool te_name(Script *script, const Value *value, const char *otherwise, Str *result);
 
 typedef bool TeFunction(Script *script, const Arguments *arguments, Value *result);
-TeFunction te_placeholder, te_compute, te_reduce_axis, te_comm_reducer, te_extern, te_scan, te_create_prim_func, te_ir_module, te_decl_buffer, te_call_packed;
+TeFunction te_placeholder, te_compute, te_reduce_axis, te_range, te_comm_reducer, te_extern, te_scan, te_create_prim_func, te_ir_module, te_decl_buffer, te_call_packed;
 /* The least or greatest value of DTYPE. */
 const Expr *te_limit(Script *script, DType dtype, bool greatest);
 /* What tvm.tir.ir_builder.create gives: code, statement by statement. */

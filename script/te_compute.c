@@ -136,6 +136,24 @@ static Iter *new_axis(Script *script, Str name, const Expr *min, const Expr *ext
     return axis;
 }
 
+bool te_range(Script *script, const Arguments *arguments, Value *result)
+{
+    const Value *values[3];
+    const Expr *begin = expr_int(script->ctx, DTYPE_INT32, 0), *end;
+    if (!te_bind(script, "Range", arguments, "begin end? span?", values) ||
+        !te_to_expr(script, values[1] ? *values[1] : *values[0], arguments->span, &end) ||
+        (values[1] && !te_to_expr(script, *values[0], arguments->span, &begin)))
+        return false;
+    if (!dtype_is_integer(begin->dtype) || !dtype_is_integer(end->dtype))
+        return script_error(script, arguments->span, "the bounds of a range must be integers");
+    const Expr *extent = op_binary(script->ctx, EXPR_SUB, end, begin, arguments->span);
+    if (!extent)
+        return false;
+    const Iter *axis = new_axis(script, context_intern(script->ctx, "range"), begin, extent, ITER_REDUCE, arguments->span);
+    *result = script_object(script, (Object){.kind = OBJECT_RANGE, .as.axis = axis});
+    return true;
+}
+
 bool te_reduce_axis(Script *script, const Arguments *arguments, Value *result)
 {
     const Value *values[4];

@@ -410,7 +410,10 @@ bool te_attribute(Script *script, Value self, Str name, Span span, Value *result
     static const char *const methods[] = {"astype", "equal"};
     (void)span;
     *found = false;
-    if (self.kind == VALUE_EXPR)
+    if (self.kind == VALUE_INT && !strcmp(name, "value")) { /* a size that TVM keeps as an IntImm */
+        *found = true;
+        *result = (Value){.kind = VALUE_INT, .as.integer = self.as.integer};
+    } else if (self.kind == VALUE_EXPR)
         *found = expr_attribute(script, self.as.expr, name, result);
     else if (kind == OBJECT_TENSOR)
         *found = tensor_attribute(script, object->as.tensor, name, result);
