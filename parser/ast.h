@@ -201,6 +201,7 @@ struct AstNode {
             const AstNode *element;
             const AstComprehensionClause *clauses;
             int clause_count;
+            bool generator; /* in ( ) */
         } comprehension;
         struct {
             AstList targets;

@@ -326,6 +326,13 @@ const AstNode *ast_comprehension(Parse *parse, const AstNode *element, const Ast
     return ast_dict_comprehension(parse, NULL, element, clauses, span);
 }
 
+const AstNode *ast_generator(Parse *parse, const AstNode *element, const AstClauses *clauses, Span span)
+{
+    AstNode *node = (AstNode *)ast_comprehension(parse, element, clauses, span);
+    node->as.comprehension.generator = true;
+    return node;
+}
+
 const AstNode *ast_dict_comprehension(Parse *parse, const AstNode *key, const AstNode *element, const AstClauses *clauses, Span span)
 {
     AstNode *node = node_new(parse, AST_COMPREHENSION, span);

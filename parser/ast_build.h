@@ -95,6 +95,7 @@ const AstNode *ast_field(Parse *parse, const AstNode *value, char conversion, co
 const AstNode *ast_delete(Parse *parse, const AstNodes *targets, Span span);
 const AstNode *ast_dict_comprehension(Parse *parse, const AstNode *key, const AstNode *element, const AstClauses *clauses, Span span);
 const AstNode *ast_comprehension(Parse *parse, const AstNode *element, const AstClauses *clauses, Span span);
+const AstNode *ast_generator(Parse *parse, const AstNode *element, const AstClauses *clauses, Span span);
 /* CHAIN: the targets, then the value. */
 const AstNode *ast_assign(Parse *parse, const AstNodes *chain, Span span);
 const AstNode *ast_ann_assign(Parse *parse, const AstNode *target, const AstNode *annotation, const AstNode *value, Span span);

@@ -436,7 +436,7 @@ atom
     | ELLIPSIS                          { $$ = ast_leaf(parse, AST_ELLIPSIS, @$); }
     | '(' ')'                           { $$ = ast_list(parse, AST_TUPLE, NULL, @$); }
     | '(' expressions ')'               { $$ = $2; }
-    | '(' expression clauses ')'        { $$ = ast_comprehension(parse, $2, $3, @$); }
+    | '(' expression clauses ')'        { $$ = ast_generator(parse, $2, $3, @$); }
     | '[' ']'                           { $$ = ast_list(parse, AST_LIST, NULL, @$); }
     | '[' elements ']'                  { $$ = ast_list(parse, AST_LIST, $2, @$); }
     | '[' elements ',' ']'              { $$ = ast_list(parse, AST_LIST, $2, @$); }
@@ -477,7 +477,7 @@ arguments
     : %empty                            { $$ = NULL; }
     | argument_items
     | argument_items ','
-    | expression clauses                { $$ = ast_args_add(parse, NULL, ast_comprehension(parse, $1, $2, @$)); }
+    | expression clauses                { $$ = ast_args_add(parse, NULL, ast_generator(parse, $1, $2, @$)); }
     ;
 
 argument_items

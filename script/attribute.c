@@ -3,7 +3,9 @@
 #include "script/nd_array.h"
 #include "script/builtins.h"
 #include "script/methods.h"
+#include "script/sequence.h"
 #include "script/te.h"
+#include "script/text.h"
 
 #include <string.h>
 
@@ -66,6 +68,17 @@ static bool refuse_attribute(Script *script, Value self, Str name, NameList *nam
     return script_unknown(script, span, near, "%s has no attribute '%s'", phrase, name);
 }
 
+/* The type TYPE, str, list, tuple or dict, has the method NAME. */
+static bool method_of_type(Script *script, const char *type, const char *name)
+{
+    Value value = script_list(script, NULL, 0, !strcmp(type, "tuple"));
+    if (!strcmp(type, "str"))
+        value = script_string(script, "");
+    if (!strcmp(type, "dict"))
+        value.kind = VALUE_DICT;
+    return !strcmp(script_class_of(value), type) && method_find(value, name);
+}
+
 bool script_attribute(Script *script, Value self, const AstNode *node, Value *result)
 {
     Str name = node->as.attribute.name;
@@ -87,6 +100,10 @@ bool script_attribute(Script *script, Value self, const AstNode *node, Value *re
     }
     if (object && object->kind == OBJECT_SCHEDULE && !strcmp(name, "get_sblock")) /* what TVM 0.25 and later call it */
         name = context_intern(script->ctx, "get_block");
+    if (object && object->kind == OBJECT_BUILTIN && method_of_type(script, builtin_name(object->as.builtin), name)) {
+        *result = script_method(script, object, name);
+        return true;
+    }
     bool found;
     if (object && object->kind == OBJECT_ARRAY && (!nd_attribute(script, object, name, result, &found) || found))
         return found;
@@ -152,6 +169,7 @@ const char *script_class_name(Value value)
     case OBJECT_STAGE: return "Stage";
     case OBJECT_BUILDER: return "IRBuilder";
     case OBJECT_ARRAY: return "ndarray";
+    case OBJECT_SEQUENCE: return object->as.sequence->class_name;
     case OBJECT_PASS: return "Pass";
     case OBJECT_BUILT: return "Module";
     case OBJECT_BUFFER: return "Buffer";
@@ -165,6 +183,8 @@ const char *script_class_name(Value value)
 
 bool script_refuse_uncalled(Script *script, const Object *callable, Span span, const char *why)
 {
+    if (callable->kind == OBJECT_SEQUENCE)
+        return script_error(script, span, "what '%s' gives %s; list(...) of it has", callable->as.sequence->class_name, why);
     const AstNode *node = callable->kind == OBJECT_DEF ? callable->as.def.node : NULL;
     if (node && node->kind == AST_LAMBDA)
         return script_error(script, span, "a lambda %s", why);

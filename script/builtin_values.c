@@ -2,6 +2,7 @@
 #include "ir/fold.h"
 #include "script/builtins.h"
 #include "script/methods.h"
+#include "script/sequence.h"
 #include "script/text.h"
 
 #include <ctype.h>
@@ -26,23 +27,53 @@ bool script_call_one(Script *script, Value callee, Value argument, Span span, Va
 
 bool builtin_map(Script *script, const Arguments *arguments, Value *result)
 {
-    int lists = arguments->positional_count - 1, shortest = INT32_MAX;
-    const ValueList **items = ARENA_ARRAY(script->ctx->arena, const ValueList *, lists);
-    for (int i = 0; i < lists; i++) {
-        if (!(items[i] = items_argument(script, arguments, i + 1)))
-            return false;
-        shortest = items[i]->count < shortest ? items[i]->count : shortest;
-    }
-    *result = script_list(script, NULL, 0, false);
-    for (int row = 0; row < shortest; row++) {
-        Value *values = ARENA_ARRAY(script->ctx->arena, Value, lists), item;
-        for (int i = 0; i < lists; i++)
-            values[i] = items[i]->items[row];
-        Arguments call = {.positional = values, .positional_count = lists, .span = arguments->span};
-        if (!script_step(script, arguments->span) || !script_call_value(script, arguments->positional[0], &call, &item) ||
-            !script_append(script, result->as.list, &item, 1, arguments->span))
+    ValueList rows;
+    Value list = script_list(script, NULL, 0, false), item;
+    if (!script_rows(script, arguments, 1, &rows))
+        return false;
+    for (int row = 0; row < rows.count; row++) {
+        const ValueList *values = rows.items[row].as.list;
+        Arguments call = {.positional = values->items, .positional_count = values->count, .span = arguments->span};
+        if (!script_call_value(script, arguments->positional[0], &call, &item) || !script_append(script, list.as.list, &item, 1, arguments->span))
             return false;
     }
+    *result = script_iterator(script, "map", list.as.list);
+    return true;
+}
+
+bool builtin_zip(Script *script, const Arguments *arguments, Value *result)
+{
+    ValueList *rows = ARENA_NEW(script->ctx->arena, ValueList);
+    if (!script_rows(script, arguments, 0, rows))
+        return false;
+    *result = script_iterator(script, "zip", rows);
+    return true;
+}
+
+bool builtin_iter(Script *script, const Arguments *arguments, Value *result)
+{
+    Value value = arguments->positional[0];
+    const Sequence *sequence = value_sequence(value);
+    if (sequence && sequence->kind == SEQUENCE_ITERATOR) {
+        *result = value;
+        return true;
+    }
+    const ValueList *items = script_items(script, value);
+    if (!items)
+        return script_error(script, value.span, "a list is needed here, not %s", script_type_phrase(script, value));
+    *result = script_iterator(script, "iterator", items);
+    return true;
+}
+
+bool builtin_next(Script *script, const Arguments *arguments, Value *result)
+{
+    Sequence *sequence = value_sequence(arguments->positional[0]);
+    if (!sequence || sequence->kind != SEQUENCE_ITERATOR)
+        return script_error(script, arguments->span, "next needs an iterator, not %s", script_type_phrase(script, arguments->positional[0]));
+    bool ended = sequence->at >= sequence->list->count;
+    if (ended && arguments->positional_count < 2)
+        return script_error(script, arguments->span, "the iterator has no more items");
+    *result = ended ? arguments->positional[1] : sequence->list->items[sequence->at++];
     return true;
 }
 
@@ -59,6 +90,7 @@ bool builtin_filter(Script *script, const Arguments *arguments, Value *result)
             (wanted && !script_append(script, result->as.list, &items->items[i], 1, arguments->span)))
             return false;
     }
+    *result = script_iterator(script, "filter", result->as.list);
     return items != NULL;
 }
 
@@ -151,8 +183,7 @@ bool builtin_callable(Script *script, const Arguments *arguments, Value *result)
 
 /* --- types --- */
 
-/* What Python calls the type of VALUE. */
-static const char *type_of(Value value)
+const char *script_class_of(Value value)
 {
     switch (value.kind) {
     case VALUE_NONE: return "NoneType";
@@ -173,7 +204,7 @@ static const char *type_of(Value value)
 
 bool builtin_is_type(const char *name)
 {
-    static const char *const types[] = {"int", "float", "str", "bool", "list", "tuple", "dict"};
+    static const char *const types[] = {"int", "float", "str", "bool", "list", "tuple", "dict", "range"};
     bool is = false;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         is |= !strcmp(types[i], name);
@@ -182,7 +213,7 @@ bool builtin_is_type(const char *name)
 
 bool builtin_type(Script *script, const Arguments *arguments, Value *result)
 {
-    const char *name = type_of(arguments->positional[0]);
+    const char *name = script_class_of(arguments->positional[0]);
     int builtin = builtin_find(name);
     *result = builtin >= 0 && builtin_is_type(name)
                   ? script_object(script, (Object){.kind = OBJECT_BUILTIN, .as.builtin = builtin})
@@ -192,7 +223,7 @@ bool builtin_type(Script *script, const Arguments *arguments, Value *result)
 
 static bool is_instance(Value value, const char *type)
 {
-    const char *own = type_of(value);
+    const char *own = script_class_of(value);
     bool expression = value.kind == VALUE_EXPR && (!strcmp(type, "PrimExpr") || !strcmp(type, "Expr"));
     return !strcmp(own, type) || expression || (!strcmp(type, "int") && value.kind == VALUE_BOOL) || !strcmp(type, "object");
 }
@@ -351,6 +382,38 @@ bool builtin_pow(Script *script, const Arguments *arguments, Value *result)
     if (arguments->positional_count > 2 && arguments->positional[2].kind != VALUE_NONE)
         return modular_power(script, arguments, result);
     return script_binary(script, AST_OP_POWER, arguments->positional[0], arguments->positional[1], arguments->span, result);
+}
+
+/* The digits of an int in BASE, behind its prefix. */
+static bool digits_of(Script *script, const Arguments *arguments, int base, const char *prefix, Value *result)
+{
+    int64_t value;
+    char digits[65];
+    int at = sizeof digits - 1;
+    if (arguments->positional[0].kind == VALUE_NONE || !argument_int(script, arguments, 0, 0, &value))
+        return arguments->positional[0].kind == VALUE_NONE && script_error(script, arguments->span, "an int is needed here, not None");
+    digits[at] = 0;
+    uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    do
+        digits[--at] = "0123456789abcdef"[rest % (uint64_t)base];
+    while (rest /= (uint64_t)base);
+    *result = script_string(script, context_internf(script->ctx, "%s%s%s", value < 0 ? "-" : "", prefix, digits + at));
+    return true;
+}
+
+bool builtin_hex(Script *script, const Arguments *arguments, Value *result)
+{
+    return digits_of(script, arguments, 16, "0x", result);
+}
+
+bool builtin_oct(Script *script, const Arguments *arguments, Value *result)
+{
+    return digits_of(script, arguments, 8, "0o", result);
+}
+
+bool builtin_bin(Script *script, const Arguments *arguments, Value *result)
+{
+    return digits_of(script, arguments, 2, "0b", result);
 }
 
 bool builtin_chr(Script *script, const Arguments *arguments, Value *result)

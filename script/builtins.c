@@ -1,6 +1,7 @@
 /* The builtin functions of schedule scripts: one table, one function each. */
 #include "script/builtins.h"
 #include "script/methods.h"
+#include "script/sequence.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -34,6 +35,8 @@ static bool builtin_len(Script *script, const Arguments *arguments, Value *resul
         result->as.integer = script_items(script, value)->count;
     else if (value.kind == VALUE_LIST || value.kind == VALUE_DICT)
         result->as.integer = value.as.list->count / (value.kind == VALUE_DICT ? 2 : 1);
+    else if (value_sequence(value) && sequence_length(value_sequence(value)) >= 0)
+        result->as.integer = sequence_length(value_sequence(value));
     else
         return script_error(script, value.span, "%s has no length", script_type_phrase(script, value));
     return true;
@@ -48,17 +51,7 @@ static bool builtin_range(Script *script, const Arguments *arguments, Value *res
             return false;
     if (bounds[2] == 0)
         return script_error(script, arguments->span, "the step of a range must not be 0");
-    VEC(Value) items = {0};
-    bool ended = false;
-    for (int64_t i = bounds[0]; !ended && (bounds[2] > 0 ? i < bounds[1] : i > bounds[1]);
-         ended = __builtin_add_overflow(i, bounds[2], &i)) {
-        if (items.count == SCRIPT_MOST_ITEMS)
-            return script_error(script, arguments->span, "the range has more than %d items", SCRIPT_MOST_ITEMS);
-        Value item = {.kind = VALUE_INT, .as.integer = i};
-        vec_push(script->ctx->arena, &items, item);
-    }
-    *result = script_list(script, items.data, items.count, false);
-    return true;
+    return script_range(script, bounds[0], bounds[1], bounds[2], arguments->span, result);
 }
 
 static bool builtin_reversed(Script *script, const Arguments *arguments, Value *result)
@@ -69,6 +62,7 @@ static bool builtin_reversed(Script *script, const Arguments *arguments, Value *
     *result = script_list(script, items->items, items->count, false);
     for (int i = 0; i < items->count; i++)
         result->as.list->items[i] = items->items[items->count - 1 - i];
+    *result = script_iterator(script, "reversed", result->as.list);
     return true;
 }
 
@@ -89,26 +83,7 @@ static bool builtin_enumerate(Script *script, const Arguments *arguments, Value 
         Value pair[] = {{.kind = VALUE_INT, .as.integer = start + i}, items->items[i]};
         result->as.list->items[i] = script_list(script, pair, 2, true);
     }
-    return true;
-}
-
-static bool builtin_zip(Script *script, const Arguments *arguments, Value *result)
-{
-    int count = arguments->positional_count, shortest = count ? INT32_MAX : 0;
-    const ValueList **lists = ARENA_ARRAY(script->ctx->arena, const ValueList *, count);
-    for (int i = 0; i < count; i++) {
-        if (!(lists[i] = list_argument(script, arguments, i)))
-            return false;
-        shortest = lists[i]->count < shortest ? lists[i]->count : shortest;
-    }
-    Value *rows = ARENA_ARRAY(script->ctx->arena, Value, shortest);
-    Value *row = ARENA_ARRAY(script->ctx->arena, Value, count);
-    for (int r = 0; r < shortest; r++) {
-        for (int i = 0; i < count; i++)
-            row[i] = lists[i]->items[r];
-        rows[r] = script_list(script, row, count, true);
-    }
-    *result = script_list(script, rows, shortest, false);
+    *result = script_iterator(script, "enumerate", result->as.list);
     return true;
 }
 
@@ -302,6 +277,8 @@ static const struct {
     {"reversed", builtin_reversed, 1, 1, {0}},
     {"enumerate", builtin_enumerate, 1, 2, {"start"}},
     {"zip", builtin_zip, 0, 64, {0}},
+    {"iter", builtin_iter, 1, 1, {0}},
+    {"next", builtin_next, 1, 2, {0}},
     {"min", builtin_min, 1, 1000, {"key", "default"}},
     {"max", builtin_max, 1, 1000, {"key", "default"}},
     {"sum", builtin_sum, 1, 2, {0}},
@@ -326,6 +303,9 @@ static const struct {
     {"round", builtin_round, 1, 2, {0}},
     {"repr", builtin_repr, 1, 1, {0}},
     {"pow", builtin_pow, 2, 3, {0}},
+    {"hex", builtin_hex, 1, 1, {0}},
+    {"oct", builtin_oct, 1, 1, {0}},
+    {"bin", builtin_bin, 1, 1, {0}},
     {"chr", builtin_chr, 1, 1, {0}},
     {"ord", builtin_ord, 1, 1, {0}},
     {"format", builtin_format, 1, 2, {0}},

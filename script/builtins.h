@@ -8,7 +8,7 @@ typedef bool BuiltinFunction(Script *script, const Arguments *arguments, Value *
 
 BuiltinFunction builtin_map, builtin_filter, builtin_sorted, builtin_any, builtin_all, builtin_isinstance, builtin_type, builtin_float,
     builtin_bool, builtin_dict, builtin_divmod, builtin_round, builtin_repr, builtin_pow, builtin_chr, builtin_ord, builtin_format,
-    builtin_callable, builtin_compute_diff;
+    builtin_callable, builtin_compute_diff, builtin_zip, builtin_iter, builtin_next, builtin_hex, builtin_oct, builtin_bin;
 
 /* difflib.ndiff(a, b): the lines of both lists of lines, those that differ with marks. */
 BuiltinFunction script_ndiff;

@@ -344,6 +344,17 @@ bool script_append(Script *script, ValueList *list, const Value *items, int coun
     return true;
 }
 
+/* str.upper(text): the method NAME of the type TYPE, of its first argument. */
+static bool call_unbound(Script *script, const char *type, const char *name, const Arguments *arguments, Value *result)
+{
+    Arguments rest = *arguments;
+    if (!rest.positional_count || strcmp(script_class_of(rest.positional[0]), type))
+        return script_error(script, arguments->span, "%s.%s needs a %s as its first argument", type, name, type);
+    rest.positional++;
+    rest.positional_count--;
+    return method_call(script, arguments->positional[0], name, &rest, result);
+}
+
 bool script_call_method(Script *script, const Object *method, const Arguments *arguments, Value *result)
 {
     const Object *self = method->as.method.self;
@@ -352,6 +363,8 @@ bool script_call_method(Script *script, const Object *method, const Arguments *a
         return te_method(script, self, name, arguments, result);
     if (self->kind == OBJECT_ARRAY)
         return nd_method(script, self, name, arguments, result);
+    if (self->kind == OBJECT_BUILTIN)
+        return call_unbound(script, builtin_name(self->as.builtin), name, arguments, result);
     if (self->kind == OBJECT_BUILDER)
         return te_builder_call(script, self, name, arguments, result);
     if (self->kind == OBJECT_STAGES)

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "script/sequence.h"
+
 /* Lists that share parts have more parts than their text shows, so those are counted as often as a walk meets them. */
 enum { DEEPEST_VALUE = 200, MOST_PARTS = 4 * SCRIPT_MOST_ITEMS, PARTS_PER_STEP = 32 };
 
@@ -20,6 +22,9 @@ static bool is_container(Value value)
 /* Takes the parts of VALUE from *BUDGET; false when they are too many or lie deeper than DEPTH. */
 static bool count_parts(Value value, int depth, int *budget)
 {
+    const Sequence *sequence = value_sequence(value);
+    if (sequence) /* a view has the parts of its dict */
+        value = (Value){.kind = sequence->kind == SEQUENCE_RANGE || sequence->kind == SEQUENCE_ITERATOR ? VALUE_LIST : VALUE_DICT, .as.list = (ValueList *)sequence->list};
     if (!is_container(value))
         return true;
     *budget -= value.as.list->count + 1;
@@ -132,6 +137,7 @@ static bool same_object(const Object *left, const Object *right)
     case OBJECT_TENSOR: return left->as.tensor == right->as.tensor;
     case OBJECT_OPERATION: return left->as.operation == right->as.operation;
     case OBJECT_AXIS: return left->as.axis == right->as.axis;
+    case OBJECT_SEQUENCE: return sequence_equal(left->as.sequence, right->as.sequence);
     default: return false;
     }
 }
@@ -161,6 +167,8 @@ static bool identical(Value left, Value right)
     if (left.kind != right.kind)
         return false;
     bool empty_tuples = left.kind == VALUE_LIST && left.as.list->is_tuple && right.as.list->is_tuple && !left.as.list->count;
+    if (value_sequence(left))
+        return value_sequence(left) == value_sequence(right);
     if (is_container(left))
         return left.as.list == right.as.list || (empty_tuples && !right.as.list->count);
     return script_equal(left, right);
@@ -206,6 +214,15 @@ static bool contains(Script *script, Value container, Value item, Span span, boo
         *result = strstr(container.as.text, item.as.text) != NULL;
         return true;
     }
+    Sequence *sequence = value_sequence(container);
+    *result = false;
+    if (sequence && sequence->kind == SEQUENCE_ITERATOR) { /* it goes on behind what was found */
+        while (!*result && sequence->at < sequence->list->count)
+            *result = script_equal(sequence->list->items[sequence->at++], item);
+        return true;
+    }
+    if (sequence)
+        container = (Value){.kind = VALUE_LIST, .as.list = (ValueList *)sequence_items(script, sequence)};
     if (!is_container(container))
         return script_error(script, span, "'in' needs a list, a dict or a string%s, not %s",
                             container.kind == VALUE_STRING ? " in that string" : "",

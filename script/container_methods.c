@@ -1,5 +1,6 @@
 /* The methods of lists, tuples and dicts; and what all methods of values share. */
 #include "script/methods.h"
+#include "script/sequence.h"
 #include "script/text.h"
 
 #include <string.h>
@@ -198,35 +199,25 @@ static bool dict_popitem(Script *script, Value self, const Arguments *arguments,
     return true;
 }
 
-/* Every second item of a dict from FROM on; pairs for FROM 2. */
-static bool dict_view(Script *script, Value self, int from, Value *result)
-{
-    const ValueList *dict = self.as.list;
-    *result = script_list(script, NULL, 0, false);
-    result->as.list->items = ARENA_ARRAY(script->ctx->arena, Value, dict->count / 2);
-    result->as.list->count = dict->count / 2;
-    for (int i = 0; i < dict->count; i += 2)
-        result->as.list->items[i / 2] = from == 2 ? script_list(script, dict->items + i, 2, true) : dict->items[i + from];
-    script->made += dict->count;
-    return true;
-}
-
 static bool dict_keys(Script *script, Value self, const Arguments *arguments, Value *result)
 {
     (void)arguments;
-    return dict_view(script, self, 0, result);
+    *result = script_view(script, SEQUENCE_KEYS, self.as.list);
+    return true;
 }
 
 static bool dict_values(Script *script, Value self, const Arguments *arguments, Value *result)
 {
     (void)arguments;
-    return dict_view(script, self, 1, result);
+    *result = script_view(script, SEQUENCE_VALUES, self.as.list);
+    return true;
 }
 
 static bool dict_items(Script *script, Value self, const Arguments *arguments, Value *result)
 {
     (void)arguments;
-    return dict_view(script, self, 2, result);
+    *result = script_view(script, SEQUENCE_ITEMS, self.as.list);
+    return true;
 }
 
 bool script_dict_update(Script *script, Value dict, Value other, Span span)

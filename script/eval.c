@@ -1,5 +1,6 @@
 /* Expressions of schedule scripts. */
 #include "script/nd_array.h"
+#include "script/sequence.h"
 #include "script/te.h"
 #include "script/text.h"
 
@@ -59,6 +60,7 @@ const ValueList *script_items(Script *script, Value value)
     case VALUE_LIST: return value.as.list;
     case VALUE_DICT: return keys(script, value.as.list);
     case VALUE_STRING: return characters(script, value.as.text);
+    case VALUE_SCRIPT: return value_sequence(value) ? sequence_items(script, value_sequence(value)) : NULL;
     default: return NULL;
     }
 }
@@ -73,6 +75,7 @@ bool script_truth(Value value)
     case VALUE_STRING: return *value.as.text != 0;
     case VALUE_LIST:
     case VALUE_DICT: return value.as.list->count != 0;
+    case VALUE_SCRIPT: return !value_sequence(value) || sequence_length(value_sequence(value)) != 0;
     default: return true;
     }
 }
@@ -363,6 +366,8 @@ static bool eval_comprehension(Script *script, const AstNode *node, Value *resul
         *result = dict;
     else if (ok)
         *result = script_list(script, values.data, values.count, false);
+    if (ok && node->as.comprehension.generator)
+        *result = script_iterator(script, "generator", result->as.list);
     return ok;
 }
 

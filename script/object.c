@@ -2,6 +2,7 @@
 #include "script/nd_array.h"
 #include "script/builtins.h"
 #include "script/methods.h"
+#include "script/sequence.h"
 #include "script/te.h"
 #include "script/text.h"
 
@@ -21,7 +22,9 @@ const char *script_type_name(Value value)
     static const char *const objects[] = {"schedule",         "module", "function of a module", "module of Python", "function",
                                           "builtin function", "method", "value",  "type",   "trace", "statement", "region",
                                           "name of a function", "tensor", "part of a tensor", "operation", "axis", "range", "reducer", "reduction", "buffer", "schedule of stages", "stage", "builder", "array", "pass",
-                                          "built program"};
+                                          "built program", "sequence"};
+    if (value_sequence(value))
+        return value_sequence(value)->class_name;
     return value.kind == VALUE_SCRIPT ? objects[((const Object *)value.as.script)->kind] : value_type_name(value.kind);
 }
 
@@ -73,6 +76,30 @@ static const char *shape_text(Script *script, const Tensor *tensor)
     return strbuf_text(&text);
 }
 
+static void add_text(Script *script, StrBuf *text, Value value, bool quoted);
+
+static void add_items(Script *script, StrBuf *text, const ValueList *list)
+{
+    for (int i = 0; i < list->count; i++) {
+        strbuf_add(text, i ? ", " : "");
+        add_text(script, text, list->items[i], true);
+    }
+}
+
+static void add_sequence(Script *script, StrBuf *text, Sequence *sequence)
+{
+    strbuf_printf(text, "%s(", sequence->class_name);
+    if (sequence->kind == SEQUENCE_RANGE) {
+        strbuf_printf(text, "%lld, %lld", (long long)sequence->first, (long long)sequence->end);
+        strbuf_add(text, sequence->step == 1 ? "" : context_internf(script->ctx, ", %lld", (long long)sequence->step));
+    } else if (sequence->kind != SEQUENCE_ITERATOR) {
+        strbuf_add(text, "[");
+        add_items(script, text, sequence_items(script, sequence));
+        strbuf_add(text, "]");
+    }
+    strbuf_add(text, ")");
+}
+
 static void add_text(Script *script, StrBuf *text, Value value, bool quoted)
 {
     if (text->length > LONGEST_TEXT)
@@ -89,10 +116,7 @@ static void add_text(Script *script, StrBuf *text, Value value, bool quoted)
     case VALUE_LIST: {
         const ValueList *list = value.as.list;
         strbuf_add(text, list->is_tuple ? "(" : "[");
-        for (int i = 0; i < list->count; i++) {
-            strbuf_add(text, i ? ", " : "");
-            add_text(script, text, list->items[i], true);
-        }
+        add_items(script, text, list);
         strbuf_add(text, list->is_tuple ? (list->count == 1 ? ",)" : ")") : "]");
         break;
     }
@@ -122,20 +146,27 @@ static void add_text(Script *script, StrBuf *text, Value value, bool quoted)
             strbuf_printf(text, "Tensor(shape=[%s], op.name=%s)", shape_text(script, te_tensor(value)), te_tensor(value)->op->name);
         else if (object && object->kind == OBJECT_AXIS)
             strbuf_add(text, object->as.axis->var->name);
+        else if (object && object->kind == OBJECT_SEQUENCE)
+            add_sequence(script, text, object->as.sequence);
         else
             strbuf_printf(text, "<%s>", script_type_name(value));
     }
     }
 }
 
-/* What VALUE holds, or is, that is meant to be called: it has no text. */
+/* What VALUE holds, or is, that is meant to be called, or an iterator: it has no text. */
 static const Object *find_callable(Value value)
 {
     const Object *object = value.kind == VALUE_SCRIPT ? value.as.script : NULL, *found = NULL;
     if (object && object->kind == OBJECT_BUILTIN && builtin_is_type(builtin_name(object->as.builtin)))
         return NULL;
-    if (object)
+    const Sequence *sequence = value_sequence(value);
+    if (sequence && sequence->kind == SEQUENCE_ITERATOR)
+        return object;
+    if (object && !sequence)
         return script_is_callable(object) ? object : NULL;
+    if (sequence && sequence->kind != SEQUENCE_RANGE)
+        value = (Value){.kind = VALUE_DICT, .as.list = (ValueList *)sequence->list};
     for (int i = 0; (value.kind == VALUE_LIST || value.kind == VALUE_DICT) && i < value.as.list->count && !found; i++)
         found = find_callable(value.as.list->items[i]);
     return found;
@@ -301,6 +332,8 @@ bool script_subscript(Script *script, Value self, const AstNode *node, Value *re
         return slice_list(script, list, index_node, result);
     if (nd_array(self))
         return nd_index(script, nd_array(self), index_node, result);
+    if (value_sequence(self))
+        return sequence_subscript(script, self, node, result);
     Value index;
     int position = 0;
     if (!script_eval(script, index_node, &index))
@@ -326,6 +359,45 @@ bool script_subscript(Script *script, Value self, const AstNode *node, Value *re
     return script_error(script, node->span, "%s cannot be indexed", script_type_phrase(script, self));
 }
 
+/* Takes out of LIST what SLICE names. */
+static bool delete_slice(Script *script, ValueList *list, const AstNode *slice)
+{
+    SliceRange range;
+    if (!script_resolve_slice(script, slice, list->count, &range))
+        return false;
+    int64_t low = range.step > 0 ? range.first : range.first + (range.count - 1) * range.step, width = llabs(range.step), kept = low;
+    for (int64_t i = low; range.count && i < list->count; i++)
+        if ((i - low) % width || (i - low) / width >= range.count)
+            list->items[kept++] = list->items[i];
+    if (range.count)
+        list->count = (int)kept;
+    return true;
+}
+
+/* LIST[SLICE] = VALUE: as many items as the slice has, or any number in place of neighbours. */
+static bool assign_slice(Script *script, ValueList *list, const AstNode *target, Value value)
+{
+    const ValueList *given = script_items(script, value);
+    SliceRange range;
+    if (!given)
+        return script_error(script, target->span, "a slice takes a list, not %s", script_type_phrase(script, value));
+    if (!script_resolve_slice(script, target->as.subscript.index, list->count, &range))
+        return false;
+    if (range.step != 1 && range.count != given->count)
+        return script_error(script, target->span, "%d items are assigned to a slice of %d", given->count, (int)range.count);
+    ValueList *result = script_list(script, list->items, (int)(range.step == 1 ? range.first : list->count), false).as.list;
+    if (range.step == 1 && (!script_append(script, result, given->items, given->count, target->span) ||
+                            !script_append(script, result, list->items + range.first + range.count, (int)(list->count - range.first - range.count), target->span)))
+        return false;
+    for (int i = 0; range.step != 1 && i < given->count; i++)
+        result->items[range.first + i * range.step] = given->items[i];
+    for (int i = 0; i < given->count; i++)
+        if (!script_can_hold(script, list, given->items[i], target->span))
+            return false;
+    *list = *result;
+    return true;
+}
+
 bool script_assign_item(Script *script, Value container, const AstNode *target, Value value)
 {
     const AstNode *index_node = target->as.subscript.index;
@@ -335,8 +407,10 @@ bool script_assign_item(Script *script, Value container, const AstNode *target, 
     if (!is_list && container.kind != VALUE_DICT)
         return script_error(script, target->span, "an item of %s cannot be assigned to",
                             container.kind == VALUE_LIST ? "a tuple" : script_type_phrase(script, container));
+    if (index_node->kind == AST_SLICE && !is_list)
+        return script_error(script, target->span, "a dict has no slices");
     if (index_node->kind == AST_SLICE)
-        return script_error(script, target->span, "assigning to a slice is not part of schedule scripts");
+        return assign_slice(script, container.as.list, target, value);
     Value index;
     int position = 0;
     if (!script_eval(script, index_node, &index) || !script_can_hold(script, container.as.list, value, target->span))
@@ -357,18 +431,10 @@ bool script_delete_item(Script *script, Value container, const AstNode *target)
     if (!list || (container.kind == VALUE_LIST && list->is_tuple))
         return script_error(script, target->span, "an item of %s cannot be deleted",
                             list ? "a tuple" : script_type_phrase(script, container));
-    if (index_node->kind == AST_SLICE) {
-        int64_t count = list->count, lower, upper;
-        if (container.kind == VALUE_DICT || index_node->as.slice.step)
-            return script_error(script, target->span, "such a slice cannot be deleted");
-        if (!slice_bound(script, index_node->as.slice.lower, 0, &lower) || !slice_bound(script, index_node->as.slice.upper, count, &upper))
-            return false;
-        lower = clamp(lower < 0 ? lower + count : lower, 0, count);
-        upper = clamp(upper < 0 ? upper + count : upper, lower, count);
-        memmove(list->items + lower, list->items + upper, sizeof *list->items * (size_t)(count - upper));
-        list->count -= (int)(upper - lower);
-        return true;
-    }
+    if (index_node->kind == AST_SLICE && container.kind == VALUE_DICT)
+        return script_error(script, target->span, "a dict has no slices");
+    if (index_node->kind == AST_SLICE)
+        return delete_slice(script, list, index_node);
     if (!script_eval(script, index_node, &index))
         return false;
     Arguments pop = {.positional = &index, .positional_count = 1, .span = index_node->span};

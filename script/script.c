@@ -132,13 +132,15 @@ static Flow run_for(Script *script, const AstNode *node)
     Value iterable;
     if (!script_eval(script, node->as.for_loop.iterable, &iterable))
         return FLOW_ERROR;
-    const ValueList *items = script_items(script, iterable);
+    int next = 0, *at = &next, keys = 0;
+    const ValueList *dict, *items = script_loop_items(script, iterable, &at, &dict);
     if (!items) {
         script_error(script, node->as.for_loop.iterable->span, "cannot loop over %s", script_type_phrase(script, iterable));
         return FLOW_ERROR;
     }
-    for (int i = 0; i < items->count; i++) {
-        if (!script_assign(script, node->as.for_loop.target, items->items[i]))
+    keys = dict ? dict->count : 0;
+    while (*at < items->count) {
+        if (!script_assign(script, node->as.for_loop.target, items->items[(*at)++]))
             return FLOW_ERROR;
         script->loops++;
         Flow flow = script_run_body(script, node->as.for_loop.body);
@@ -147,6 +149,10 @@ static Flow run_for(Script *script, const AstNode *node)
             return FLOW_NEXT;
         if (flow == FLOW_RETURN || flow == FLOW_ERROR)
             return flow;
+        if (dict && dict->count != keys) {
+            script_error(script, node->as.for_loop.iterable->span, "the dict got or lost keys in a loop over it");
+            return FLOW_ERROR;
+        }
     }
     return script_run_body(script, node->as.for_loop.else_body);
 }

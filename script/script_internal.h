@@ -35,6 +35,7 @@ typedef enum {
     OBJECT_ARRAY,     /* of numbers; see nd_array.h */
     OBJECT_PASS,      /* what tvm.tir.transform.Simplify() gives */
     OBJECT_BUILT,     /* what tvm.build gives, and a function of it */
+    OBJECT_SEQUENCE,  /* a range, a view of a dict, an iterator; see sequence.h */
 } ObjectKind;
 
 typedef struct Environment Environment;
@@ -69,6 +70,7 @@ typedef struct Object {
         Buffer *buffer;
         struct Builder *builder;
         const struct NdArray *array;
+        struct Sequence *sequence;
         struct {
             const Module *module;
             const Func *func; /* or NULL */
@@ -175,6 +177,8 @@ bool script_dict_update(Script *script, Value dict, Value other, Span span);
 /* del TARGET. */
 bool script_delete(Script *script, const AstNode *target);
 bool script_delete_item(Script *script, Value container, const AstNode *target);
+/* What Python calls the type of VALUE. */
+const char *script_class_of(Value value);
 /* What Python calls the type of an object. */
 const char *script_class_name(Value value);
 /* Adds COUNT items to the end of LIST, which other values may hold. */
@@ -263,6 +267,9 @@ enum { SCRIPT_MOST_ITEMS = 1000000 };
 /* The items that a `for`, a starred argument or an unpacking goes over: those of a list or tuple, the keys of a dict, the characters of a
    string; NULL (nothing diagnosed) for other values. */
 const ValueList *script_items(Script *script, Value value);
+/* As script_items, for a loop that may end before: *AT becomes an iterator's own place, so that it goes on behind a break. *DICT is the dict
+   that must keep its keys meanwhile, or NULL. */
+const ValueList *script_loop_items(Script *script, Value value, int **at, const ValueList **dict);
 Value script_list(Script *script, const Value *items, int count, bool is_tuple);
 /* As Python's str(). A function or method has none. */
 bool script_text(Script *script, Value value, const char **result);

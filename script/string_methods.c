@@ -142,13 +142,13 @@ static bool string_rsplit(Script *script, Value self, const Arguments *arguments
 
 static bool string_splitlines(Script *script, Value self, const Arguments *arguments, Value *result)
 {
-    (void)arguments;
+    const Value *keep = arguments->positional_count ? &arguments->positional[0] : script_keyword(arguments, "keepends");
     Parts parts = {0};
     for (const char *text = self.as.text; *text;) {
-        size_t length = strcspn(text, "\r\n");
-        vec_push(script->ctx->arena, &parts, part(script, text, length));
-        text += length;
-        text += *text == '\r' && text[1] == '\n' ? 2 : *text != 0;
+        size_t length = strcspn(text, "\r\n"), end = length;
+        end += text[end] == '\r' && text[end + 1] == '\n' ? 2 : text[end] != 0;
+        vec_push(script->ctx->arena, &parts, part(script, text, keep && script_truth(*keep) ? end : length));
+        text += end;
     }
     *result = script_list(script, parts.data, parts.count, false);
     return true;
@@ -511,7 +511,7 @@ static bool string_format(Script *script, Value self, const Arguments *arguments
 
 #define METHOD(name, fewest, most, ...) {VALUE_STRING, #name, string_##name, fewest, most, false, {__VA_ARGS__}},
 const ValueMethod string_methods[] = {
-    METHOD(split, 0, 2, "sep", "maxsplit") METHOD(rsplit, 0, 2, "sep", "maxsplit") METHOD(splitlines, 0, 0, 0) METHOD(join, 1, 1, 0)
+    METHOD(split, 0, 2, "sep", "maxsplit") METHOD(rsplit, 0, 2, "sep", "maxsplit") METHOD(splitlines, 0, 1, "keepends") METHOD(join, 1, 1, 0)
     METHOD(partition, 1, 1, 0) METHOD(rpartition, 1, 1, 0) METHOD(strip, 0, 1, 0) METHOD(lstrip, 0, 1, 0) METHOD(rstrip, 0, 1, 0)
     METHOD(replace, 2, 3, 0) METHOD(removeprefix, 1, 1, 0) METHOD(removesuffix, 1, 1, 0) METHOD(startswith, 1, 3, 0)
     METHOD(endswith, 1, 3, 0) METHOD(find, 1, 3, 0) METHOD(rfind, 1, 3, 0) METHOD(index, 1, 3, 0) METHOD(count, 1, 3, 0)

@@ -12,7 +12,7 @@
 enum { WIDEST_FIELD = 10000, MOST_PRECISION = 1000 };
 
 typedef struct {
-    char fill[5]; /* a character */
+    char fill[5]; /* a character; "" where none is given */
     char align;   /* '<', '>', '^', '=' or 0 */
     char sign;    /* '+', '-', ' ' or 0 */
     bool alternate, zero;
@@ -56,7 +56,7 @@ static void read_alignment(const char **at, Spec *spec)
 static bool read_spec(Script *script, const char *text, Spec *spec, Span span)
 {
     const char *at = text;
-    *spec = (Spec){.fill = " ", .width = -1, .precision = -1};
+    *spec = (Spec){.fill = "", .width = -1, .precision = -1};
     read_alignment(&at, spec);
     if (*at && strchr("+- ", *at))
         spec->sign = *at++;
@@ -98,7 +98,7 @@ static void add_fill(StrBuf *out, const char *fill, long count)
 static void add_field(StrBuf *out, const Spec *spec, const char *sign, const char *body, char align)
 {
     long length = (long)(strlen(sign) + (size_t)text_characters(body, strlen(body))), space = spec->width > length ? spec->width - length : 0;
-    const char *fill = spec->zero && !spec->align ? "0" : spec->fill;
+    const char *fill = *spec->fill ? spec->fill : spec->zero ? "0" : " ";
     if (spec->align)
         align = spec->align;
     else if (spec->zero && align == '>')
@@ -125,7 +125,8 @@ static const char *grouped(Script *script, const Spec *spec, const char *sign, c
     if (size == 3)
         whole = strspn(digits, "0123456789");
     size_t rest = strlen(digits) - whole, leading = 0;
-    while (spec->zero && !spec->align && whole && spec->width > 0 &&
+    bool zeros = *spec->fill ? !strcmp(spec->fill, "0") : spec->zero, behind_sign = spec->align ? spec->align == '=' : spec->zero;
+    while (zeros && behind_sign && whole && spec->width > 0 &&
            strlen(sign) + whole + leading + (whole + leading - 1) / size + rest < (size_t)spec->width)
         leading++;
     StrBuf text = {.arena = script->ctx->arena};

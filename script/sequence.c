@@ -1,0 +1,159 @@
+/* Ranges, views of dicts and iterators of scripts. An iterator is made at once, with all of its items, and gives each of them once. */
+#include "script/sequence.h"
+
+static Value sequence_value(Script *script, Sequence sequence)
+{
+    Sequence *own = arena_copy(script->ctx->arena, &sequence, sizeof sequence);
+    return script_object(script, (Object){.kind = OBJECT_SEQUENCE, .as.sequence = own});
+}
+
+Sequence *value_sequence(Value value)
+{
+    const Object *object = value_object(value, OBJECT_SEQUENCE);
+    return object ? object->as.sequence : NULL;
+}
+
+Value script_iterator(Script *script, const char *class_name, const ValueList *list)
+{
+    return sequence_value(script, (Sequence){.kind = SEQUENCE_ITERATOR, .class_name = class_name, .list = list});
+}
+
+Value script_view(Script *script, SequenceKind kind, const ValueList *dict)
+{
+    const char *name = kind == SEQUENCE_KEYS ? "dict_keys" : kind == SEQUENCE_VALUES ? "dict_values" : "dict_items";
+    return sequence_value(script, (Sequence){.kind = kind, .class_name = name, .list = dict});
+}
+
+bool script_range(Script *script, int64_t first, int64_t end, int64_t step, Span span, Value *result)
+{
+    VEC(Value) items = {0};
+    bool ended = false;
+    for (int64_t i = first; !ended && (step > 0 ? i < end : i > end); ended = __builtin_add_overflow(i, step, &i)) {
+        if (items.count == SCRIPT_MOST_ITEMS)
+            return script_error(script, span, "the range has more than %d items", SCRIPT_MOST_ITEMS);
+        Value item = {.kind = VALUE_INT, .as.integer = i};
+        vec_push(script->ctx->arena, &items, item);
+    }
+    const ValueList *list = script_list(script, items.data, items.count, false).as.list;
+    *result = sequence_value(script, (Sequence){SEQUENCE_RANGE, "range", list, 0, first, end, step});
+    return true;
+}
+
+static const ValueList *view_items(Script *script, const Sequence *view)
+{
+    int count = view->list->count / 2, part = view->kind == SEQUENCE_VALUES;
+    ValueList *list = script_list(script, NULL, 0, false).as.list;
+    list->items = ARENA_ARRAY(script->ctx->arena, Value, count);
+    list->count = count;
+    for (int i = 0; i < count; i++)
+        list->items[i] = view->kind == SEQUENCE_ITEMS ? script_list(script, view->list->items + 2 * i, 2, true) : view->list->items[2 * i + part];
+    script->made += 2L * count;
+    return list;
+}
+
+const ValueList *sequence_items(Script *script, Sequence *sequence)
+{
+    if (sequence->kind == SEQUENCE_RANGE)
+        return sequence->list;
+    if (sequence->kind != SEQUENCE_ITERATOR)
+        return view_items(script, sequence);
+    ValueList *rest = ARENA_NEW(script->ctx->arena, ValueList);
+    int left = sequence->list->count - sequence->at;
+    *rest = (ValueList){.items = sequence->list->items + sequence->at, .count = left > 0 ? left : 0};
+    sequence->at = sequence->list->count;
+    return rest;
+}
+
+const ValueList *script_loop_items(Script *script, Value value, int **at, const ValueList **dict)
+{
+    Sequence *sequence = value_sequence(value);
+    bool once = sequence && sequence->kind == SEQUENCE_ITERATOR, view = sequence && !once && sequence->kind != SEQUENCE_RANGE;
+    *dict = value.kind == VALUE_DICT ? value.as.list : view ? sequence->list : NULL;
+    *at = once ? &sequence->at : *at;
+    return once ? sequence->list : script_items(script, value);
+}
+
+int sequence_length(const Sequence *sequence)
+{
+    int count = sequence->list->count;
+    return sequence->kind == SEQUENCE_ITERATOR ? -1 : sequence->kind == SEQUENCE_RANGE ? count : count / 2;
+}
+
+/* Each entry of the view LEFT, a key or a pair, is one of RIGHT. */
+static bool view_within(const Sequence *left, const Sequence *right)
+{
+    Value dict = {.kind = VALUE_DICT, .as.list = (ValueList *)right->list};
+    bool within = true;
+    for (int i = 0; within && i < left->list->count; i += 2) {
+        const Value *other = script_dict_find(dict, left->list->items[i]);
+        within = other && (left->kind == SEQUENCE_KEYS || script_equal(left->list->items[i + 1], *other));
+    }
+    return within;
+}
+
+bool sequence_equal(const Sequence *left, const Sequence *right)
+{
+    if (left == right || left->kind != right->kind || left->kind == SEQUENCE_VALUES || left->kind == SEQUENCE_ITERATOR)
+        return left == right;
+    if (left->list->count != right->list->count)
+        return false;
+    if (left->kind != SEQUENCE_RANGE)
+        return view_within(left, right);
+    bool equal = true;
+    for (int i = 0; equal && i < left->list->count; i++)
+        equal = left->list->items[i].as.integer == right->list->items[i].as.integer;
+    return equal;
+}
+
+bool sequence_subscript(Script *script, Value self, const AstNode *node, Value *result)
+{
+    const Sequence *sequence = value_sequence(self);
+    const AstNode *index = node->as.subscript.index;
+    if (sequence->kind != SEQUENCE_RANGE)
+        return script_error(script, node->span, "%s cannot be indexed; list(...) of it can", sequence->class_name);
+    if (index->kind != AST_SLICE) {
+        Value list = {.kind = VALUE_LIST, .as.list = (ValueList *)sequence->list};
+        return script_subscript(script, list, node, result);
+    }
+    SliceRange slice;
+    if (!script_resolve_slice(script, index, sequence->list->count, &slice))
+        return false;
+    int64_t first = sequence->first + slice.first * sequence->step, step = slice.step * sequence->step;
+    return script_range(script, first, first + slice.count * step, step, node->span, result);
+}
+
+bool script_rows(Script *script, const Arguments *arguments, int from, ValueList *rows)
+{
+    int count = arguments->positional_count - from;
+    const ValueList **lists = ARENA_ARRAY(script->ctx->arena, const ValueList *, count);
+    Sequence **iterators = ARENA_ARRAY(script->ctx->arena, Sequence *, count);
+    VEC(Value) made = {0};
+    for (int i = 0; i < count; i++) {
+        Value value = arguments->positional[from + i];
+        iterators[i] = value_sequence(value);
+        if (iterators[i] && iterators[i]->kind != SEQUENCE_ITERATOR)
+            iterators[i] = NULL;
+        lists[i] = iterators[i] ? iterators[i]->list : script_items(script, value);
+        if (!lists[i])
+            return script_error(script, value.span, "a list is needed here, not %s", script_type_phrase(script, value));
+    }
+    for (int row = 0; count; row++) {
+        Value *items = ARENA_ARRAY(script->ctx->arena, Value, count);
+        int filled = 0;
+        for (; filled < count; filled++) {
+            int *at = iterators[filled] ? &iterators[filled]->at : &row;
+            if (*at >= lists[filled]->count)
+                break;
+            items[filled] = lists[filled]->items[*at];
+            *at += iterators[filled] != NULL;
+        }
+        if (filled < count)
+            break;
+        Value tuple = script_list(script, items, count, true);
+        vec_push(script->ctx->arena, &made, tuple);
+        if (!script_step(script, arguments->span))
+            return false;
+    }
+    *rows = (ValueList){.items = made.data, .count = made.count};
+    return true;
+}
