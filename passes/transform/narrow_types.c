@@ -17,7 +17,8 @@ typedef struct {
     Map wide;    /* variables that may need 64 bits */
     Map axes;    /* loop variables and block axes of 64 bits */
     Map vars;    /* those that do not need them -> variables of 32 bits */
-    Map buffers; /* buffers of parameters -> with sizes of 32 bits; large ones -> as they were */
+    Map buffers; /* buffers -> with sizes of 32 bits; large ones -> as they were */
+    VEC(Buffer *) locals; /* the buffers that the body defines */
 } Narrowing;
 
 static bool is_wide_type(DType type)
@@ -103,21 +104,14 @@ static bool is_wide_buffer(const Buffer *buffer)
     return wide;
 }
 
-/* A buffer with more elements than int32 counts keeps sizes of 64 bits: offsets in it are computed in their type. */
-static void note_buffer(Narrowing *narrowing, Buffer *buffer)
-{
-    if (is_wide_buffer(buffer) && !elements_fit(narrowing, buffer->shape, buffer->ndim))
-        map_set(narrowing->ctx->arena, &narrowing->buffers, buffer, buffer_clone(narrowing->ctx, buffer));
-}
-
 static void note_buffers(Narrowing *narrowing, const Stmt *stmt)
 {
     if (stmt->kind == STMT_DECL_BUFFER)
-        note_buffer(narrowing, stmt->as.declare.buffer);
+        vec_push(narrowing->ctx->arena, &narrowing->locals, stmt->as.declare.buffer);
     for (int i = 0; stmt->kind == STMT_BLOCK && i < stmt->as.block.alloc_count; i++)
-        note_buffer(narrowing, stmt->as.block.allocs[i]);
+        vec_push(narrowing->ctx->arena, &narrowing->locals, stmt->as.block.allocs[i]);
     for (int i = 0; stmt->kind == STMT_BLOCK && i < stmt->as.block.match_count; i++)
-        note_buffer(narrowing, stmt->as.block.matches[i].target);
+        vec_push(narrowing->ctx->arena, &narrowing->locals, stmt->as.block.matches[i].target);
 }
 
 /* The visitor comes to a definition before the uses. */
@@ -181,7 +175,7 @@ static const Expr *narrow_expr(Narrowing *narrowing, const Expr *expr, bool wide
         return is_wide_type(expr->dtype) && !wide ? expr_int_at(ctx, DTYPE_INT32, expr->value.integer, expr->span) : expr;
     if (expr->kind == EXPR_CAST)
         return op_cast(ctx, is_wide_type(expr->dtype) && !wide ? narrow_type(expr->dtype) : expr->dtype, narrow_expr(narrowing, expr->args[0], wide));
-    return expr->arg_count ? narrow_children(narrowing, expr, wide) : expr;
+    return expr->arg_count || expr->kind == EXPR_LOAD ? narrow_children(narrowing, expr, wide) : expr;
 }
 
 static const Expr *rewrite_top(Rewriter *rewriter, const Expr *expr)
@@ -201,6 +195,26 @@ static Buffer *narrow_buffer(Rewriter *rewriter, Buffer *buffer)
 {
     Buffer *narrow = map_get(&((Narrowing *)rewriter->data)->buffers, buffer);
     return narrow ? narrow : buffer;
+}
+
+/* The buffer that stands for BUFFER, which the body defines. One with more elements than int32 counts keeps sizes of 64 bits: offsets in it are
+   computed in their type. */
+static void narrow_local(Narrowing *narrowing, Buffer *buffer)
+{
+    Context *ctx = narrowing->ctx;
+    Buffer *result = buffer_clone(ctx, buffer);
+    size_t bytes = (size_t)buffer->ndim * sizeof *buffer->shape;
+    if (!is_wide_buffer(buffer) || elements_fit(narrowing, buffer->shape, buffer->ndim)) {
+        result->shape = arena_copy(ctx->arena, buffer->shape, bytes);
+        result->strides = buffer->strides ? arena_copy(ctx->arena, buffer->strides, bytes) : NULL;
+        result->elem_offset = narrow_expr(narrowing, buffer->elem_offset, false);
+        for (int d = 0; d < buffer->ndim; d++) {
+            result->shape[d] = narrow_expr(narrowing, buffer->shape[d], false);
+            if (buffer->strides)
+                result->strides[d] = narrow_expr(narrowing, buffer->strides[d], false);
+        }
+    }
+    map_set(ctx->arena, &narrowing->buffers, buffer, result);
 }
 
 static Range range_in(Context *ctx, DType type, Range range)
@@ -357,6 +371,8 @@ static const Func *narrow_func(LowerState *state, const Func *func, bool force)
         narrow->dtype = DTYPE_INT32;
         map_set(state->ctx->arena, &narrowing.vars, var, narrow);
     }
+    for (int i = 0; i < narrowing.locals.count; i++)
+        narrow_local(&narrowing, narrowing.locals.data[i]);
     Rewriter rewriter = {.ctx = state->ctx, .expr = rewrite_top, .stmt = narrow_stmt, .buffer = narrow_buffer, .define_var = narrow_definition};
     rewriter.data = &narrowing;
     return func_with_body(state->ctx, func, rewrite_stmt(&rewriter, func->body));
