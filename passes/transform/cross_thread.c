@@ -13,7 +13,8 @@
    Where a thread has several updates, or none as a condition says, it combines its own first, in in_thread_B.
 
    Legality. The block is a reduction that is known to commute, from its neutral element on; its loops from the first one that it reduces over on are a
-   nest of loops that only reduce. What is in global memory is written by one thread, so no other part of the kernel may read it. */
+   nest of loops that only reduce. What is in global memory is written by one thread, so no other part of the kernel may read it. Shared and local
+   memory is read in loops over the same threads alone. */
 #include <string.h>
 
 #include "passes/analysis/model/reduction.h"
@@ -26,6 +27,7 @@ typedef struct {
     Loops around;      /* loops around what is visited */
     VEC(Buffer *) new; /* to be allocated by the block around */
     const Stmt *kernel; /* the outermost loop over threads around, or NULL */
+    const Stmt *body;   /* of the function */
 } CrossThread;
 
 /* One reduction. */
@@ -144,33 +146,58 @@ static bool has_form(Lowering *low)
 
 /* --- who reads the result --- */
 
+/* Looks for statements that read the target, but for the block itself. */
 typedef struct {
     const Lowering *low;
+    int threads; /* loops over threads around what is visited that have the thread index of one that is reduced over */
     bool found;
 } ReaderSearch;
+
+/* The loops over one thread index may not be nested, so their number tells whether all indices are there. */
+static bool is_outside_threads(const ReaderSearch *search)
+{
+    return search->threads < search->low->threads.count;
+}
+
+static bool has_thread_of_reduction(const Lowering *low, const Stmt *stmt)
+{
+    bool same = false;
+    for (int i = 0; i < low->threads.count && stmt->kind == STMT_FOR && stmt->as.loop.kind == FOR_THREAD; i++)
+        same |= !strcmp(low->threads.data[i]->as.loop.thread, stmt->as.loop.thread);
+    return same;
+}
 
 static bool find_reader(Visitor *visitor, const Stmt *stmt)
 {
     ReaderSearch *search = visitor->data;
-    bool other = stmt != search->low->stmt;
-    return other;
+    if (stmt == search->low->stmt)
+        return false;
+    if (!has_thread_of_reduction(search->low, stmt))
+        return true;
+    search->threads++;
+    visit_stmt_children(visitor, stmt);
+    search->threads--;
+    return false;
 }
 
 static bool find_read(Visitor *visitor, const Expr *expr)
 {
     ReaderSearch *search = visitor->data;
     const Var *data = search->low->target->data;
-    search->found |= (expr->kind == EXPR_LOAD && expr->value.buffer->data == data) || expr_is_var(expr, data);
+    bool reads = (expr->kind == EXPR_LOAD && expr->value.buffer->data == data) || expr_is_var(expr, data);
+    search->found |= reads && (scope_class(search->low->target->scope) == SCOPE_GLOBAL || is_outside_threads(search));
     return true;
 }
 
-/* Another statement of the kernel reads what one thread writes back to global memory. */
-static bool is_read_in_kernel(const Lowering *low)
+/* What one thread writes back to global memory, another statement of the kernel may not read; other memory lives as long as the threads, so nothing
+   may read it outside of loops over them. */
+static bool check_readers(const Lowering *low)
 {
-    ReaderSearch search = {low, false};
-    if (scope_class(low->target->scope) == SCOPE_GLOBAL)
-        visit_stmt(&(Visitor){.expr = find_read, .stmt = find_reader, .data = &search}, low->pass->kernel);
-    return search.found;
+    ReaderSearch search = {low, 0, false};
+    bool global = scope_class(low->target->scope) == SCOPE_GLOBAL;
+    visit_stmt(&(Visitor){.expr = find_read, .stmt = find_reader, .data = &search}, global ? low->pass->kernel : low->pass->body);
+    return !search.found || refuse(low, global ? "its result is in global memory, and other threads of the kernel read it; use memory in scope shared"
+                                               : "its result is in memory of the threads, and a statement outside of their loops reads it");
 }
 
 /* --- the new blocks --- */
@@ -423,8 +450,7 @@ static const Stmt *lowered(CrossThread *pass, const Stmt *stmt)
     bool good = find_loops(&low) && find_conditions(&low) && has_form(&low);
     if (good && loops_depend(&low))
         good = refuse(&low, "the bounds of its loops over threads depend on other loops or on memory");
-    if (good && is_read_in_kernel(&low))
-        good = refuse(&low, "its result is in global memory, and other threads of the kernel read it; use memory in scope shared");
+    good = good && check_readers(&low);
     pass->around.count = outer;
     pass->kernel = kernel;
     return good ? build(&low) : NULL;
@@ -474,7 +500,7 @@ static const Stmt *lower_hook(Rewriter *rewriter, const Stmt *stmt)
 
 const Func *transform_cross_thread(LowerState *state, const Func *func)
 {
-    CrossThread pass = {.ctx = state->ctx};
+    CrossThread pass = {.ctx = state->ctx, .body = func->body};
     Rewriter rewriter = {.ctx = state->ctx, .stmt = lower_hook, .data = &pass};
     return func_with_body(state->ctx, func, rewrite_stmt(&rewriter, func->body));
 }
