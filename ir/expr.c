@@ -240,8 +240,11 @@ const Expr *expr_with_args(Context *ctx, const Expr *expr, const Expr *const *ar
         same &= args[i] == expr->args[i];
     if (same)
         return expr;
-    /* unlike operators, which have names to print by, shifts and bitwise operations would be read back folded */
-    const Expr *folded = expr->kind == EXPR_CALL && expr->arg_count == 2 ? fold_bits(ctx, expr->value.op, args[0], args[1]) : NULL;
+    /* unlike operators, which have names to print by, shifts, bitwise operations and rounding would be read back folded */
+    bool call = expr->kind == EXPR_CALL;
+    const Expr *folded = call && expr->arg_count == 2   ? fold_bits(ctx, expr->value.op, args[0], args[1])
+                         : call && expr->arg_count == 1 ? fold_rounding(ctx, expr->value.op, args[0])
+                                                        : NULL;
     if (folded)
         return folded;
     Expr node = *expr;

@@ -138,6 +138,9 @@ static bool may_fill_ahead(DoubleBuffer *pass, const Ahead *ahead)
     visit_stmt(&(Visitor){.expr = find_use, .stmt = enter_use, .data = &search}, pass->loop->body);
     if (search.why)
         return refuse(pass, ahead->fill, search.why);
+    const Expr *size = ahead->old->shape[0];
+    if (expr_uses_var(size, pass->loop->var) || expr_reads_memory(size))
+        return refuse(pass, ahead->fill, "its size is known in the loop alone, and the memory is allocated before the loop");
     bool opaque = stmt_has_jump(pass->loop->body);
     visit_stmt(&(Visitor){.expr = find_opaque, .data = &opaque}, fill);
     Effects own = effects_of_stmt(pass->ctx, &pass->roots, fill, NULL), all = effects_of_stmt(pass->ctx, &pass->roots, pass->loop->body, NULL);

@@ -44,12 +44,14 @@ static bool find_threads(Visitor *visitor, const Stmt *stmt)
     return true;
 }
 
-/* BLOCK writes global memory alone: other memory of threads ends with their loops, and what reads the result may stand outside of these. */
-static bool writes_global_memory(const BlockStmt *block)
+/* BLOCK touches global memory alone: other memory ends with the loops of its threads, and what fills or reads it may stand outside of these. */
+static bool touches_global_memory(const BlockStmt *block)
 {
     bool global = true;
-    for (int i = 0; i < block->write_count; i++)
-        global &= scope_class(block->writes[i].buffer->scope) == SCOPE_GLOBAL;
+    for (int i = 0; i < block->read_count + block->write_count; i++) {
+        const Region *region = i < block->read_count ? &block->reads[i] : &block->writes[i - block->read_count];
+        global &= scope_class(region->buffer->scope) == SCOPE_GLOBAL;
+    }
     return global;
 }
 
@@ -60,7 +62,7 @@ static bool may_be_threads(const Marking *marking, const Stmt *stmt)
     const ForStmt *loop = &stmt->as.loop;
     return !marking->has_threads && loop->kind == FOR_SERIAL && !loop->annotations.count && expr_const_int(loop->extent, &extent) && extent > 0 &&
            extent <= 64 && expr_is_int(loop->min, 0) && loop->body->kind == STMT_BLOCK && loop->body->as.block.init &&
-           block_only_reduces_over(&loop->body->as.block, loop->var) && writes_global_memory(&loop->body->as.block);
+           block_only_reduces_over(&loop->body->as.block, loop->var) && touches_global_memory(&loop->body->as.block);
 }
 
 static const Var *stored_scratch(const Marking *marking, const Stmt *stmt)
