@@ -309,6 +309,7 @@ void cache_copy_region(Schedule *sch, CachePlan *plan, Region region)
 {
     Analyzer *running = NULL;
     plan->region = region;
+    plan->region.ranges = arena_copy(sch->ctx->arena, region.ranges, sizeof *region.ranges * (size_t)region.buffer->ndim);
     for (int d = 0; d < plan->buffer->ndim; d++) {
         Range *range = &plan->region.ranges[d];
         range->min = loops_guard_divisors(sch, plan->anchor, &running, range->min);
