@@ -5,6 +5,7 @@
 #include "ir/walk.h"
 #include "passes/arith/analyzer.h"
 #include "passes/regions/infer_regions.h"
+#include "passes/regions/pointers.h"
 
 /* --- Buffers --- */
 
@@ -170,7 +171,7 @@ const Func *complete_func(Context *ctx, const Func *func)
     int errors = diag_error_count(ctx);
     if (!func->body)
         return func;
-    func = fill_func(ctx, func, (Completion){.fill = fill_missing});
+    func = fill_func(ctx, func_follow_pointers(ctx, func), (Completion){.fill = fill_missing});
     return diag_error_count(ctx) == errors ? func : NULL;
 }
 

@@ -6,7 +6,7 @@
                                                          T.writes(C[vi])
                                                          C[vi] = A[vi, 0] + A[vi, 1]
 
-   Stated regions stay as they are. The regions of a root block stay empty. */
+   Stated regions stay as they are. The regions of a root block stay empty. Pointers of lets are followed (see pointers.h). */
 #ifndef TIRC_PASSES_REGIONS_COMPLETE_H
 #define TIRC_PASSES_REGIONS_COMPLETE_H
 

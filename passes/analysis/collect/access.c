@@ -34,7 +34,7 @@ typedef struct {
     Map views;     /* data Var -> View */
     Map canonical; /* data Var -> Buffer whose layout indices are compared in */
     Versions versions; /* of the memory that the function writes */
-    Map flats;     /* data Var -> the flat Buffer of all that have it, where their layouts differ */
+    Layouts layouts;
     const Expr *one; /* the extent of the last index */
     const Stmt *outermost; /* the statements that are parts; NULL: none are */
     PartList parts;
@@ -120,6 +120,14 @@ static Range versioned_range(Collector *collector, Range range)
     return (Range){versioned(collector, range.min), versioned(collector, range.extent)};
 }
 
+static void add_fence(Collector *collector, const Buffer *anywhere, bool writes, Span span)
+{
+    Access access = {.frame = collector->frame, .write = writes, .whole = true, .fence = true, .order = 1, .stmt = collector->stmt, .span = span};
+    access.item = collector->item, access.anywhere = anywhere;
+    access.block = collector->block ? collector->block->block : NULL;
+    vec_push(collector->ctx->arena, &collector->accesses, access);
+}
+
 static void add_access(Collector *collector, Region region, bool whole, bool write, Span span)
 {
     Context *ctx = collector->ctx;
@@ -130,12 +138,11 @@ static void add_access(Collector *collector, Region region, bool whole, bool wri
         whole |= !buffer_same_layout(view->target, region.buffer) || view->source->buffer->ndim < region.buffer->ndim;
         region = whole ? region_whole(ctx, view->source->buffer) : region_below_view(ctx, view->source, region);
     }
-    Buffer *flat = map_get(&collector->flats, region.buffer->data);
-    if (flat && (whole || !region_flatten(ctx, &region, flat, &region))) {
-        whole = true;
-        region = region_whole(ctx, flat);
+    if (map_has(&collector->layouts.unknown, region.buffer->data)) {
+        add_fence(collector, region.buffer, write, span);
+        return;
     }
-    region = versioned_region(collector, region);
+    region = versioned_region(collector, region_as_laid_out(ctx, &collector->layouts, region, &whole));
     Buffer *canonical = canonical_buffer(collector, region.buffer);
     Access access = {.frame = collector->frame,
                      .data = region.buffer->data,
@@ -173,14 +180,6 @@ static void add_indexed(Collector *collector, Buffer *buffer, const Expr *const 
     collector->may = false;
 }
 
-static void add_fence(Collector *collector, bool writes, Span span)
-{
-    Access access = {.frame = collector->frame, .write = writes, .whole = true, .fence = true, .order = 1, .stmt = collector->stmt, .span = span};
-    access.item = collector->item;
-    access.block = collector->block ? collector->block->block : NULL;
-    vec_push(collector->ctx->arena, &collector->accesses, access);
-}
-
 /* What CALL may touch, which says nothing of it: the declared regions of the block around, or anything. Pure code writes nothing, and reads
    only what its pointers lead to. */
 static void add_foreign(Collector *collector, const Expr *call)
@@ -191,7 +190,7 @@ static void add_foreign(Collector *collector, const Expr *call)
     collector->plain = false;
     BufferList beyond = {0};
     if (!call_keeps_regions(collector->ctx, collector->func, block, call, memory_of_view, collector, &beyond)) {
-        add_fence(collector, !pure, call->span);
+        add_fence(collector, NULL, !pure, call->span);
         return;
     }
     for (int i = 0; i < beyond.count * (pure ? 1 : 2); i++)
@@ -443,12 +442,12 @@ static void collect_while(Collector *collector, const Stmt *stmt)
 
 /* A step leaves most of the program as it was: nodes do not change, so neither do the accesses of a statement of the outermost block, but
    for the way from the function to it. */
-static const Stmt *parts_of(const Func *func, const Map *flats)
+static const Stmt *parts_of(const Func *func, const Layouts *layouts)
 {
     const BlockStmt *root = func->body->kind == STMT_BLOCK ? &func->body->as.block : NULL;
     bool plain = root && !root->iter_count && !root->read_count && !root->write_count && !root->match_count && !root->init &&
                  expr_is_int(root->predicate, 1) && root->body->kind == STMT_SEQ;
-    return plain && !flats->count ? root->body : NULL;
+    return plain && !layouts->flats.count && !layouts->moving.count ? root->body : NULL;
 }
 
 /* The copy of FRAME, which lies in the first one of WAY. Frames come in the order of a walk, so one that was left does not come again. */
@@ -580,10 +579,10 @@ static void mark_split_parts(Collector *collector)
 
 void access_collect_into(Context *ctx, const Func *func, const KeptList *known, bool wraps, KeptList *list)
 {
-    Collector collector = {.ctx = ctx, .func = func, .versions = {.func = func}, .flats = flat_buffers_collect(ctx, func)};
+    Collector collector = {.ctx = ctx, .func = func, .versions = {.func = func}, .layouts = layouts_collect(ctx, func)};
     collector.item = -1;
     collector.wraps = wraps;
-    collector.outermost = parts_of(func, &collector.flats);
+    collector.outermost = parts_of(func, &collector.layouts);
     bool shares_root = known && collector.outermost && known->parts.count && known->func->body->as.block.block == func->body->as.block.block;
     if (shares_root) {
         collector.known = &known->list;

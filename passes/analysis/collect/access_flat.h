@@ -5,11 +5,17 @@
 
 #include "ir/stmt.h"
 
-/* Data variable -> flat Buffer, for memory in FUNC that buffers with different layouts share, all of them of one dtype, with constant shapes,
-   strides and offsets. The flat buffer has one dimension, all elements of the memory. */
-Map flat_buffers_collect(Context *ctx, const Func *func);
-/* REGION in terms of FLAT; false where its elements do not follow one another. */
-bool region_flatten(Context *ctx, const Region *region, Buffer *flat, Region *result);
+typedef struct {
+    /* Data variable -> flat Buffer, for memory that buffers with different layouts share, all of them of one dtype, with constant shapes and
+       strides, and with offsets that load nothing. The flat buffer has one dimension, all elements of the memory. */
+    Map flats;
+    Map moving; /* declared Buffers (each to itself) whose equal indices need not name equal elements: their layout differs between iterations */
+    Map unknown; /* pointers of lets (each to itself), which may lead to any memory */
+} Layouts;
+/* The layouts of the buffers in FUNC. */
+Layouts layouts_collect(Context *ctx, const Func *func);
+/* REGION in terms of the flat buffer of its memory, if there is one; then *WHOLE where it may be any of the memory. */
+Region region_as_laid_out(Context *ctx, const Layouts *layouts, Region region, bool *whole);
 
 /* REGION of a view in coordinates of the buffer below: leading dimensions of SOURCE that the view lacks are points. */
 Region region_below_view(Context *ctx, const Region *source, Region region);

@@ -46,6 +46,7 @@ typedef struct Access {
     bool asked;         /* the program need not make it: its elements may lie out of bounds */
     bool never;         /* certainly does not run: it lies in a loop of no iteration, and not in an init that runs all the same */
     bool fence;         /* an effect without declared regions: conflicts with everything; a WRITE unless the call is pure */
+    const Buffer *anywhere; /* of a FENCE: it is an access to this buffer, which lies at a pointer that may lead to any memory. Else NULL */
     bool entry;         /* the block reads it to be entered: its predicate, axes, views. No region of the block declares it */
     int order;          /* among accesses of one statement: what is read comes before what is written */
     int item;           /* which statement of the function's outermost block it lies in; -1: none, or not known */

@@ -141,6 +141,9 @@ static const char *witness_text(Pair *pair, const int64_t *values, const char *p
 static const char *unknown_text(Pair *pair, bool quota)
 {
     const Access *a = pair->a, *b = pair->b;
+    const Buffer *anywhere = a->anywhere ? a->anywhere : b->anywhere;
+    if (anywhere)
+        return arena_printf(pair->ctx->arena, "'%s' lies at a pointer that may lead to any memory", anywhere->name);
     if (a->fence || b->fence)
         return "an opaque call without declared reads and writes may touch anything; T.reads and T.writes on a block around it say what it "
                "touches";

@@ -3,6 +3,7 @@
 #define TIRC_PASSES_LOWER_CORE_STATE_H
 
 #include "ir/elements.h"
+#include "ir/layout.h"
 #include "ir/walk.h"
 #include "passes/arith/analyzer.h"
 #include "passes/lower/core/options.h"
@@ -22,20 +23,7 @@ typedef const Func *LowerFunction(LowerState *state, const Func *func);
 /* The converse of lower_wrapping: conditions and lets as programs write them. */
 const Func *lower_unwrapping(LowerState *state, const Func *func);
 
-/* --- Buffers --- */
-/* The stride of dimension DIM, in elements: stated, or the product of the extents after it (in the index type of BUFFER). */
-const Expr *buffer_stride(Context *ctx, const Buffer *buffer, int dim);
-/* Offset of the element INDICES (buffer->ndim of them) from the data pointer, in elements. */
-const Expr *buffer_linear_offset(Context *ctx, const Buffer *buffer, const Expr *const *indices);
-/* How many elements, counted from the data pointer, the buffer may touch. Strides make it less than 0 where a symbolic size is 0. */
-const Expr *buffer_span(Context *ctx, const Buffer *buffer);
-
 /* --- Expressions --- */
-/* EXPR, an integer expression, computed in int64: leaves are converted, the operations done in 64 bits. Equal to EXPR where that does not
-   overflow. */
-const Expr *expr_in_int64(Context *ctx, const Expr *expr);
-/* The constant EXPR in TYPE where that holds it; any other expression as it is. */
-const Expr *expr_narrow_constant(Context *ctx, const Expr *expr, DType type);
 /* The operands of a conjunction, without T.likely around them; appended to LIST. */
 typedef VEC(const Expr *) ExprList;
 void conjunction_split(Context *ctx, const Expr *condition, ExprList *list);
