@@ -189,14 +189,27 @@ static const Expr *branch_operand(Context *ctx, const UpdateForm *branch, Reduce
     return !branch->operand ? neutral : branch->kind == kind ? branch->operand : expr_binary(ctx, EXPR_SUB, neutral, branch->operand);
 }
 
+/* What stands in a choice in place of its operand and of the target, a read of BUFFER. */
 typedef struct {
     const Expr *operand, *partial;
+    const Buffer *buffer;
+    const Expr *target; /* NULL: it stays */
 } Replacement;
 
-static const Expr *replace_operand(Rewriter *rewriter, const Expr *expr)
+/* The indices of the target stay, whatever the operand is. */
+static const Expr *replace_parts(Rewriter *rewriter, const Expr *expr)
 {
     const Replacement *replacement = rewriter->data;
-    return expr_equal(expr, replacement->operand) ? replacement->partial : rewrite_expr_children(rewriter, expr);
+    if (expr_equal(expr, replacement->operand))
+        return replacement->partial;
+    if (expr->kind == EXPR_LOAD && expr->value.buffer == replacement->buffer)
+        return replacement->target ? replacement->target : expr;
+    return rewrite_expr_children(rewriter, expr);
+}
+
+static const Expr *choice_of(Context *ctx, const Expr *choice, Replacement replacement)
+{
+    return rewrite_expr(&(Rewriter){.ctx = ctx, .expr = replace_parts, .data = &replacement}, choice);
 }
 
 /* VALUE is a choice by a condition that does not depend on the target. Both branches combine by one operation, or one branch does and the other
@@ -225,11 +238,8 @@ static bool match_guarded(Context *ctx, const Expr *value, const Stmt *store, Up
     form->operand = expr_with_args(ctx, value, operands);
     if (!alike)
         form->combine.value = expr_binary(ctx, EXPR_ADD, first->operand, first->operand);
-    if (update_is_choice(form->combine.value)) {
-        Replacement replacement = {first->operand, form->operand};
-        Rewriter rewriter = {.ctx = ctx, .expr = replace_operand, .data = &replacement};
-        form->combine.value = rewrite_expr(&rewriter, form->combine.value);
-    }
+    if (update_is_choice(form->combine.value))
+        form->combine.value = choice_of(ctx, form->combine.value, (Replacement){first->operand, form->operand, store->as.store.buffer, NULL});
     return true;
 }
 
@@ -246,11 +256,8 @@ bool update_match(Context *ctx, const Expr *value, const Stmt *store, UpdateForm
 const Expr *reduction_combine(Context *ctx, const Reduction *reduction, int index, const Expr *target, const Expr *partial)
 {
     const CombineForm *form = &reduction->combines[index];
-    if (update_is_choice(form->value)) {
-        Replacement replacement = {reduction->operands[index], partial};
-        Rewriter rewriter = {.ctx = ctx, .expr = replace_operand, .data = &replacement};
-        return rewrite_expr(&rewriter, form->value);
-    }
+    if (update_is_choice(form->value))
+        return choice_of(ctx, form->value, (Replacement){reduction->operands[index], partial, reduction->targets[index], target});
     const Expr *args[] = {form->widens ? op_cast(ctx, form->wide, target) : target, form->widens ? op_cast(ctx, form->wide, partial) : partial};
     const Expr *value = expr_with_args(ctx, form->value, args);
     return form->widens ? op_cast(ctx, target->dtype, value) : value;
