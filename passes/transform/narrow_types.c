@@ -144,6 +144,14 @@ static void match_widths(Context *ctx, const Expr **a, const Expr **b)
         *a = op_cast(ctx, dtype_with_lanes((*b)->dtype, (*a)->dtype.lanes), *a);
 }
 
+/* The argument at INDEX of EXPR stands for a loop over threads, of whatever type its variable is. */
+static bool names_thread(const Expr *expr, int index)
+{
+    int64_t count;
+    return expr_is_call(expr, OP_TVM_THREAD_ALLREDUCE) && expr->args[index]->kind == EXPR_VAR && expr_const_int(expr->args[0], &count) &&
+           index >= 2 + 2 * count;
+}
+
 /* EXPR with arguments of 32 bits where they and the form of EXPR allow it. */
 static const Expr *narrow_children(Narrowing *narrowing, const Expr *expr, bool wide)
 {
@@ -156,7 +164,7 @@ static const Expr *narrow_children(Narrowing *narrowing, const Expr *expr, bool 
     if (choice || pair)
         match_widths(ctx, &args[choice], &args[choice + 1]);
     for (int i = 0; !load && !choice && !pair && expr->kind != EXPR_BROADCAST && i < expr->arg_count; i++)
-        args[i] = dtype_equal(args[i]->dtype, expr->args[i]->dtype) ? args[i] : op_cast(ctx, expr->args[i]->dtype, args[i]);
+        args[i] = dtype_equal(args[i]->dtype, expr->args[i]->dtype) || names_thread(expr, i) ? args[i] : op_cast(ctx, expr->args[i]->dtype, args[i]);
     Buffer *buffer = load ? map_get(&narrowing->buffers, expr->value.buffer) : NULL;
     if (buffer)
         return expr_load(ctx, buffer, args, load_index_count(expr), expr->predicated ? args[expr->arg_count - 1] : NULL, expr->span);
