@@ -4,11 +4,11 @@
 
 #include <string.h>
 
-#include "ir/walk.h"
 #include "script/record_graph.h"
+#include "script/record_program.h"
 #include "script/record_trace.h"
 #include "support/vec.h"
-#include "support/warning.h"
+#include "verify/equal.h"
 
 enum { LENGTH_BYTES = 8 };
 static const double failed_seconds = 1e9; /* stands for a run that failed */
@@ -20,7 +20,9 @@ typedef struct {
     const Module *module;
     DatabaseFile workload_file, record_file;
     JsonLines workloads, records; /* JSON_NULL: an empty line */
-    const Json **programs;        /* of each workload: its nodes, once it is needed */
+    const Module **programs;      /* of each workload, once it is needed; NULL: something in it is not known */
+    bool *read;
+    int unknown; /* the line of a workload that is not known; 0: there was none */
 } Database;
 
 static bool refuse(Database *database, DatabaseFile file, int line, const char *reason)
@@ -74,89 +76,45 @@ static char *decode_base64(Arena *arena, const char *text, size_t *length)
     return result;
 }
 
-/* The nodes of workload NUMBER; NULL after a diagnostic. */
-static const Json *program_of(Database *database, int64_t number)
+/* Reads the program of workload NUMBER. False after a diagnostic. */
+static bool read_program(Database *database, int64_t number)
 {
     DatabaseFile file = database->workload_file;
     int line = (int)number + 1;
-    if (database->programs[number])
-        return database->programs[number];
+    if (database->read[number])
+        return true;
     const Json *encoded = json_item(&database->workloads.data[number], 1);
     size_t length, at;
     char *bytes = json_is(encoded, JSON_STRING) ? decode_base64(database->ctx->arena, encoded->text, &length) : NULL;
     if (!bytes || length < LENGTH_BYTES)
-        return refuse(database, file, line, "the workload is no list of a hash and a program in base64"), NULL;
+        return refuse(database, file, line, "the workload is no list of a hash and a program in base64");
     const char *reason;
     const Json *graph = json_read(database->ctx->arena, bytes + LENGTH_BYTES, length - LENGTH_BYTES, &reason, &at);
     const Json *nodes = record_graph_nodes(graph);
     if (!nodes)
-        return refuse(database, file, line, graph ? "the program has no nodes" : context_internf(database->ctx, "the program is no JSON: %s", reason)),
-               NULL;
-    return database->programs[number] = nodes;
+        return refuse(database, file, line, graph ? "the program has no nodes" : context_internf(database->ctx, "the program is no JSON: %s", reason));
+    database->read[number] = true;
+    database->programs[number] = record_graph_program(database->ctx, nodes);
+    if (!database->programs[number])
+        database->unknown = line;
+    return true;
 }
 
 /* --- matching --- */
 
-typedef struct {
-    VEC(const char *) names; /* of the blocks, other than the root */
-    Context *ctx;
-} BlockNames;
-
-static bool note_block(Visitor *visitor, const Stmt *stmt)
+/* FUNC is a function of workload NUMBER but for names of functions and variables, and attributes. */
+static bool is_of_workload(const Database *database, int64_t number, const Func *func)
 {
-    BlockNames *blocks = visitor->data;
-    if (stmt->kind == STMT_BLOCK && strcmp(stmt->as.block.block->name, "root") != 0)
-        vec_push(blocks->ctx->arena, &blocks->names, (const char *)stmt->as.block.block->name);
-    return true;
-}
-
-/* The blocks of the program with NODES are those of FUNC, in some order. */
-static bool same_blocks(Context *ctx, const Json *nodes, const Func *func)
-{
-    BlockNames blocks = {.ctx = ctx};
-    Visitor visitor = {.stmt = note_block, .data = &blocks};
-    visit_stmt(&visitor, func->body);
-    int found = 0;
-    for (int i = 0; i < nodes->count; i++) {
-        const char *type = record_node_type(&nodes->items[i]);
-        if (strcmp(type, "Block") != 0 && strcmp(type, "SBlock") != 0)
-            continue;
-        const char *name = record_node_text(nodes, &nodes->items[i], "name_hint");
-        if (!name || !strcmp(name, "root"))
-            continue;
-        int k = 0;
-        while (k < blocks.names.count && (!blocks.names.data[k] || strcmp(blocks.names.data[k], name) != 0))
-            k++;
-        if (k == blocks.names.count)
-            return false;
-        blocks.names.data[k] = NULL;
-        found++;
+    const Module *program = database->programs[number];
+    for (int i = 0; program && i < program->func_count; i++) {
+        Func candidate = *program->funcs[i];
+        candidate.name = func->name;
+        candidate.attrs = func->attrs;
+        candidate.is_private = func->is_private;
+        if (func_equal(database->ctx, &candidate, func, NULL))
+            return true;
     }
-    return found == blocks.names.count;
-}
-
-static bool same_argument(const Json *argument, const Buffer *buffer)
-{
-    const Json *kind = json_item(argument, 0), *type = json_item(argument, 1), *shape = json_item(argument, 2);
-    DType dtype;
-    if (!json_is(kind, JSON_STRING) || strcmp(kind->text, "TENSOR") != 0 || !json_is(type, JSON_STRING) || !dtype_parse(type->text, &dtype) ||
-        !dtype_equal(dtype, buffer->dtype) || !json_is(shape, JSON_LIST) || shape->count != buffer->ndim)
-        return false;
-    for (int d = 0; d < buffer->ndim; d++)
-        if (!json_is(&shape->items[d], JSON_INT) || !expr_is_int(buffer->shape[d], shape->items[d].integer))
-            return false;
-    return true;
-}
-
-static bool same_arguments(const Json *arguments, const Func *func)
-{
-    if (!json_is(arguments, JSON_LIST))
-        return arguments == NULL || arguments->kind == JSON_NULL; /* not stated */
-    int next = 0;
-    for (int i = 0; i < func->param_count; i++)
-        if (func->params[i].buffer && !same_argument(json_item(arguments, next++), func->params[i].buffer))
-            return false;
-    return next == arguments->count;
+    return false;
 }
 
 /* The mean of the times of a record, in seconds; *KNOWN: it ran. False where they are no times. */
@@ -190,12 +148,11 @@ static int best_record(Database *database, const Func *func)
                    -2;
         if (number->integer < 0 || number->integer >= database->workloads.count)
             return refuse(database, database->record_file, i + 1, "there is no workload of that number"), -2;
-        if (!known || (best >= 0 && mean >= least) || !same_arguments(json_item(record, 3), func))
+        if (!known || (best >= 0 && mean >= least))
             continue;
-        const Json *nodes = program_of(database, number->integer);
-        if (!nodes)
+        if (!read_program(database, number->integer))
             return -2;
-        if (!same_blocks(database->ctx, nodes, func))
+        if (!is_of_workload(database, number->integer, func))
             continue;
         best = i;
         least = mean;
@@ -221,8 +178,6 @@ static bool add_record(Database *database, const Func *func, StrBuf *text, const
     const char *reason = record_trace_text(text, json_item(json_item(&database->records.data[best], 1), 0), func->name);
     if (reason)
         return refuse(database, database->record_file, best + 1, reason);
-    diag_warning(ctx, WARNING_RECORD, span_none(), "%s:%d: the record is taken for function '%s' by the names of its blocks and its parameters' types and shapes",
-                 database->record_file.name, best + 1, func->name);
     if (!*place)
         *place = context_internf(ctx, "%s (trace of line %d)", database->record_file.name, best + 1);
     return true;
@@ -235,13 +190,15 @@ const char *script_of_database(Context *ctx, const Module *module, DatabaseFile 
     *place = NULL;
     if (!read_lines(&database, workloads, &database.workloads) || !read_lines(&database, records, &database.records))
         return NULL;
-    database.programs = ARENA_ARRAY(ctx->arena, const Json *, database.workloads.count);
+    database.programs = ARENA_ARRAY(ctx->arena, const Module *, database.workloads.count);
+    database.read = ARENA_ARRAY(ctx->arena, bool, database.workloads.count);
     for (int i = 0; i < module->func_count; i++)
         if (!is_part_of_intrinsic(module, module->funcs[i]) && !add_record(&database, module->funcs[i], &text, place))
             return NULL;
     if (*place)
         return strbuf_text(&text);
-    diag_error(ctx, span_none(), "%s: no record that ran is of a function of the program: blocks of the same names, parameters of the same types and shapes",
-               records.name);
+    diag_error(ctx, span_none(), "%s: no record that ran is of a function of the program: one that is the same but for names of variables", records.name);
+    if (database.unknown)
+        diag_note(ctx, span_none(), "%s:%d: the workload could not be compared: it holds something that is not known here", workloads.name, database.unknown);
     return NULL;
 }

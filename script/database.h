@@ -10,8 +10,8 @@ typedef struct {
     size_t length;
 } DatabaseFile;
 
-/* The script that makes the steps of the fastest record of each function of MODULE. A record is one of the function where its workload has blocks of the
-   same names and its arguments have the same types and shapes; a warning says so, for more is not compared. NULL after a diagnostic: a file is damaged, or no
+/* The script that makes the steps of the fastest record of each function of MODULE. A record is one of the function where its workload has the
+   same function but for names of functions and variables, and attributes. NULL after a diagnostic: a file is damaged, or no
    function has a record. *PLACE: the name and line of the first record that is used. */
 const char *script_of_database(Context *ctx, const Module *module, DatabaseFile workloads, DatabaseFile records, const char **place);
 

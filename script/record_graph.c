@@ -1,13 +1,8 @@
 /* See record_graph.h. */
 #include "script/record_graph.h"
 
-#include <ctype.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { DEEPEST = 100, LARGEST = 10000 };
 
 const Json *record_graph_nodes(const Json *graph)
 {
@@ -25,7 +20,7 @@ const char *record_node_type(const Json *node)
     return point ? point + 1 : type->text;
 }
 
-static const Json *field(const Json *node, const char *name)
+const Json *record_node_field(const Json *node, const char *name)
 {
     const Json *value = json_get(json_get(node, "data"), name);
     return value ? value : json_get(json_get(node, "attrs"), name);
@@ -44,121 +39,59 @@ static bool whole_number(const Json *value, int64_t *result)
     return !*end;
 }
 
-static const Json *node_at(const Json *nodes, const Json *index)
+const Json *record_node_at(const Json *nodes, const Json *index)
 {
     int64_t number;
     return whole_number(index, &number) ? json_item(nodes, number) : NULL;
 }
 
-const char *record_node_text(const Json *nodes, const Json *node, const char *name)
+const Json *record_node(const Json *nodes, const Json *node, const char *name)
 {
-    const Json *value = field(node, name);
-    if (json_is(value, JSON_STRING))
-        return value->text;
-    const Json *string = node_at(nodes, value), *data = json_get(string, "data");
+    return record_node_at(nodes, record_node_field(node, name));
+}
+
+/* A node that is a string: of the newest form, or of the oldest. */
+static const char *text_of(const Json *node)
+{
+    const Json *data = json_get(node, "data");
+    data = data ? data : json_get(node, "repr_str");
     return json_is(data, JSON_STRING) ? data->text : NULL;
 }
 
-/* --- index maps --- */
-
-typedef struct {
-    StrBuf *text;
-    const Json *nodes;
-    int depth, count; /* of expressions: nodes may be shared, or hold themselves */
-} Lambda;
-
-static bool is_identifier(const char *name)
+const char *record_text_at(const Json *nodes, const Json *index)
 {
-    bool good = name && *name && !isdigit((unsigned char)*name);
-    for (const char *c = name; good && *c; c++)
-        good = isalnum((unsigned char)*c) || *c == '_';
-    return good;
+    return text_of(record_node_at(nodes, index));
 }
 
-static bool add_expr(Lambda *lambda, const Json *node);
-
-static bool add_constant(Lambda *lambda, const Json *node)
+const char *record_node_text(const Json *nodes, const Json *node, const char *name)
 {
-    int64_t value;
-    if (!whole_number(field(node, "value"), &value))
-        return false;
-    strbuf_printf(lambda->text, "%" PRId64, value);
-    return true;
+    const Json *value = record_node_field(node, name);
+    const char *inner = record_text_at(nodes, value);
+    return inner ? inner : json_is(value, JSON_STRING) ? value->text : NULL;
 }
 
-static bool add_real(Lambda *lambda, const Json *node)
+bool record_node_int(const Json *nodes, const Json *node, const char *name, int64_t *result)
 {
-    const Json *value = field(node, "value");
-    if (!json_is(value, JSON_REAL) && !json_is(value, JSON_INT))
-        return false;
-    char digits[40];
-    snprintf(digits, sizeof digits, "%.17g", value->real);
-    strbuf_printf(lambda->text, "%s%s", digits, strpbrk(digits, ".en") ? "" : ".0");
-    return true;
+    const Json *value = record_node_field(node, name);
+    /* where types are nodes, what a constant holds is a node too */
+    if (record_node_field(node, "ty") && json_is(value, JSON_INT))
+        value = json_get(record_node_at(nodes, value), "data");
+    return whole_number(value, result);
 }
 
-static bool add_binary(Lambda *lambda, const Json *node, const char *before, const char *between)
+const Json *record_node_list(const Json *nodes, const Json *node, const char *name)
 {
-    strbuf_printf(lambda->text, "%s(", before);
-    bool ok = add_expr(lambda, node_at(lambda->nodes, field(node, "a")));
-    strbuf_add(lambda->text, between);
-    ok = ok && add_expr(lambda, node_at(lambda->nodes, field(node, "b")));
-    strbuf_add(lambda->text, ")");
-    return ok;
+    const Json *list = json_get(record_node(nodes, node, name), "data");
+    return json_is(list, JSON_LIST) ? list : NULL;
 }
 
-static bool add_expr(Lambda *lambda, const Json *node)
+const char *record_node_dtype(const Json *nodes, const Json *node)
 {
-    static const struct {
-        const char *type, *before, *between;
-    } binary[] = {{"Add", "", " + "},      {"Sub", "", " - "},  {"Mul", "", " * "},          {"FloorDiv", "", " // "},
-                  {"FloorMod", "", " % "}, {"Min", "min", ", "}, {"Max", "max", ", "}};
-    const char *type = record_node_type(node);
-    if (lambda->depth == DEEPEST || lambda->count == LARGEST)
-        return false;
-    lambda->depth++;
-    lambda->count++;
-    bool ok = false;
-    if (!strcmp(type, "Var") || !strcmp(type, "SizeVar")) {
-        const char *name = record_node_text(lambda->nodes, node, "name");
-        ok = is_identifier(name);
-        strbuf_add(lambda->text, ok ? name : "");
-    } else if (!strcmp(type, "IntImm")) {
-        ok = add_constant(lambda, node);
-    } else if (!strcmp(type, "FloatImm")) {
-        ok = add_real(lambda, node);
-    }
-    for (size_t i = 0; i < sizeof binary / sizeof *binary; i++)
-        if (!strcmp(type, binary[i].type))
-            ok = add_binary(lambda, node, binary[i].before, binary[i].between);
-    lambda->depth--;
-    return ok;
-}
-
-const char *record_graph_lambda(StrBuf *text, const Json *graph)
-{
-    const Json *nodes = record_graph_nodes(graph), *root = json_get(graph, "root_index");
-    const Json *map = node_at(nodes, root ? root : json_get(graph, "root"));
-    if (strcmp(record_node_type(map), "IndexMap"))
-        return "no index map";
-    Lambda lambda = {text, nodes, 0, 0};
-    const Json *inputs = json_get(node_at(nodes, field(map, "initial_indices")), "data");
-    const Json *results = json_get(node_at(nodes, field(map, "final_indices")), "data");
-    if (!json_is(inputs, JSON_LIST) || !json_is(results, JSON_LIST))
-        return "an index map without indices";
-    strbuf_add(text, "lambda");
-    for (int i = 0; i < inputs->count; i++) {
-        const Json *var = node_at(nodes, json_item(inputs, i));
-        strbuf_add(text, i ? ", " : " ");
-        if (strcmp(record_node_type(var), "Var") || !add_expr(&lambda, var))
-            return "an index map whose inputs are no variables";
-    }
-    strbuf_add(text, ": (");
-    for (int i = 0; i < results->count; i++) {
-        if (!add_expr(&lambda, node_at(nodes, json_item(results, i))))
-            return "an index map with an expression that is not known";
-        strbuf_add(text, ", ");
-    }
-    strbuf_add(text, ")");
-    return NULL;
+    const Json *type = record_node(nodes, node, "ty");
+    if (type)
+        return strcmp(record_node_type(type), "PrimType") ? NULL : record_node_dtype(nodes, type);
+    const Json *dtype = record_node_field(node, "dtype");
+    if (json_is(dtype, JSON_INT))
+        return record_node_dtype(nodes, record_node_at(nodes, dtype));
+    return json_is(dtype, JSON_STRING) ? dtype->text : NULL;
 }

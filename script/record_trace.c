@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "script/record_graph.h"
+#include "script/record_expr.h"
 
 typedef struct {
     const char *name, *step, *inputs, *attributes;
@@ -62,10 +62,10 @@ static void add_number(StrBuf *text, const Json *value)
     strbuf_printf(text, "%s%s", digits, strpbrk(digits, ".e") ? "" : ".0");
 }
 
-/* A string of the inputs: what an instruction gave, or a string in quotes of its own. */
+/* A string of the inputs: what an instruction gave, None, or a string in quotes of its own. */
 static bool add_reference(Writer *writer, const char *string)
 {
-    if (is_name(string)) {
+    if (is_name(string) || !strcmp(string, "None")) {
         strbuf_add(writer->text, string);
         return true;
     }
@@ -116,15 +116,39 @@ static void begin_argument(Writer *writer, const char *name, int length)
 }
 
 /* An index map is the JSON of a graph, in a string; no map: any other value. */
-static bool add_map(Writer *writer, const Json *value)
+static bool add_map(Writer *writer, const Json *value, bool pairs)
 {
     if (!json_is(value, JSON_STRING))
         return add_value(writer, value, false);
     const char *reason;
     size_t at;
     const Json *graph = json_read(writer->text->arena, value->text, strlen(value->text), &reason, &at);
-    reason = graph ? record_graph_lambda(writer->text, graph) : reason;
+    reason = graph ? record_graph_lambda(writer->text, graph, pairs) : reason;
     return !reason || fail(writer, reason);
+}
+
+/* A buffer by its INDEX, and TYPE 0 among the reads or 1 among the writes. */
+static bool add_buffer(Writer *writer, const Json *index, const Json *type)
+{
+    if (!json_is(index, JSON_INT) || !json_is(type, JSON_INT))
+        return fail(writer, "a buffer is no pair of numbers");
+    strbuf_printf(writer->text, "(\"%s\", %" PRId64 ")", type->integer ? "write" : "read", index->integer);
+    return true;
+}
+
+/* VALUE of the kind that SPEC begins with. */
+static bool add_of_kind(Writer *writer, const char *spec, const Json *value, bool input)
+{
+    bool ranges = !strncmp(spec, "ranges:", 7);
+    if (ranges || !strncmp(spec, "map:", 4))
+        return add_map(writer, value, ranges);
+    if (!json_is(value, JSON_INT))
+        return add_value(writer, value, input);
+    if (!strncmp(spec, "side:", 5))
+        strbuf_add(writer->text, value->integer ? "\"write\"" : "\"read\"");
+    else
+        strbuf_add(writer->text, value->integer ? "True" : "False");
+    return true;
 }
 
 /* The arguments that SPEC names, from VALUES. */
@@ -153,21 +177,15 @@ static bool add_arguments(Writer *writer, const char *spec, const Json *values, 
         }
         const Json *value = &values->items[next++];
         begin_argument(writer, name, name_length);
-        bool ok = true;
-        if (colon && !strncmp(spec, "buffer:", 7)) {
-            const Json *type = json_item(values, next++);
-            if (!json_is(value, JSON_INT) || !json_is(type, JSON_INT))
-                return fail(writer, "a buffer is no pair of numbers");
-            strbuf_printf(writer->text, "(\"%s\", %" PRId64 ")", type->integer ? "write" : "read", value->integer);
-        } else if (colon && !strncmp(spec, "map:", 4)) {
-            ok = add_map(writer, value);
-        } else if (colon && json_is(value, JSON_INT)) {
-            strbuf_add(writer->text, value->integer ? "True" : "False");
-        } else if (!inputs && name_length == 9 && !strncmp(name, "func_name", 9)) {
-            add_quoted(writer->text, writer->function);
-        } else {
+        bool ok;
+        if (colon && !strncmp(spec, "buffer:", 7))
+            ok = add_buffer(writer, value, json_item(values, next++));
+        else if (colon)
+            ok = add_of_kind(writer, spec, value, inputs);
+        else if (!inputs && name_length == 9 && !strncmp(name, "func_name", 9))
+            ok = (add_quoted(writer->text, writer->function), true);
+        else
             ok = add_value(writer, value, inputs);
-        }
         if (!ok)
             return false;
         spec += length + (spec[length] == ' ');
