@@ -145,6 +145,8 @@ static void print_text(Driver *driver, const CodePart *part, const LoopList *loo
         strbuf_printf(&text, "%sloop '%s' of %s", loop->innermost ? "innermost " : "", loop->name ? loop->name : loop->label, loop->function);
     else
         strbuf_printf(&text, "no loop of %s", loop->function);
+    if (loop->rounds > 1)
+        strbuf_printf(&text, ", %d rounds at once", loop->rounds);
     add_counts(&text, part);
     if (part->lanes > 1)
         strbuf_printf(&text, "; %d lanes in registers of %d bits", part->lanes, part->vector_bytes * 8);
@@ -214,7 +216,7 @@ static void print_json(Driver *driver, const CodePart *part, const LoopList *loo
     add_string(&text, "function", loop->function);
     strbuf_add(&text, ",");
     add_string(&text, "loop", loop->label ? (loop->name ? loop->name : loop->label) : NULL);
-    strbuf_printf(&text, ",\"depth\":%d,\"innermost\":%s,\"lanes\":%d,\"register_bits\":%d", loop->depth, loop->innermost ? "true" : "false",
+    strbuf_printf(&text, ",\"rounds\":%d,\"depth\":%d,\"innermost\":%s,\"lanes\":%d,\"register_bits\":%d", loop->rounds, loop->depth, loop->innermost ? "true" : "false",
                   part->lanes, part->vector_bytes * 8);
     for (int kind = 0; kind < CODE_COUNT; kind++)
         strbuf_printf(&text, ",\"%s\":%d", code_kind_info((CodeKind)kind)->name, part->counts[kind]);

@@ -3,6 +3,7 @@
 #include "codegen/llvm/llvm_debug.h"
 #include "codegen/llvm/llvm_dot.h"
 #include "codegen/llvm/llvm_gen.h"
+#include "codegen/llvm/machine_code.h"
 #include <llvm-c/DebugInfo.h>
 #include <string.h>
 
@@ -90,17 +91,24 @@ static int count_instructions(LLVMBasicBlockRef loop)
 }
 
 /* How many rounds of a loop of ROUNDS rounds, of SIZE instructions, shall become one: a divisor. Processors do not foresee the end of a loop, and
-   begin anew with what comes behind it; with some rounds they do. The end of a reduction over lanes becomes code without a loop, where
-   the lanes are in registers. */
+   begin anew with what comes behind it; with some rounds they do. Of many rounds the end counts for little; the counting does, if a round is
+   short. The end of a reduction over lanes becomes code without a loop, where the lanes are in registers. */
 static int rounds_at_once(int64_t rounds, int size)
 {
-    enum { MOST_ROUNDS = 256, MOST_AT_ONCE = 16, MOST_SIZE = 192, MOST_WHOLE_SIZE = 384 };
-    int best = 1;
+    enum { MOST_ROUNDS = 256, MOST_AT_ONCE = 16, MOST_SIZE = 192, MOST_SIZE_OF_MANY = 64, MOST_WHOLE_SIZE = 384 };
+    int best = 1, most_size = rounds <= MOST_ROUNDS ? MOST_SIZE : MOST_SIZE_OF_MANY;
     if (rounds <= MOST_AT_ONCE && rounds * size <= MOST_WHOLE_SIZE)
         return (int)rounds;
-    for (int count = 2; rounds <= MOST_ROUNDS && count <= MOST_AT_ONCE && count * size <= MOST_SIZE; count++)
+    for (int count = 2; count <= MOST_AT_ONCE && count * size <= most_size; count++)
         best = rounds % count == 0 ? count : best;
     return best;
+}
+
+/* Lets the name of LOOP, its first block, tell readers of the assembly how many rounds a run of it is. */
+static void name_rounds(FuncGen *gen, LLVMBasicBlockRef loop, int rounds)
+{
+    const char *name = arena_printf(gen->ctx->arena, "%s" ROUNDS_IN_NAME "%d.", LLVMGetBasicBlockName(loop), rounds);
+    LLVMSetValueName2(LLVMBasicBlockAsValue(loop), name, strlen(name));
 }
 
 static LLVMMetadataRef loop_property(LLVMContextRef context, const char *name, LLVMValueRef value)
@@ -127,9 +135,10 @@ static void direct_passes(FuncGen *gen, LLVMBasicBlockRef loop, LLVMValueRef bra
     int at_once = is_inner && !is_large ? rounds_at_once(rounds, size) : 1;
     if (body.wraps)
         parts[count++] = loop_property(context, "llvm.loop.vectorize.enable", LLVMConstInt(LLVMInt1TypeInContext(context), 0, false));
-    if (at_once > 1)
+    if (at_once > 1) {
         parts[count++] = loop_property(context, "llvm.loop.unroll.count", LLVMConstInt(gen->build->i32, (unsigned)at_once, false));
-    else if (body.stores >= MANY_STORES || is_large || gen->keeps_loops)
+        name_rounds(gen, loop, at_once);
+    } else if (body.stores >= MANY_STORES || is_large || gen->keeps_loops)
         parts[count++] = loop_property(context, "llvm.loop.unroll.disable", NULL);
     LLVMMetadataRef node = LLVMMDNodeInContext2(context, parts, count);
     LLVMMetadataReplaceAllUsesWith(self, node);

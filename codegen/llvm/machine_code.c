@@ -50,6 +50,10 @@ static CodeLoop *loop_labelled(Reader *reader, Str label)
     CodeLoop *loop = ARENA_NEW(reader->ctx->arena, CodeLoop);
     loop->function = reader->function;
     loop->label = label;
+    loop->rounds = 1;
+    for (int i = 0; i < VECTOR_REGISTERS; i++)
+        for (int before = 0; before < VECTOR_REGISTERS; before++)
+            loop->chains[i][before] = i == before ? 0 : -1;
     vec_push(reader->ctx->arena, &reader->loops, loop);
     return loop;
 }
@@ -61,6 +65,14 @@ static void begin_block(Reader *reader, Str label)
     reader->loop = loop_labelled(reader, NULL);
 }
 
+static void name_loop(Reader *reader)
+{
+    const char *name = reader->block_name, *rounds = name ? strstr(name, ROUNDS_IN_NAME) : NULL;
+    reader->loop->name = rounds ? intern_range(reader->ctx, name, rounds) : name;
+    if (rounds)
+        reader->loop->rounds = atoi(rounds + strlen(ROUNDS_IN_NAME));
+}
+
 /* COMMENT: what follows # in the line of a label and in the lines of comments after it. */
 static void read_block_comment(Reader *reader, const char *comment)
 {
@@ -70,7 +82,7 @@ static void read_block_comment(Reader *reader, const char *comment)
         reader->block_name = intern_range(reader->ctx, name + 1, name + 1 + strcspn(name + 1, " "));
     if (header && strstr(comment, "=>")) {
         reader->loop = loop_labelled(reader, reader->block_label);
-        reader->loop->name = reader->block_name;
+        name_loop(reader);
         reader->loop->depth = atoi(strchr(header, '=') + 1);
         reader->loop->innermost = strstr(comment, "Inner Loop Header") != NULL;
     } else if (inside) {
@@ -125,14 +137,21 @@ static CodePart *part_here(Reader *reader)
     return part;
 }
 
+/* What INSTRUCTION writes depends on whatever its sources do, one sum later if it is one. */
 static void note_chain(CodeLoop *loop, const Instruction *instruction)
 {
+    enum { LONGEST = 127 };
     if (instruction->result < 0)
         return;
-    if (instruction->accumulates)
-        loop->sums[instruction->result]++;
-    else
-        loop->renewed[instruction->result] = true;
+    signed char *result = loop->chains[instruction->result], chain[VECTOR_REGISTERS];
+    for (int before = 0; before < VECTOR_REGISTERS; before++) {
+        chain[before] = -1;
+        for (int source = 0; source < VECTOR_REGISTERS; source++)
+            if (instruction->sources >> source & 1 && loop->chains[source][before] > chain[before])
+                chain[before] = loop->chains[source][before];
+        chain[before] += chain[before] >= 0 && chain[before] < LONGEST && instruction->adds;
+    }
+    memcpy(result, chain, sizeof chain);
 }
 
 static void add_instruction(Reader *reader, const char *text, const char *end)
@@ -250,8 +269,7 @@ double machine_code_share(const CodeLoop *loop, int vector_bytes, const char **l
     const int *counts = loop->counts;
     int longest = 0, wide = loop->lanes > 0 ? loop->lanes : 1;
     for (int i = 0; i < VECTOR_REGISTERS; i++)
-        if (!loop->renewed[i] && loop->sums[i] > longest)
-            longest = loop->sums[i];
+        longest = loop->chains[i][i] > longest ? loop->chains[i][i] : longest;
     double floats = counts[CODE_MULTIPLY_ADD] + counts[CODE_ARITHMETIC] + counts[CODE_SCALAR];
     double loads = counts[CODE_LOAD] + counts[CODE_BROADCAST] + counts[CODE_SCALAR_LOAD] + counts[CODE_RELOAD];
     const struct {

@@ -18,19 +18,22 @@ const CodeKindInfo *code_kind_info(CodeKind kind);
 
 typedef VEC(Str) CodeCallees;
 enum { VECTOR_REGISTERS = 32 };
+/* Between the name of a loop's variable and the number of rounds that a run of the loop is, in the name of its block. */
+#define ROUNDS_IN_NAME ".rounds."
 
 /* A loop of the machine code, without the loops in it; or what is in no loop of a function. */
 typedef struct {
     Str function;
     Str label; /* of its first block; NULL: no loop */
     Str name;  /* of the loop's variable, where LLVM keeps its block; may be NULL */
+    int rounds; /* of the program's loop in a run of this one */
     int depth;
     bool innermost;
     int counts[CODE_COUNT], instructions;
     int lanes;          /* of the widest arithmetic */
     double float_bytes; /* of the results of float operations in one run, those of a multiply-add twice */
-    int sums[VECTOR_REGISTERS]; /* by register: how often a run adds to it what was in it */
-    bool renewed[VECTOR_REGISTERS]; /* and something else is written to it, so that no chain goes on to the next run */
+    /* [register][other]: how many sums lie between the value of OTHER before a run and that of the register after it; -1: it does not depend on it */
+    signed char chains[VECTOR_REGISTERS][VECTOR_REGISTERS];
 } CodeLoop;
 
 /* The part of a loop that comes from one line of a source file. */

@@ -138,17 +138,23 @@ static unsigned memory_kinds(const Words *words, bool is_vector, CodeKind family
     return 1u << kind | (masked && is_vector ? 1u << CODE_MASKED : 0);
 }
 
-/* The register that is written, and whether its old value is a term of the new one. */
-static void note_result(Instruction *instruction, const Words *words, bool multiply_add, bool adds)
+/* The register that is written, and those that its new value comes from: also the old one, for a multiply-add, an operation of two operands
+   that is no move, and where a mask leaves some lanes. */
+static void note_result(Instruction *instruction, const Words *words, bool multiply_add)
 {
     const char *last = words->count ? words->operands[words->count - 1] : "";
     instruction->result = words->count && !is_memory(last) ? vector_register(last, NULL) : -1;
-    if (instruction->result < 0)
+    if (instruction->result < 0 || is_zeroing(words))
         return;
-    bool reads = multiply_add;
-    for (int i = 0; i < words->count - 1; i++)
-        reads |= adds && !is_memory(words->operands[i]) && vector_register(words->operands[i], NULL) == instruction->result;
-    instruction->accumulates = reads && !strstr(words->name, "xor");
+    bool in_place = words->count == 2 && instruction->adds;
+    bool merges = strstr(last, "{%k") && !strstr(last, "{z}");
+    if (multiply_add || in_place || merges)
+        instruction->sources |= UINT32_C(1) << instruction->result;
+    for (int i = 0; i < words->count - 1; i++) {
+        int source = is_memory(words->operands[i]) ? -1 : vector_register(words->operands[i], NULL);
+        if (source >= 0)
+            instruction->sources |= UINT32_C(1) << source;
+    }
 }
 
 static void note_arithmetic(Instruction *instruction, const Words *words, CodeKind family)
@@ -167,7 +173,8 @@ static void note_arithmetic(Instruction *instruction, const Words *words, CodeKi
         instruction->lanes = lanes;
     if (is_float && adds)
         instruction->float_bytes = (double)lanes * bytes * (multiply_add ? 2 : 1);
-    note_result(instruction, words, multiply_add, adds);
+    instruction->adds = is_float && adds;
+    note_result(instruction, words, multiply_add);
 }
 
 Instruction instruction_read(Context *ctx, const char *text, const char *end)

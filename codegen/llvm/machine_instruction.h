@@ -9,7 +9,8 @@ typedef struct {
     int lanes, vector_bytes;
     double float_bytes;
     int result;       /* the number of the vector register that it writes; -1: none */
-    bool accumulates; /* which it reads too, as a term of what it writes */
+    uint32_t sources; /* the vector registers that it computes the result from: 1 << number | ... */
+    bool adds;        /* it is a sum, product or the like of floats */
     Str callee;
 } Instruction;
 
