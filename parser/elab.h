@@ -153,7 +153,7 @@ typedef struct {
     VEC(Param) params;
     VEC(Buffer *) root_allocs;
     Attrs attrs;
-    bool has_attrs, holds_blocks;
+    bool holds_blocks;
     bool newest; /* s_tir=True: where no block is around, T.alloc_buffer is a statement; those of root_allocs are in the body, too */
     bool loose_values; /* a statement is looked at that only has a value: where a name in it is undefined, it was to define some */
     bool names_lost; /* after an error it is not known which names the text defines: none is missed */

@@ -139,17 +139,18 @@ Value builtin_func_attr(Elab *elab, const Call *call)
         diag_error(elab->ctx, call->span, "T.func_attr must stand at the top of a function");
         return value_error();
     }
-    if (elab->func->has_attrs) {
-        diag_error(elab->ctx, call->span, "the function has a T.func_attr already");
+    Attrs attrs;
+    if (!value_to_attrs(elab, call_arg(call, "attrs"), "the attributes of a function", &attrs))
         return value_error();
+    attrs = attrs_with_prefix(elab->ctx, attrs, "tirx.", "tir."); /* as releases since 0.25 spell them */
+    for (int i = 0; i < attrs.count; i++) {
+        const Attr *attr = &attrs.entries[i];
+        if (names_buffer(attr->value))
+            diag_error(elab->ctx, call->span, "the attribute '%s' of a function cannot name a buffer", attr->key);
+        if (attrs_get(elab->func->attrs, attr->key))
+            diag_error(elab->ctx, call->span, "the function has the attribute '%s' already", attr->key);
+        elab->func->attrs = attrs_set(elab->ctx, elab->func->attrs, attr->key, attr->value);
     }
-    elab->func->has_attrs = true;
-    if (!value_to_attrs(elab, call_arg(call, "attrs"), "the attributes of a function", &elab->func->attrs))
-        return value_error();
-    elab->func->attrs = attrs_with_prefix(elab->ctx, elab->func->attrs, "tirx.", "tir."); /* as releases since 0.25 spell them */
-    for (int i = 0; i < elab->func->attrs.count; i++)
-        if (names_buffer(elab->func->attrs.entries[i].value))
-            diag_error(elab->ctx, call->span, "the attribute '%s' of a function cannot name a buffer", elab->func->attrs.entries[i].key);
     return value_none(call->span);
 }
 

@@ -82,8 +82,35 @@ static bool operator_rebuilds(Printer *printer, const Expr *expr)
     return !(is_constant(a) || is_constant(b)) || fold_binary(printer->ctx, kind, a, b) == NULL;
 }
 
+typedef struct {
+    Op op;
+    const char *text;
+    int precedence;
+} BitOperator;
+
+/* The operator of Python's that newer releases write for EXPR, a call; NULL: they write the call, or reading the operator would give another. */
+static const BitOperator *bit_operator(const Printer *printer, const Expr *expr)
+{
+    static const BitOperator operators[] = {{OP_SHIFT_LEFT, "<<", 8}, {OP_SHIFT_RIGHT, ">>", 8}, {OP_BITWISE_AND, "&", 7},
+                                            {OP_BITWISE_XOR, "^", 6}, {OP_BITWISE_OR, "|", 5},   {OP_BITWISE_NOT, "~", 11}};
+    if (!printer->ctx->new_spellings || expr->kind != EXPR_CALL || !dtype_is_integer(expr->dtype))
+        return NULL;
+    bool constant = true;
+    for (int i = 0; i < expr->arg_count; i++) {
+        constant &= is_constant(expr->args[i]);
+        if (!dtype_equal(expr->args[i]->dtype, expr->dtype))
+            return NULL;
+    }
+    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
+        if (expr->value.op == operators[i].op)
+            return constant ? NULL : &operators[i];
+    return NULL;
+}
+
 static bool has_operator_form(Printer *printer, const Expr *expr)
 {
+    if (expr->kind == EXPR_CALL)
+        return bit_operator(printer, expr) != NULL;
     if (!expr_kind_info(expr->kind)->operator_text || (expr->kind == EXPR_DIV && !dtype_is_float(expr->dtype)))
         return false;
     if (expr->kind == EXPR_NOT)
@@ -91,17 +118,24 @@ static bool has_operator_form(Printer *printer, const Expr *expr)
     return operator_rebuilds(printer, expr);
 }
 
+static int operator_precedence(const Printer *printer, const Expr *expr)
+{
+    const BitOperator *bits = bit_operator(printer, expr);
+    return bits ? bits->precedence : expr_kind_info(expr->kind)->precedence;
+}
+
 static void print_operator(Printer *printer, const Expr *expr)
 {
-    int precedence = expr_kind_info(expr->kind)->precedence;
-    if (expr->kind == EXPR_NOT) {
-        print_text(printer, "not ");
+    int precedence = operator_precedence(printer, expr);
+    const BitOperator *bits = bit_operator(printer, expr);
+    if (expr->arg_count == 1) {
+        print_text(printer, bits ? bits->text : "not ");
         print_operand(printer, expr->args[0], precedence);
         return;
     }
     print_operand(printer, expr->args[0], precedence + expr_is_compare(expr));
     print_text(printer, " ");
-    print_text(printer, expr_kind_info(expr->kind)->operator_text);
+    print_text(printer, bits ? bits->text : expr_kind_info(expr->kind)->operator_text);
     print_text(printer, " ");
     print_operand(printer, expr->args[1], precedence + 1);
 }
@@ -364,7 +398,7 @@ static void print_operand(Printer *printer, const Expr *expr, int precedence)
         print_primary(printer, expr);
         return;
     }
-    bool parentheses = expr_kind_info(expr->kind)->precedence < precedence;
+    bool parentheses = operator_precedence(printer, expr) < precedence;
     if (parentheses)
         print_text(printer, "(");
     print_operator(printer, expr);

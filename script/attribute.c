@@ -12,7 +12,7 @@
 typedef VEC(const char *) NameList;
 
 /* Parts that only the inside of TVM has. */
-static const char *const inside_names[] = {"state", "get_sref", "id_", "is_", "same_as", "apply_to_schedule_with", "with_decision"};
+static const char *const inside_names[] = {"state", "id_", "is_", "same_as", "apply_to_schedule_with", "with_decision"};
 
 static bool holds(const char *const *names, size_t count, const char *name)
 {

@@ -6,9 +6,9 @@
 #include "script/script_internal.h"
 
 const char *const script_schedule_names[] = {"mod",  "trace",     "func_working_on", "show", "work_on", "copy",
-                                             "seed", "fork_seed", "get",             "remove_rv", NULL};
+                                             "seed", "fork_seed", "get",             "get_sref", "remove_rv", NULL};
 const char *const script_trace_names[] = {"show", "as_python", "apply_to_schedule", NULL};
-const char *const script_node_names[] = {"extent", "min", "loop_var", "name", "name_hint", "reads", "writes", "alloc_buffers", NULL};
+const char *const script_node_names[] = {"extent", "min", "loop_var", "name", "name_hint", "reads", "writes", "alloc_buffers", "iter_vars", "stmt", NULL};
 const char *const script_region_names[] = {"buffer", NULL};
 
 Value script_method(Script *script, const Object *self, Str name)
@@ -49,7 +49,7 @@ bool script_schedule_attribute(Script *script, const Object *self, Str name, Val
     } else if (!strcmp(name, "func_working_on")) {
         *result = value_none();
         if (sch->func_index >= 0)
-            *result = (Value){.kind = VALUE_STRING, .as.text = schedule_func(sch)->name};
+            *result = script_object(script, (Object){.kind = OBJECT_GLOBAL_VAR, .as.path = schedule_func(sch)->name});
     } else {
         return false;
     }
@@ -72,6 +72,14 @@ static Value region_list(Script *script, const Region *regions, Buffer *const *b
         items[i] = script_object(script, buffers ? (Object){.kind = OBJECT_BUFFER, .as.buffer = buffers[i]}
                                                  : (Object){.kind = OBJECT_REGION, .as.region = &regions[i]});
     return script_list(script, items, count, false);
+}
+
+static Value axis_list(Script *script, const BlockStmt *block)
+{
+    Value *items = ARENA_ARRAY(script->ctx->arena, Value, block->iter_count);
+    for (int i = 0; i < block->iter_count; i++)
+        items[i] = script_object(script, (Object){.kind = OBJECT_AXIS, .as.axis = &block->iters[i]});
+    return script_list(script, items, block->iter_count, false);
 }
 
 Value script_region_buffer(Script *script, const Object *region)
@@ -99,6 +107,10 @@ bool script_node_attribute(Script *script, const Object *self, Str name, Value *
         *result = region_list(script, stmt->as.block.writes, NULL, stmt->as.block.write_count);
     else if (!loop && !strcmp(name, "alloc_buffers"))
         *result = region_list(script, NULL, stmt->as.block.allocs, stmt->as.block.alloc_count);
+    else if (!loop && !strcmp(name, "iter_vars"))
+        *result = axis_list(script, &stmt->as.block);
+    else if (!strcmp(name, "stmt")) /* of what get_sref gives */
+        *result = script_object(script, *self);
     else
         return false;
     return true;
@@ -155,17 +167,24 @@ static bool fork_seed(Script *script, Schedule *sch, const Arguments *arguments,
     return true;
 }
 
-/* The statement that a loop or block stands for now, or what a sampled value is. */
-static bool get(Script *script, Schedule *sch, const Arguments *arguments, Value *result)
+/* get: the statement that a loop or block stands for now, or what a sampled value is. get_sref, the place of a loop or block in the program, gives its
+   statement too: nothing else can be done with a place. */
+static bool get(Script *script, Schedule *sch, const char *method, const Arguments *arguments, Value *result)
 {
-    const Value *given = one_argument(script, "get", "rand_var_or_sref", arguments);
+    bool place = !strcmp(method, "get_sref");
+    const Value *given = one_argument(script, method, place ? "rand_var_or_stmt" : "rand_var_or_sref", arguments);
     if (!given)
         return false;
     Value value = *given;
     bool handle = value.kind == VALUE_LOOP || value.kind == VALUE_BLOCK;
-    if (!handle && value.kind != VALUE_EXPR)
-        return script_error(script, given->span, "get takes a loop, a block or a sampled value, not %s", script_type_phrase(script, value));
-    Step step = schedule_begin(sch, "get", arguments->span);
+    if (value_object(value, OBJECT_NODE)) {
+        *result = value;
+        return true;
+    }
+    if (!handle && (place || value.kind != VALUE_EXPR))
+        return script_error(script, given->span, "%s takes a loop%s, not %s", method, place ? " or a block" : ", a block or a sampled value",
+                            script_type_phrase(script, value));
+    Step step = schedule_begin(sch, place ? "get_sref" : "get", arguments->span);
     const TreeNode *node = NULL;
     bool ok = trace_decide(sch, &value) && (!handle || (node = schedule_target(sch, &value)) != NULL);
     *result = node ? script_object(script, (Object){.kind = OBJECT_NODE, .as.stmt = node->stmt}) : value;
@@ -198,8 +217,8 @@ bool script_schedule_method(Script *script, const Object *self, Str name, const 
         return set_seed(script, sch, arguments);
     if (!strcmp(name, "fork_seed"))
         return fork_seed(script, sch, arguments, result);
-    if (!strcmp(name, "get"))
-        return get(script, sch, arguments, result);
+    if (!strcmp(name, "get") || !strcmp(name, "get_sref"))
+        return get(script, sch, name, arguments, result);
     return remove_handle(script, sch, arguments);
 }
 

@@ -263,6 +263,14 @@ static const Expr *bounds_condition(Context *ctx, const Iter *iter, Range bounds
     return condition;
 }
 
+/* CONDITION and the parts of MORE, one after the other. */
+static const Expr *add_conjuncts(Context *ctx, const Expr *condition, const Expr *more)
+{
+    if (more->kind != EXPR_AND)
+        return op_and(ctx, condition, more);
+    return add_conjuncts(ctx, add_conjuncts(ctx, condition, more->args[0]), more->args[1]);
+}
+
 /* The block within bounds, its axes counting from 0, and its loops. */
 static const Stmt *make_inside(Schedule *sch, const Padding *step)
 {
@@ -289,7 +297,7 @@ static const Stmt *make_inside(Schedule *sch, const Padding *step)
         subst_var(ctx, &shifted, block.iters[i].var, op_add(ctx, expr_var(ctx, block.iters[i].var), bounds.min));
         block.iters[i].domain = (Range){expr_int(ctx, bounds.min->dtype, 0), bounds.extent};
     }
-    block.predicate = op_and(ctx, analyzer_simplify(all, predicate), block.predicate);
+    block.predicate = add_conjuncts(ctx, analyzer_simplify(all, predicate), block.predicate);
     block.annotations = (Attrs){0};
     block.body = stmt_store(ctx, store->as.store.buffer, store->as.store.indices, store->as.store.index_count, step->value, NULL, store->span);
     block.body = subst_stmt(ctx, &shifted, block.body);

@@ -99,7 +99,8 @@ static const Stmt *change_store(Rewriter *rewriter, const Stmt *stmt)
     for (int i = 0; i < count; i++)
         indices[i] = rewrite_expr(rewriter, stmt->as.store.indices[i]);
     const Expr *value = rewrite_expr(rewriter, stmt->as.store.value);
-    value = op_cast(ctx, dtype_with_lanes(change->dtype, value->dtype.lanes), value);
+    DType dtype = dtype_with_lanes(change->dtype, value->dtype.lanes);
+    value = dtype_equal(dtype, value->dtype) ? value : expr_cast(ctx, dtype, value); /* a constant stays what it was */
     return stmt_store(ctx, map_get(&change->buffers, stmt->as.store.buffer), indices, count, value, mask ? rewrite_expr(rewriter, mask) : NULL,
                       stmt->span);
 }
