@@ -19,6 +19,12 @@ static bool is_point(Interval interval)
     return interval.min && (interval.min == interval.max || expr_equal(interval.min, interval.max));
 }
 
+/* While an expression is evaluated, one bound may be known alone. */
+static bool is_bounded(Interval interval)
+{
+    return interval.min && interval.max;
+}
+
 Interval interval_union(Context *ctx, Interval a, Interval b)
 {
     if (!interval_is_known(a) || !interval_is_known(b))
@@ -87,10 +93,26 @@ static Interval floor_remainder(Context *ctx, Interval a, Interval b)
     return (Interval){expr_int(ctx, b.min->dtype, 0), expr_int(ctx, b.min->dtype, divisor - 1)};
 }
 
+/* The lesser (KIND EXPR_MIN) or greater of two bounds, of which NULL is not known: of the least of two values, one bound from above is enough. */
+static const Expr *bound_of_extreme(Context *ctx, ExprKind kind, const Expr *a, const Expr *b, bool one_is_enough)
+{
+    if (!a || !b)
+        return !one_is_enough ? NULL : a ? a : b;
+    return kind == EXPR_MIN ? op_min(ctx, a, b) : op_max(ctx, a, b);
+}
+
+static Interval extreme(Context *ctx, ExprKind kind, Interval a, Interval b)
+{
+    return (Interval){bound_of_extreme(ctx, kind, a.min, b.min, kind == EXPR_MAX), bound_of_extreme(ctx, kind, a.max, b.max, kind == EXPR_MIN)};
+}
+
 static Interval of_operator(Context *ctx, const Expr *expr, Interval a, Interval b)
 {
-    bool wraps = !dtype_is_index(expr->dtype) && expr->kind != EXPR_SELECT;
-    if (wraps || !interval_is_known(a) || !interval_is_known(b))
+    if (!dtype_is_index(expr->dtype) && expr->kind != EXPR_SELECT)
+        return interval_everything();
+    if (expr->kind == EXPR_MIN || expr->kind == EXPR_MAX)
+        return extreme(ctx, (ExprKind)expr->kind, a, b);
+    if (!is_bounded(a) || !is_bounded(b))
         return interval_everything();
     switch (expr->kind) {
     case EXPR_ADD: return add(ctx, a, b);
@@ -98,8 +120,6 @@ static Interval of_operator(Context *ctx, const Expr *expr, Interval a, Interval
     case EXPR_MUL: return multiply(ctx, a, b);
     case EXPR_FLOORDIV: return floor_quotient(ctx, a, b);
     case EXPR_FLOORMOD: return floor_remainder(ctx, a, b);
-    case EXPR_MIN: return (Interval){op_min(ctx, a.min, b.min), op_min(ctx, a.max, b.max)};
-    case EXPR_MAX: return (Interval){op_max(ctx, a.min, b.min), op_max(ctx, a.max, b.max)};
     case EXPR_SELECT: return interval_union(ctx, b, a); /* this order of operands is the reference's */
     default: return interval_everything();
     }
@@ -123,13 +143,15 @@ static bool varies(const IntervalScope *scope, const Expr *expr)
     return false;
 }
 
-/* A choice in the value of EXPR, not just in where it loads from: its two values are a range, even where nothing varies. */
-static bool holds_choice(const Expr *expr)
+/* The value of EXPR is no point to the reference, even where nothing varies: a choice is a range of two values, and nothing is known of calls and of what was
+   a float. Where it loads from does not matter. */
+static bool is_no_point(const Expr *expr)
 {
-    if (expr->kind == EXPR_SELECT)
+    bool from_float = expr->kind == EXPR_CAST && dtype_is_integer(expr->dtype) && dtype_is_float(expr->args[0]->dtype);
+    if (expr->kind == EXPR_SELECT || from_float || (expr->kind == EXPR_CALL && !expr_is_call(expr, OP_VSCALE)))
         return true;
     for (int i = 0; i < expr->arg_count && expr->kind != EXPR_LOAD; i++)
-        if (holds_choice(expr->args[i]))
+        if (is_no_point(expr->args[i]))
             return true;
     return false;
 }
@@ -149,7 +171,7 @@ static Interval of_ramp(Evaluation *evaluation, const Expr *ramp)
 {
     Context *ctx = evaluation->ctx;
     Interval base = evaluate(evaluation, ramp->args[0]), stride = evaluate(evaluation, ramp->args[1]);
-    if (!interval_is_known(base) || !interval_is_known(stride))
+    if (!is_bounded(base) || !is_bounded(stride))
         return interval_everything();
     DType dtype = stride.min->dtype;
     Interval lanes = {expr_int(ctx, dtype, 0), op_sub(ctx, lane_count(ctx, dtype, ramp->dtype), expr_int(ctx, dtype, 1))};
@@ -164,8 +186,8 @@ static Interval of_cast(Evaluation *evaluation, const Expr *cast)
     if (from.code != DT_INT || to.code != DT_INT)
         return interval_everything();
     Interval value = evaluate(evaluation, cast->args[0]);
-    if (!interval_is_known(value))
-        return value;
+    if (!is_bounded(value))
+        return interval_everything();
     int64_t low, high;
     bool fits = expr_const_int(value.min, &low) && expr_const_int(value.max, &high) && dtype_holds(to, low) && dtype_holds(to, high);
     if (to.bits < from.bits && !fits)
@@ -183,7 +205,7 @@ static Interval evaluate(Evaluation *evaluation, const Expr *expr)
     case EXPR_CALL: return interval_everything();
     default: break;
     }
-    if (expr->dtype.lanes == 1 && !varies(evaluation->scope, expr) && !holds_choice(expr))
+    if (expr->dtype.lanes == 1 && !varies(evaluation->scope, expr) && !is_no_point(expr))
         return interval_point(expr);
     if (expr->kind == EXPR_CAST)
         return of_cast(evaluation, expr);
@@ -196,7 +218,8 @@ static Interval evaluate(Evaluation *evaluation, const Expr *expr)
 Interval interval_of_expr(Context *ctx, const IntervalScope *scope, const Expr *expr)
 {
     Evaluation evaluation = {ctx, scope};
-    return evaluate(&evaluation, expr);
+    Interval values = evaluate(&evaluation, expr);
+    return is_bounded(values) ? values : interval_everything();
 }
 
 void interval_set(Context *ctx, IntervalScope *scope, const Var *var, const Interval *values)

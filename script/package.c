@@ -41,6 +41,7 @@ static const char *const known_paths[] = {
     "tvm.IRModule.from_expr",
     "tvm.ir.IRModule.from_expr",
     "tvm.tir.ir_builder.create",
+    "tvm.arith.Analyzer",
     "tvm.te.Tensor",
     "tvm.te.tensor.Tensor",
     "tvm.te.TensorSlice",

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ir/fold.h"
+#include "passes/arith/analyzer.h"
 
 /* --- limits --- */
 
@@ -257,11 +258,29 @@ static bool te_ceildiv(Script *script, const Arguments *arguments, Value *result
            script_binary(script, AST_OP_FLOORDIV, sum, *values[1], span, result);
 }
 
+/* x is no number, as TVM says it: of 16 bits, by way of float32. */
+static const Expr *not_a_number(Script *script, const Expr *x, Span span)
+{
+    if (x->dtype.bits == 16)
+        x = op_cast(script->ctx, DTYPE_FLOAT32, x);
+    return expr_call(script->ctx, DTYPE_BOOL, OP_ISNAN, &x, 1, span);
+}
+
+static bool te_isnan(Script *script, const Arguments *arguments, Value *result)
+{
+    const Value *values[2];
+    const Expr *x;
+    if (!te_bind(script, "isnan", arguments, "x span?", values) || !te_to_expr(script, *values[0], arguments->span, &x))
+        return false;
+    *result = te_expr_value(dtype_is_float(x->dtype) ? not_a_number(script, x, arguments->span) : expr_bool(script->ctx, false));
+    return true;
+}
+
 /* x is infinite, as TVM says it. */
 static const Expr *infinite(Script *script, const Expr *x, Span span)
 {
     Context *ctx = script->ctx;
-    const Expr *magnitude = expr_call(ctx, x->dtype, OP_FABS, &x, 1, span), *nan = expr_call(ctx, DTYPE_BOOL, OP_ISNAN, &x, 1, span);
+    const Expr *magnitude = expr_call(ctx, x->dtype, OP_FABS, &x, 1, span), *nan = not_a_number(script, x, span);
     const Expr *equal = op_binary(ctx, EXPR_EQ, magnitude, expr_float(ctx, x->dtype, (double)INFINITY), span);
     return op_binary(ctx, EXPR_AND, equal, op_not(ctx, nan, span), span);
 }
@@ -286,8 +305,28 @@ static bool te_isfinite(Script *script, const Arguments *arguments, Value *resul
         return false;
     const Expr *made = expr_bool(ctx, true);
     if (dtype_is_float(x->dtype))
-        made = op_binary(ctx, EXPR_AND, op_not(ctx, infinite(script, x, span), span), op_not(ctx, expr_call(ctx, DTYPE_BOOL, OP_ISNAN, &x, 1, span), span), span);
+        made = op_binary(ctx, EXPR_AND, op_not(ctx, infinite(script, x, span), span), op_not(ctx, not_a_number(script, x, span), span), span);
     *result = te_expr_value(made);
+    return true;
+}
+
+/* --- tvm.arith --- */
+
+/* tvm.arith.Analyzer(): its methods are functions of this path. */
+static bool te_analyzer(Script *script, const Arguments *arguments, Value *result)
+{
+    const Value *values[1];
+    *result = script_object(script, (Object){.kind = OBJECT_NAMESPACE, .as.path = context_intern(script->ctx, "tvm.arith.Analyzer()")});
+    return te_bind(script, "Analyzer", arguments, "", values);
+}
+
+static bool te_simplify(Script *script, const Arguments *arguments, Value *result)
+{
+    const Value *values[2];
+    const Expr *expr;
+    if (!te_bind(script, "simplify", arguments, "expr steps?", values) || !te_to_expr(script, *values[0], arguments->span, &expr))
+        return false;
+    *result = te_size_value(analyzer_simplify(analyzer_new(script->ctx), expr));
     return true;
 }
 
@@ -429,7 +468,7 @@ static const struct {
     {"placeholder", te_placeholder}, {"compute", te_compute}, {"reduce_axis", te_reduce_axis}, {"comm_reducer", te_comm_reducer},
     {"create_prim_func", te_create_prim_func}, {"extern", te_extern}, {"scan", te_scan}, {"var", te_var}, {"Var", te_var}, {"size_var", te_size_var},
     {"SizeVar", te_size_var}, {"const", te_const}, {"max_value", te_max_value}, {"min_value", te_min_value}, {"infinity", te_infinity}, {"Let", te_let}, {"if_then_else", te_if_then_else},
-    {"Select", te_select}, {"all", te_all}, {"any", te_any}, {"Not", te_not}, {"isinf", te_isinf}, {"isfinite", te_isfinite}, {"abs", te_abs}, {"Cast", te_cast}, {"FloatImm", te_cast},
+    {"Select", te_select}, {"all", te_all}, {"any", te_any}, {"Not", te_not}, {"isnan", te_isnan}, {"isinf", te_isinf}, {"isfinite", te_isfinite}, {"abs", te_abs}, {"Cast", te_cast}, {"FloatImm", te_cast},
     {"div", te_truncdiv}, {"indexdiv", te_floordiv}, {"indexmod", te_floormod}, {"floordiv", te_floordiv}, {"floormod", te_floormod},
     {"truncdiv", te_truncdiv}, {"truncmod", te_truncmod}, {"ceildiv", te_ceildiv}, {"And", te_all}, {"Or", te_any}, {"Add", te_add},
     {"Sub", te_subtract}, {"Mul", te_multiply}, {"Div", te_truncdiv}, {"FloorDiv", te_floordiv}, {"FloorMod", te_floormod}, {"Min", te_min_of_two},
@@ -437,6 +476,7 @@ static const struct {
     {"call_intrin", te_call_intrin}, {"call_pure_intrin", te_call_intrin}, {"call_extern", te_call_extern}, {"call_pure_extern", te_call_pure_extern}, {"decl_buffer", te_decl_buffer},
     {"call_packed", te_call_packed}, {"create_schedule", te_create_schedule}, {"thread_axis", te_thread_axis},
     {"decl_tensor_intrin", te_decl_tensor_intrin}, {"ir_builder.create", te_builder},
+    {"arith.Analyzer", te_analyzer}, {"arith.Analyzer().simplify", te_simplify},
 };
 enum { FUNCTION_COUNT = sizeof functions / sizeof *functions };
 
@@ -455,7 +495,8 @@ static bool is_package(const char *path, const char **name)
             *name = path + strlen(packages[i]);
             return true;
         }
-    return false;
+    *name = path + strlen("tvm.");
+    return !strncmp(path, "tvm.arith.", strlen("tvm.arith."));
 }
 
 /* Operations that programs call under another name. */
