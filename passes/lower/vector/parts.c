@@ -12,10 +12,13 @@
    column; part_shape.h says how rows and columns are cut. In each part the operands of its shorter side stay in registers too: that decides
    whether it is computed row by row or column by column. pragma_no_parts on a loop keeps it and the loops inside it as they are.
 
-   Legality. All that the loop writes is scratch at constant places, which are the same or apart. A statement reads of all this scratch only the
-   elements that it writes, in the same lane, and bounds and conditions read none of it. Thus each element depends on itself and on what the loop
-   leaves as it is, and the statements that write it stay in their order. The code does not grow but for the loops. Needs: flat buffers, explicit vectors,
-   unrolled loops written out. */
+   Legality. All that the loop writes is at places that stay while it runs, and lie at constant distances: they are the same or apart. A statement
+   reads of all this memory only the elements that it writes, in the same lane, and bounds and conditions read none of it. Thus each element depends on
+   itself and on what the loop leaves as it is, and the statements that write it stay in their order. The code does not grow but for the loops.
+
+   It pays where registers can hold the sums while a part runs: those in scratch, or in other memory if each round updates them. Needs: flat buffers,
+   explicit vectors, unrolled loops written out. */
+#include "ir/linear_sum.h"
 #include "ir/vector_slice.h"
 #include "passes/lower/core/effects.h"
 #include "passes/lower/core/state.h"
@@ -62,6 +65,9 @@ typedef struct {
     PartsPass *pass;
     bool fits;
     int64_t steps, most_steps; /* of the loops around what is visited; the most of any statement */
+    int branches;              /* around what is visited */
+    Map loop_vars;             /* of the loops inside, and its own */
+    Map bases;                 /* Buffer -> the index of its first element that is updated */
     int store_count;
     const Stmt *first_store;
     Map written;               /* keys: root data variables */
@@ -75,16 +81,37 @@ typedef struct {
 
 /* --- Which elements are written --- */
 
-/* The constant elements, side by side, that STORE writes. */
-static bool constant_place(const Stmt *store, int64_t *first, int *lanes)
+static bool find_moving(Visitor *visitor, const Expr *expr)
+{
+    SumNest *nest = visitor->data;
+    nest->fits &= expr->kind != EXPR_LOAD && expr->kind != EXPR_CALL && !(expr->kind == EXPR_VAR && map_has(&nest->loop_vars, expr->value.var));
+    return nest->fits;
+}
+
+/* INDEX is the same in the whole loop. */
+static bool is_steady(SumNest *nest, const Expr *index)
+{
+    nest->fits = true;
+    Visitor visitor = {.expr = find_moving, .data = nest};
+    visit_expr(&visitor, index);
+    return nest->fits;
+}
+
+/* The elements, side by side, that STORE writes: LANES of them, from *FIRST on, counted from the base of the buffer. */
+static bool steady_place(SumNest *nest, const Stmt *store, int64_t *first, int *lanes)
 {
     const Expr *index = store->as.store.indices[0];
-    if (store->as.store.index_count != 1 || store->as.store.mask || store->as.store.buffer->dtype.lanes != 1)
+    const Buffer *buffer = store->as.store.buffer;
+    if (store->as.store.index_count != 1 || store->as.store.mask || buffer->dtype.lanes != 1)
         return false;
     *lanes = index->dtype.lanes;
-    if (index->kind == EXPR_RAMP)
-        return index->args[0]->dtype.lanes == 1 && expr_is_int(index->args[1], 1) && expr_const_int(index->args[0], first);
-    return *lanes == 1 && expr_const_int(index, first);
+    if (index->kind == EXPR_RAMP && expr_is_int(index->args[1], 1))
+        index = index->args[0];
+    if (index->dtype.lanes != 1 || !is_steady(nest, index))
+        return false;
+    if (!map_has(&nest->bases, buffer))
+        map_set(nest->ctx->arena, &nest->bases, buffer, (void *)index);
+    return linear_difference(nest->ctx, index, map_get(&nest->bases, buffer), first);
 }
 
 /* STORE updates SUM. */
@@ -130,6 +157,7 @@ static bool sees_loop(SumNest *nest, const ForStmt *loop)
     if (!expr_const_int(loop->extent, &extent) || extent > LEAST_STEPS)
         extent = LEAST_STEPS;
     nest->steps = nest->steps * extent > LEAST_STEPS ? LEAST_STEPS : nest->steps * extent;
+    map_set(nest->ctx->arena, &nest->loop_vars, loop->var, loop->var);
     return true;
 }
 
@@ -138,7 +166,8 @@ static bool sees_store(SumNest *nest, const Stmt *store)
     int64_t first;
     int lanes;
     const Var *root = effects_root(&nest->pass->roots, store->as.store.buffer->data);
-    if (!map_has(&nest->pass->scratch, root) || !constant_place(store, &first, &lanes))
+    bool in_registers = map_has(&nest->pass->scratch, root) || !nest->branches;
+    if (!in_registers || !steady_place(nest, store, &first, &lanes))
         return false;
     int sum = find_sum(nest, store, first, lanes);
     map_set(nest->ctx->arena, &nest->written, root, nest);
@@ -163,7 +192,10 @@ static bool find_sums(SumNest *nest, const Stmt *stmt)
         nest->steps = steps;
         return good;
     case STMT_IF:
-        return find_sums(nest, stmt->as.branch.then_body) && (!stmt->as.branch.else_body || find_sums(nest, stmt->as.branch.else_body));
+        nest->branches++;
+        good = find_sums(nest, stmt->as.branch.then_body) && (!stmt->as.branch.else_body || find_sums(nest, stmt->as.branch.else_body));
+        nest->branches--;
+        return good;
     case STMT_STORE:
         return sees_store(nest, stmt);
     default:
