@@ -80,10 +80,14 @@ static bool read_INT(OptionReader *reader, long *field, const char *text)
     *field = strtol(text, &end, 0);
     return (*text && !*end && !errno) || usage(reader->ctx, "%s takes a whole number, not '%s'", reader->name, text);
 }
+static bool read_COUNT(OptionReader *reader, long *field, const char *text)
+{
+    return read_INT(reader, field, text) && (*field >= 0 || usage(reader->ctx, "%s takes a number from 0 on, not '%s'", reader->name, text));
+}
 static bool read_LIMIT(OptionReader *reader, long *field, const char *text)
 {
-    return read_INT(reader, field, text) &&
-           ((*field >= 0 && *field <= INT_MAX) || usage(reader->ctx, "%s takes a number from 0 on, not '%s'", reader->name, text));
+    return read_COUNT(reader, field, text) &&
+           (*field <= INT_MAX || usage(reader->ctx, "%s takes a number up to %d, not '%s'", reader->name, INT_MAX, text));
 }
 /* An unknown name is a warning as clang's is, so that the flags of a newer version go on to work. */
 static bool read_WARNING(OptionReader *reader, WarningSettings *field, const char *text)

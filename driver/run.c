@@ -1,4 +1,5 @@
 /* --interpret and --check: running programs on random inputs, in the reference interpreter and compiled in this process. */
+#include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
@@ -60,8 +61,9 @@ static bool read_size(Driver *driver, const char *text, ArgSize *size)
 {
     const char *equals = strchr(text, '=');
     char *end = NULL;
+    errno = 0;
     int64_t value = equals ? strtoll(equals + 1, &end, 10) : 0;
-    if (!equals || end == equals + 1 || *end || value < 0)
+    if (!equals || end == equals + 1 || *end || value < 0 || errno)
         return driver_error(driver, "--dim takes NAME=SIZE, not '%s'", text);
     *size = (ArgSize){arena_strndup(driver->ctx->arena, text, (size_t)(equals - text)), value, NULL};
     return true;
@@ -82,6 +84,12 @@ bool driver_check_sizes(Driver *driver, const Module *module)
         ArgSize size;
         if (!read_size(driver, dims->data[i], &size))
             return false;
+        for (int j = 0; j < i; j++) {
+            ArgSize earlier;
+            if (read_size(driver, dims->data[j], &earlier) && !strcmp(earlier.name, size.name) && earlier.value != size.value)
+                return driver_error(driver, "--dim gives '%s' two values, %lld and %lld", size.name, (long long)earlier.value,
+                                    (long long)size.value);
+        }
         if (!some_function_has(driver, module, size.name))
             return driver_error(driver, "--dim=%s: no function has a size, stride, offset or integer parameter '%s'", dims->data[i],
                                 size.name);

@@ -90,7 +90,7 @@ typedef enum {
 typedef struct {
     bool checks;        /* without: only bounds, divisions, assertions and what cannot be run are found */
     int finding_limit;  /* stop after so many findings; 0: 20 */
-    int64_t step_limit; /* executed statements; 0: none */
+    int64_t step_limit; /* executed statements, those of the functions around the call included; 0: none */
     InterpExtern externs;
     const Module *module; /* whose functions a call may name by their symbols, or NULL */
     int depth;            /* of calls between them */

@@ -78,7 +78,6 @@ static bool run_callee(Thread *thread, const Func *func, const ArgData *data, co
     options.depth++;
     options.symbols = symbols;
     options.symbol_count = signature->dim_count;
-    options.step_limit = !options.step_limit ? 0 : options.step_limit > run->steps ? options.step_limit - run->steps : 1;
     options.steps_before += run->steps;
     InterpResult result;
     bool ok = interp_run(run->ctx, func, passed, &options, &result);

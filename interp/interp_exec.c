@@ -6,9 +6,8 @@ bool exec_step(Run *run, Thread *thread)
 {
     if ((++run->steps & 0xffff) == 0 && run->options->progress)
         run->options->progress(run->options->progress_data, run->options->steps_before + run->steps);
-    if (run->options->step_limit && run->steps > run->options->step_limit)
-        report_here(thread, INTERP_STEP_LIMIT, "runs longer than %lld steps",
-                    (long long)(run->options->steps_before + run->options->step_limit));
+    if (run->options->step_limit && run->options->steps_before + run->steps > run->options->step_limit)
+        report_here(thread, INTERP_STEP_LIMIT, "runs longer than %lld steps", (long long)run->options->step_limit);
     return !run->stopped;
 }
 

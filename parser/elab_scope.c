@@ -133,6 +133,11 @@ void elab_name_value(Elab *elab, Value *value, Str name)
 static void bind_let(Elab *elab, Str name, const Value *value, Span span)
 {
     const Expr *expr = value_to_expr(elab, value);
+    const Binding *old = map_get(&elab->scope->bindings, name);
+    if (expr && old && old->value.kind == VALUE_BUFFER) {
+        elab_report_change(elab, name, old, span);
+        return;
+    }
     if (!expr) {
         scope_bind(elab, name, value_error(), span);
         return;

@@ -17,7 +17,10 @@ static Warning order_warning(Context *ctx, const BlockStmt *block, bool regroupe
     bool is_float = dtype_is_float(reduction->operands[reduction->target_count - 1]->dtype);
     switch (reduction->kind) {
     case REDUCE_ARG_MIN:
-    case REDUCE_ARG_MAX: return reduction->breaks_ties || (regrouped && !is_float) ? NO_WARNING : WARNING_TIES;
+    case REDUCE_ARG_MAX:
+        if (reduction->breaks_ties)
+            return is_float ? WARNING_NAN_ORDER : NO_WARNING;
+        return regrouped && !is_float ? NO_WARNING : WARNING_TIES;
     case REDUCE_MIN:
     case REDUCE_MAX: return is_float ? WARNING_NAN_ORDER : NO_WARNING;
     default: return NO_WARNING;
