@@ -91,8 +91,8 @@ bool script_attribute(Script *script, Value self, const AstNode *node, Value *re
             return false;
         if (topi)
             return true;
-        *result = script_object(script, (Object){.kind = OBJECT_NAMESPACE, .as.path = path});
-        return script_known_path(script, path, node->span);
+        *result = script_path_value(script, path);
+        return !value_object(*result, OBJECT_NAMESPACE) || script_known_path(script, path, node->span);
     }
     if (object && !strcmp(name, "__name__") && (script_is_callable(object) || object->kind == OBJECT_TYPE)) {
         *result = (Value){.kind = VALUE_STRING, .as.text = context_intern(script->ctx, script_callable_name(object))};

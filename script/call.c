@@ -392,6 +392,8 @@ bool script_call_method(Script *script, const Object *method, const Arguments *a
     *result = value_none();
     if (!primitive)
         return script_schedule_method(script, self, name, arguments, result);
+    if (!strcmp(name, "tensorize"))
+        script_want_intrinsics(script, arguments);
     sch->module = script_add_intrins(script, sch->module);
     return run_primitive(script, sch, primitive, arguments, result);
 }

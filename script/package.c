@@ -77,7 +77,7 @@ static bool is_known(Script *script, const char *path)
     for (int i = 0; i < KNOWN_COUNT; i++)
         if (!strncmp(known_paths[i], path, length) && (known_paths[i][length] == '.' || !known_paths[i][length]))
             return true;
-    if (numpy_knows(path) || script_is_pass_package(path) || script_is_pass(script, path))
+    if (script_is_intrinsic_package(path) || numpy_knows(path) || script_is_pass_package(path) || script_is_pass(script, path))
         return true;
     bool package = !strcmp(path, "tvm.te") || !strcmp(path, "tvm.topi") || !strcmp(path, "tvm.tir.op");
     if (package || te_function(path) >= 0)

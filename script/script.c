@@ -250,7 +250,7 @@ static void run_import(Script *script, const AstNode *node)
         if (!item->alias && !item->name)
             path = bound;
         if (strcmp(bound, "*"))
-            script_set(script, bound, script_object(script, (Object){.kind = OBJECT_NAMESPACE, .as.path = path}));
+            script_set(script, bound, script_path_value(script, path));
     }
 }
 

@@ -245,6 +245,11 @@ Value script_object(Script *script, Object object);
 const Object *value_object(Value value, ObjectKind kind);
 /* MODULE with the tensor intrinsics that every program knows, unless it defines them itself. */
 const Module *script_with_builtin_intrinsics(Context *ctx, const Module *module);
+/* What the dotted name PATH of a package stands for: the name of a built-in tensor intrinsic, or what leads to more names. PATH is a package of such names. */
+Value script_path_value(Script *script, Str path);
+/* Those that the ARGUMENTS of tensorize name, and that the script does not register, become known to it. */
+void script_want_intrinsics(Script *script, const Arguments *arguments);
+bool script_is_intrinsic_package(const char *path);
 /* The builtin function NAME, or -1. */
 int builtin_find(const char *name);
 /* The name of builtin function number BUILTIN; NULL behind the last one. */
