@@ -16,6 +16,7 @@
 
 #include "ir/fold.h"
 #include "passes/lower/memory/flat_form.h"
+#include "passes/lower/memory/place.h"
 #include "passes/transform/internal.h"
 
 /* --- loops of one iteration --- */
@@ -83,8 +84,35 @@ static Attrs without_pragmas(Context *ctx, Attrs annotations)
 
 /* --- blocks --- */
 
-static const Stmt *lower_block(Context *ctx, const Stmt *stmt)
+typedef struct {
+    Context *ctx;
+    const Stmt *body; /* of the function, whose blocks say how buffers are aligned */
+} BlockLowering;
+
+/* What storage_align says of BUFFER, on its allocation: rows of -1, the dimension, the factor and the offset. */
+static Attrs alignments_of(const BlockLowering *lowering, const Buffer *buffer)
 {
+    Context *ctx = lowering->ctx;
+    Attrs found = stmt_alignments(ctx, lowering->body, buffer);
+    if (!found.count)
+        return found;
+    AttrValue rows = *found.entries[0].value;
+    rows.items = ARENA_ARRAY(ctx->arena, const AttrValue *, rows.count);
+    for (int i = 0; i < rows.count; i++) {
+        AttrValue row = *found.entries[0].value->items[i];
+        const AttrValue **items = ARENA_ARRAY(ctx->arena, const AttrValue *, row.count + 1);
+        items[0] = attr_int(ctx, -1);
+        memcpy(items + 1, row.items, sizeof *items * (size_t)row.count);
+        row.items = items;
+        row.count++;
+        rows.items[i] = arena_copy(ctx->arena, &row, sizeof row);
+    }
+    return attrs_set(ctx, (Attrs){0}, found.entries[0].key, arena_copy(ctx->arena, &rows, sizeof rows));
+}
+
+static const Stmt *lower_block(const BlockLowering *lowering, const Stmt *stmt)
+{
+    Context *ctx = lowering->ctx;
     const BlockStmt *block = &stmt->as.block;
     if (block->match_count)
         diag_error(ctx, stmt->span, "block '%s' has match_buffer views: run lower_match_buffer before it", block->block->name);
@@ -94,7 +122,7 @@ static const Stmt *lower_block(Context *ctx, const Stmt *stmt)
     if (!expr_is_int(block->predicate, 1))
         body = stmt_if(ctx, block->predicate, body, NULL, stmt->span);
     for (int i = block->alloc_count - 1; i >= 0; i--)
-        body = stmt_allocate_buffer(ctx, block->allocs[i], (Attrs){0}, body, block->allocs[i]->span);
+        body = stmt_allocate_buffer(ctx, block->allocs[i], alignments_of(lowering, block->allocs[i]), body, block->allocs[i]->span);
     return with_pragmas(ctx, block->annotations, body);
 }
 
@@ -102,7 +130,7 @@ static const Stmt *lower_stmt(Rewriter *rewriter, const Stmt *stmt)
 {
     const Stmt *result = rewrite_stmt_children(rewriter, stmt);
     if (stmt->kind == STMT_BLOCK)
-        return lower_block(rewriter->ctx, result);
+        return lower_block(rewriter->data, result);
     if (stmt->kind != STMT_FOR)
         return result;
     ForStmt loop = result->as.loop;
@@ -120,7 +148,8 @@ const Func *transform_opaque_block(LowerState *state, const Func *func)
 {
     UnitLoops loops = {0};
     Rewriter units = {.ctx = state->ctx, .expr = replace_expr, .stmt = remove_unit_loop, .data = &loops};
-    Rewriter blocks = {.ctx = state->ctx, .stmt = lower_stmt};
-    const Stmt *body = rewrite_stmt(&blocks, rewrite_stmt(&units, func->body));
+    BlockLowering lowering = {state->ctx, rewrite_stmt(&units, func->body)};
+    Rewriter blocks = {.ctx = state->ctx, .stmt = lower_stmt, .data = &lowering};
+    const Stmt *body = rewrite_stmt(&blocks, lowering.body);
     return func_with_body(state->ctx, func, launch_threads(state->ctx, body));
 }
