@@ -15,6 +15,25 @@ const EmitKindInfo *emit_kind_info(EmitKind kind);
 /* The kind called NAME ("obj", "asm", "llvm-ir", "bc"); false when there is none. */
 bool emit_kind_find(const char *name, EmitKind *kind);
 
+/* An axis of a block, for debug information: lowering puts its value in the place of it. */
+typedef struct NamedAxis {
+    const struct NamedAxis *outer; /* the axis before it: of the same block, or of one around */
+    const Var *var;
+    const Expr *value; /* over variables of loops */
+} NamedAxis;
+/* A store that axes are seen from. A step may have made several of one statement of the text. */
+typedef struct NamedSite {
+    const struct NamedSite *other;
+    const NamedAxis *innermost;
+} NamedSite;
+typedef struct {
+    Map sites; /* axis_names_place of a store -> NamedSite */
+} AxisNames;
+static inline const void *axis_names_place(Span span)
+{
+    return (const void *)((uintptr_t)span.file << 32 | span.begin);
+}
+
 typedef struct {
     int opt_level;        /* 0 to 3 */
     const char *target;   /* a triple, or NULL: this machine */
@@ -22,7 +41,8 @@ typedef struct {
     const char *features; /* llc's spelling ("+avx2,-fma"), or NULL */
     bool pic;
     bool unwind_tables; /* exceptions of called C++ functions and backtraces pass through the code */
-    bool debug_info;   /* lines, functions, parameters and loop variables */
+    bool debug_info;   /* lines, functions, parameters, variables of loops and axes of blocks */
+    const AxisNames *axes; /* with DEBUG_INFO; NULL: none are described */
     bool annotated_assembly; /* with LLVM's comments on blocks, loops and spills */
     bool fp_contract;  /* a * b + c may become one fused operation */
     bool fast_math;    /* floats obey the laws of real numbers */

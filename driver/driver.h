@@ -33,6 +33,7 @@ typedef struct tirc_context {
     TextList files; /* every file that was read, each once */
     bool will_run; /* the command line has the program interpreted or compiled */
     VEC(PhaseTime) times;
+    AxisNames axes; /* with -g: of all functions that were lowered */
     VEC(LoopParts) loop_parts; /* of the functions that were lowered last */
     double last_time;
 } Driver;

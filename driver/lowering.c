@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "codegen/backend.h"
+#include "driver/axis_names.h"
 #include "driver/driver.h"
 #include "print/print.h"
 #include "ir/scalable.h"
@@ -82,6 +83,8 @@ const Module *driver_lower(Driver *driver, const Module *module, bool report)
     driver->loop_parts.count = 0;
     for (int i = 0; i < module->func_count; i++) {
         int before = diag_error_count(driver->ctx);
+        if (driver->options.debug_info)
+            axis_names_collect(driver->ctx, module->funcs[i], &driver->axes);
         const Func *func = lower_func(driver->ctx, module, module->funcs[i], &options);
         ok &= func != NULL;
         if (diag_error_count(driver->ctx) > before)
@@ -103,6 +106,7 @@ CodegenOptions driver_codegen_options(Driver *driver)
     result.pic = options->pic;
     result.unwind_tables = options->unwind_tables;
     result.debug_info = options->debug_info;
+    result.axes = options->debug_info ? &driver->axes : NULL;
     result.prefix_maps = options->prefix_maps.data;
     result.prefix_map_count = options->prefix_maps.count;
     result.fp_contract = options->fp_contract;

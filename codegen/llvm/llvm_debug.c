@@ -7,6 +7,8 @@
 #include <llvm-c/DebugInfo.h>
 #include <string.h>
 
+#include "ir/walk.h"
+
 enum { DWARF_VERSION = 4 };
 
 struct LlvmDebug {
@@ -160,4 +162,63 @@ void llvm_debug_variable(FuncGen *gen, Str name, const Var *var, LLVMValueRef va
     LLVMDIBuilderInsertDbgValueRecordAtEnd(builder, value, variable, LLVMDIBuilderCreateExpression(builder, NULL, 0),
                                            LLVMDIBuilderCreateDebugLocation(gen->build->llvm, line, 0, gen->debug_scope, NULL),
                                            LLVMGetInsertBlock(gen->builder));
+}
+
+/* --- Axes: their values are computed for the debugger alone; where code is optimized, their description stays and the computation goes --- */
+
+typedef struct {
+    const FuncGen *gen;
+    bool known;
+} KnownSearch;
+
+static bool find_unknown(Visitor *visitor, const Expr *expr)
+{
+    KnownSearch *search = visitor->data;
+    search->known &= expr->kind != EXPR_VAR || map_has(&search->gen->values, expr->value.var);
+    return search->known;
+}
+
+/* The code at hand can compute the value of AXIS, and may. */
+static bool axis_has_value(const FuncGen *gen, const NamedAxis *axis)
+{
+    KnownSearch search = {gen, axis->value->dtype.lanes == 1 && expr_is_speculatable(axis->value)};
+    Visitor visitor = {.expr = find_unknown, .data = &search};
+    visit_expr(&visitor, axis->value);
+    return search.known;
+}
+
+/* An axis further in, from INNERMOST on, has the name of AXIS. */
+static bool axis_is_hidden(const NamedAxis *axis, const NamedAxis *innermost)
+{
+    for (; innermost != axis; innermost = innermost->outer)
+        if (!strcmp(innermost->var->name, axis->var->name))
+            return true;
+    return false;
+}
+
+/* True where one was described. */
+static bool describe_axes(FuncGen *gen, const NamedAxis *innermost)
+{
+    bool any = false;
+    for (const NamedAxis *axis = innermost; axis; axis = axis->outer) {
+        if (axis_is_hidden(axis, innermost) || !axis_has_value(gen, axis))
+            continue;
+        llvm_debug_variable(gen, axis->var->name, axis->var, emit_expr(gen, axis->value), 0);
+        any = true;
+    }
+    return any;
+}
+
+LLVMMetadataRef llvm_debug_axes(FuncGen *gen, Span span)
+{
+    LLVMMetadataRef outer = gen->debug_scope;
+    const AxisNames *axes = gen->build->options->axes;
+    const NamedSite *site = outer && axes ? map_get(&axes->sites, axis_names_place(span)) : NULL;
+    if (!site)
+        return outer;
+    llvm_debug_enter(gen, span);
+    while (site && !describe_axes(gen, site->innermost))
+        site = site->other;
+    llvm_debug_locate(gen, span);
+    return outer;
 }

@@ -112,7 +112,12 @@ void emit_stmt(FuncGen *gen, const Stmt *stmt)
         llvm_debug_variable(gen, stmt->as.let.var->name, stmt->as.let.var, map_get(&gen->values, stmt->as.let.var), 0);
         emit_stmt(gen, stmt->as.let.body);
         break;
-    case STMT_STORE: emit_store(gen, stmt); break;
+    case STMT_STORE: {
+        LLVMMetadataRef outer = llvm_debug_axes(gen, stmt->span);
+        emit_store(gen, stmt);
+        llvm_debug_leave(gen, outer);
+        break;
+    }
     case STMT_EVALUATE: emit_expr(gen, stmt->as.evaluate); break;
     case STMT_ALLOCATE: emit_allocate(gen, stmt); break;
     case STMT_ALLOCATE_CONST: emit_allocate_const(gen, stmt); break;
