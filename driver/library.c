@@ -50,21 +50,32 @@ void tirc_context_free(tirc_context *context)
     free(context);
 }
 
+/* OPTIONS with WORDS, both of ARENA; false after a diagnostic. */
+static bool read_options(Driver *driver, Arena *arena, const char *const *words, int count, Options *options)
+{
+    const char **copies = ARENA_ARRAY(arena, const char *, count);
+    for (int i = 0; i < count; i++) {
+        if (!words[i])
+            return driver_error(driver, "tirc_set_options: word %d is NULL", i);
+        copies[i] = arena_strndup(arena, words[i], strlen(words[i]));
+    }
+    if (!options_parse(driver->ctx, arena, copies, count, options))
+        return false;
+    return !options->inputs.count || driver_error(driver, "'%s' is no option; inputs are given to tirc_read", options->inputs.data[0]);
+}
+
+/* What is wrong shows first in an arena that goes again: that of the options keeps what it is given. */
 static bool set_options(Driver *driver, const char *const *words, int count)
 {
     if (count < 0 || (count && !words))
         return driver_error(driver, "tirc_set_options: no words are given");
-    const char **copies = ARENA_ARRAY(driver->options_arena, const char *, count);
-    for (int i = 0; i < count; i++) {
-        if (!words[i])
-            return driver_error(driver, "tirc_set_options: word %d is NULL", i);
-        copies[i] = arena_strndup(driver->options_arena, words[i], strlen(words[i]));
-    }
+    Arena *trial = arena_new();
     Options options = driver->options;
-    if (!options_parse(driver->ctx, driver->options_arena, copies, count, &options))
+    bool good = read_options(driver, trial, words, count, &options);
+    arena_free(trial);
+    options = driver->options;
+    if (!good || !read_options(driver, driver->options_arena, words, count, &options))
         return false;
-    if (options.inputs.count)
-        return driver_error(driver, "'%s' is no option; inputs are given to tirc_read", options.inputs.data[0]);
     driver->options = options;
     driver_use_options(driver);
     return true;

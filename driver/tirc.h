@@ -63,7 +63,8 @@ void tirc_set_output(tirc_context *context, FILE *output);
 
 /* The program that COUNT texts of TensorIR form together, or NULL. */
 const tirc_program *tirc_read(tirc_context *context, const tirc_text *texts, int count);
-/* PROGRAM transformed by COUNT schedule scripts, which run one after the other as one script; NULL where one fails. */
+/* PROGRAM transformed by COUNT schedule scripts, which run one after the other as one script; NULL where one fails. A lowered program is
+   scheduled as the program that it was lowered from. */
 const tirc_program *tirc_schedule(tirc_context *context, const tirc_program *program, const tirc_text *scripts, int count);
 /* Asks PROGRAM for what is certainly wrong in it, whatever its inputs are: claims of axes that do not hold, accesses out of bounds. 0, or -1 after
    diagnostics. */

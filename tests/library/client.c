@@ -1,5 +1,6 @@
 /* A client of the installed library: client FOLDER, where FOLDER holds relu.tir and relu.sched. Ends with 0 if all of tirc.h does what it
    says. */
+#include <malloc.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,12 @@ static const char program_source[] = "@T.prim_func\n"
                                      "            v = T.axis.spatial(64, i)\n"
                                      "            B[v] = A[v] * 2.0\n";
 
+static size_t memory_held(void)
+{
+    struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+}
+
 static tirc_text text_of(const char *name, const char *text)
 {
     tirc_text result = {name, text, strlen(text)};
@@ -55,6 +62,10 @@ static void test_files(const char *folder)
     const tirc_program *lowered = tirc_lower(tirc, scheduled);
     REQUIRE(lowered && lowered != scheduled && tirc_lower(tirc, lowered) == lowered);
     REQUIRE(!strstr(tirc_emit(tirc, lowered, "tir", NULL), "T.block"));
+    tirc_text once_more = text_of("more.sched", "sch.get_loops(\"relu\")\n");
+    const tirc_program *again = tirc_schedule(tirc, lowered, &once_more, 1);
+    REQUIRE(again && strstr(tirc_emit(tirc, again, "tir", NULL), "T.block") && strstr(tirc_diagnostics(tirc), "makes no step"));
+    REQUIRE(!strcmp(tirc_emit(tirc, again, "tir", NULL), tirc_emit(tirc, scheduled, "tir", NULL)));
     size_t lowered_length;
     const char *same = tirc_emit(tirc, lowered, "obj", &lowered_length);
     object = tirc_emit(tirc, scheduled, "obj", &length);
@@ -99,6 +110,14 @@ static void test_errors(void)
     REQUIRE(tirc_set_options(tirc, words, 1) == -1 && strstr(tirc_diagnostics(tirc), "--no-heap"));
     REQUIRE(tirc_set_options(tirc, words + 1, 1) == -1 && strstr(tirc_diagnostics(tirc), "x.tir"));
     REQUIRE(tirc_emit(tirc, program, "asm", NULL));
+    tirc_context_release(tirc);
+    size_t held = memory_held();
+    for (int i = 0; i < 5000; i++) {
+        REQUIRE(tirc_set_options(tirc, (const char *const[]){"--dim=n=3", "--no-hep"}, 2) == -1);
+        tirc_diagnostics(tirc);
+        tirc_context_release(tirc);
+    }
+    REQUIRE(memory_held() < held + 100000);
     tirc_context_free(tirc);
     tirc_context_free(NULL);
 }
