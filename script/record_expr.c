@@ -130,6 +130,9 @@ static bool add_parts(RecordWriter *writer, const Json *node, const char *before
 static bool add_load(RecordWriter *writer, const Json *node)
 {
     const Json *indices = record_node_list(writer->nodes, node, "indices"), *source = record_node(writer->nodes, node, "source");
+    const char *mask = record_node_type(record_node(writer->nodes, node, "predicate"));
+    if (*mask && strcmp(mask, "None") != 0) /* of lanes: no program of blocks has one */
+        return false;
     if (!record_add_buffer(writer, source ? source : record_node(writer->nodes, node, "buffer")) || !indices)
         return false;
     strbuf_add(writer->text, indices->count ? "[" : "[()");
