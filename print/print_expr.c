@@ -193,8 +193,22 @@ void print_index_list(Printer *printer, const Expr *const *indices, int count)
     print_text(printer, "]");
 }
 
+/* TVM 0.27 reads a slice as a region, which is no operand: vectors are loaded with a T.Ramp. */
+static bool needs_ramps(const Printer *printer, const Expr *load)
+{
+    bool vector = false;
+    for (int i = 0; i < load->arg_count; i++)
+        vector |= load->args[i]->dtype.lanes != 1;
+    return vector && printer->ctx->new_spellings && !load->predicated;
+}
+
 static void print_load(Printer *printer, const Expr *load)
 {
+    if (needs_ramps(printer, load)) {
+        print_text(printer, printer_buffer(printer, load->value.buffer));
+        print_index_list(printer, load->args, load->arg_count);
+        return;
+    }
     if (!load->predicated) {
         print_access(printer, load->value.buffer, load->args, load->arg_count);
         return;
