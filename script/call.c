@@ -90,8 +90,9 @@ static bool bind_parameters(Script *script, const Object *def, const AstParam *p
             bound[i] = true;
         }
     }
+    Span extra = taken < arguments->positional_count ? arguments->positional[taken].span : span_none();
     if (taken < arguments->positional_count)
-        return script_error(script, arguments->positional[taken].span, "%d argument%s given to %d parameter%s", arguments->positional_count,
+        return script_error(script, extra.file ? extra : arguments->span, "%d argument%s given to %d parameter%s", arguments->positional_count,
                             arguments->positional_count == 1 ? " is" : "s are", count, count == 1 ? "" : "s");
     for (int i = 0; i < arguments->keyword_count; i++)
         if (!bind_keyword(script, params, count, arguments, i, values, bound))

@@ -226,6 +226,12 @@ static bool eval_unary(Script *script, const AstNode *node, Value *result)
     return script_binary(script, op == AST_OP_NEGATIVE ? AST_OP_SUB : AST_OP_ADD, zero, operand, node->span, result);
 }
 
+/* VALUE is compared with an expression by its value, or refused there as a string is; other kinds of values are never equal to one. */
+static bool is_comparable(Value value)
+{
+    return te_is_expression(value) || script_is_number(value) || value.kind == VALUE_STRING;
+}
+
 static bool eval_compare(Script *script, const AstNode *node, Value *result)
 {
     Value left, right;
@@ -244,7 +250,7 @@ static bool eval_compare(Script *script, const AstNode *node, Value *result)
             if ((nd_array(left) || nd_array(right)) && node->as.compare.rest.count == 1)
                 return nd_binary(script, op, left, right, node->span, result);
             bool symbolic = te_is_expression(left) || te_is_expression(right), equality = op == AST_OP_EQ || op == AST_OP_NE;
-            symbolic &= !equality || ((te_is_expression(left) || script_is_number(left)) && (te_is_expression(right) || script_is_number(right)));
+            symbolic &= !equality || (is_comparable(left) && is_comparable(right));
             if (symbolic && !te_compare(script, op, left, right, node->span, result))
                 return false;
             if (symbolic && node->as.compare.rest.count == 1)

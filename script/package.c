@@ -51,6 +51,7 @@ static const char *const known_paths[] = {
     "tvm.tir.IterVar",
     "tvm.ir.PrimExpr",
     "tvm.ir.Range",
+    "tvm.ir.Range.from_min_extent",
     "tvm.script.tir.index_map",
     "tvm.script.tirx.index_map",
     "tvm.tir.IndexMap.from_func",
@@ -215,6 +216,8 @@ bool script_call_namespace(Script *script, Str path, const Arguments *arguments,
         return script_ndiff(script, arguments, result);
     if (script_is_pass(script, path))
         return script_make_pass(script, path, arguments, result);
+    if (!strcmp(path, "tvm.ir.Range.from_min_extent"))
+        return te_range_from_min_extent(script, arguments, result);
     if (!strcmp(path, "tvm.ir.Range"))
         return te_range(script, arguments, result);
     if (!strcmp(path, "tvm.lower"))

@@ -1,5 +1,6 @@
 /* Statements of schedule scripts. Python's semantics for the part of Python that schedules use; everything else is a diagnostic. */
 #include "script/script_internal.h"
+#include "script/te.h"
 #include "support/warning.h"
 
 #include <ctype.h>
@@ -7,19 +8,10 @@
 
 enum { MOST_STEPS = 10 * 1000 * 1000, MOST_MADE = 32 * 1000 * 1000, MOST_CALL_NOTES = 8 };
 
-bool script_error(Script *script, Span span, const char *format, ...)
+/* The notes of the outermost COUNT calls, the innermost first. */
+static void note_calls(Script *script, int count)
 {
-    va_list args;
-    va_start(args, format);
-    diag_error(script->ctx, span, "%s", arena_vprintf(script->ctx->arena, format, args));
-    va_end(args);
-    script_note_calls(script);
-    return false;
-}
-
-void script_note_calls(Script *script)
-{
-    int count = script->calls.count, left_out = count > MOST_CALL_NOTES ? count - MOST_CALL_NOTES : 0;
+    int left_out = count > MOST_CALL_NOTES ? count - MOST_CALL_NOTES : 0;
     for (int i = count - 1; i >= 0; i--) {
         bool skipped = i >= MOST_CALL_NOTES / 2 && i < MOST_CALL_NOTES / 2 + left_out;
         if (!skipped)
@@ -27,6 +19,34 @@ void script_note_calls(Script *script)
         else if (i == MOST_CALL_NOTES / 2)
             diag_note(script->ctx, span_none(), "%d calls between these are not shown", left_out);
     }
+}
+
+void script_note_calls(Script *script)
+{
+    note_calls(script, script->calls.count);
+}
+
+/* SPAN, or where that is in the text of a shipped operator, the user's call that led there. *AROUND is the number of calls around the place. */
+static Span users_place(const Script *script, Span span, int *around)
+{
+    *around = script->calls.count;
+    while (topi_is_text(script, span) && *around > 0)
+        span = script->calls.data[--*around];
+    return span;
+}
+
+bool script_error(Script *script, Span span, const char *format, ...)
+{
+    int around;
+    Span place = users_place(script, span, &around);
+    va_list args;
+    va_start(args, format);
+    diag_error(script->ctx, place, "%s", arena_vprintf(script->ctx->arena, format, args));
+    va_end(args);
+    if (topi_is_text(script, span))
+        diag_note(script->ctx, span, "the text of the operator says so here");
+    note_calls(script, around);
+    return false;
 }
 
 static bool is_letter(char c)
@@ -199,7 +219,7 @@ static bool run_assert(Script *script, const AstNode *node)
         return script_error(script, node->span, "assertion failed");
     const char *text;
     return script_eval(script, node->as.assertion.message, &message) && script_text(script, message, &text) &&
-           script_error(script, node->span, "assertion failed: %s", text);
+           script_error(script, node->span, "%s%s", topi_is_text(script, node->span) ? "" : "assertion failed: ", text);
 }
 
 static bool run_delete(Script *script, const AstNode *node)

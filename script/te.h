@@ -99,7 +99,7 @@ bool te_dtype(Script *script, const Value *value, DType otherwise, DType *result
 bool te_name(Script *script, const Value *value, const char *otherwise, Str *result);
 
 typedef bool TeFunction(Script *script, const Arguments *arguments, Value *result);
-TeFunction te_placeholder, te_compute, te_reduce_axis, te_range, te_comm_reducer, te_extern, te_scan, te_create_prim_func, te_ir_module, te_decl_buffer, te_call_packed;
+TeFunction te_placeholder, te_compute, te_reduce_axis, te_range, te_range_from_min_extent, te_comm_reducer, te_extern, te_scan, te_create_prim_func, te_ir_module, te_decl_buffer, te_call_packed;
 /* The least or greatest value of DTYPE. */
 const Expr *te_limit(Script *script, DType dtype, bool greatest);
 /* What tvm.tir.ir_builder.create gives: code, statement by statement. */
@@ -160,6 +160,8 @@ bool script_register_op_attr(Script *script, const Arguments *arguments, Value *
 bool script_register_lowering(Script *script, const Arguments *arguments, Value *result);
 
 /* --- packages of operators whose functions are texts (topi.c) --- */
+/* SPAN is in the text of an operator that is shipped. */
+bool topi_is_text(const Script *script, Span span);
 /* The function NAME of PACKAGE, "topi" or "topi.nn". False after a diagnostic. */
 bool topi_find(Script *script, const char *package, const char *name, Value *result);
 /* PATH is of such a package: *RESULT is the function, or the package itself. *KNOWN is false where it is of another one. */

@@ -136,6 +136,15 @@ static Iter *new_axis(Script *script, Str name, const Expr *min, const Expr *ext
     return axis;
 }
 
+static bool make_range(Script *script, const Expr *begin, const Expr *extent, Span span, Value *result)
+{
+    if (!dtype_is_integer(begin->dtype) || !dtype_is_integer(extent->dtype))
+        return script_error(script, span, "the bounds of a range must be integers");
+    const Iter *axis = new_axis(script, context_intern(script->ctx, "range"), begin, extent, ITER_REDUCE, span);
+    *result = script_object(script, (Object){.kind = OBJECT_RANGE, .as.axis = axis});
+    return true;
+}
+
 bool te_range(Script *script, const Arguments *arguments, Value *result)
 {
     const Value *values[3];
@@ -147,11 +156,16 @@ bool te_range(Script *script, const Arguments *arguments, Value *result)
     if (!dtype_is_integer(begin->dtype) || !dtype_is_integer(end->dtype))
         return script_error(script, arguments->span, "the bounds of a range must be integers");
     const Expr *extent = op_binary(script->ctx, EXPR_SUB, end, begin, arguments->span);
-    if (!extent)
-        return false;
-    const Iter *axis = new_axis(script, context_intern(script->ctx, "range"), begin, extent, ITER_REDUCE, arguments->span);
-    *result = script_object(script, (Object){.kind = OBJECT_RANGE, .as.axis = axis});
-    return true;
+    return extent && make_range(script, begin, extent, arguments->span, result);
+}
+
+bool te_range_from_min_extent(Script *script, const Arguments *arguments, Value *result)
+{
+    const Value *values[3];
+    const Expr *begin, *extent;
+    return te_bind(script, "Range.from_min_extent", arguments, "min_value extent span?", values) &&
+           te_to_expr(script, *values[0], arguments->span, &begin) && te_to_expr(script, *values[1], arguments->span, &extent) &&
+           make_range(script, begin, extent, arguments->span, result);
 }
 
 bool te_reduce_axis(Script *script, const Arguments *arguments, Value *result)

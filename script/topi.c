@@ -71,6 +71,11 @@ static Environment *environment_of(Script *script, Str package, bool *ok)
     return environment;
 }
 
+bool topi_is_text(const Script *script, Span span)
+{
+    return span.file && !strncmp(source_file(script->ctx->sources, span.file)->name, "<topi/", strlen("<topi/"));
+}
+
 bool topi_find(Script *script, const char *package, const char *name, Value *result)
 {
     bool ok;
