@@ -1,6 +1,5 @@
 /* Statements of schedule scripts. Python's semantics for the part of Python that schedules use; everything else is a diagnostic. */
 #include "script/script_internal.h"
-#include "script/te.h"
 #include "support/warning.h"
 
 #include <ctype.h>

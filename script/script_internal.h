@@ -149,6 +149,8 @@ bool script_error(Script *script, Span span, const char *format, ...) __attribut
 bool script_unknown(Script *script, Span span, const char *near, const char *format, ...) __attribute__((format(printf, 4, 5)));
 /* Notes the calls that the script is in, after an error: the innermost and outermost few. */
 void script_note_calls(Script *script);
+/* SPAN is in the text of an operator that is shipped (topi.c). */
+bool topi_is_text(const Script *script, Span span);
 bool script_eval(Script *script, const AstNode *node, Value *result);
 /* The value of the variable NAME, or NULL. */
 const Value *script_lookup(const Script *script, Str name);

@@ -160,8 +160,6 @@ bool script_register_op_attr(Script *script, const Arguments *arguments, Value *
 bool script_register_lowering(Script *script, const Arguments *arguments, Value *result);
 
 /* --- packages of operators whose functions are texts (topi.c) --- */
-/* SPAN is in the text of an operator that is shipped. */
-bool topi_is_text(const Script *script, Span span);
 /* The function NAME of PACKAGE, "topi" or "topi.nn". False after a diagnostic. */
 bool topi_find(Script *script, const char *package, const char *name, Value *result);
 /* PATH is of such a package: *RESULT is the function, or the package itself. *KNOWN is false where it is of another one. */

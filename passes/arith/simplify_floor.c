@@ -52,6 +52,7 @@ static const Rule floordiv_rules[] = {
     REWRITE(FLOORDIV(ADD(y, MUL(x, z)), z), ADD(FLOORDIV(y, z), x), .when = AT_LEAST(z, N(0))),
     REWRITE(FLOORDIV(ADD(y, MUL(z, x)), z), ADD(FLOORDIV(y, z), x), .when = AT_LEAST(z, N(0))),
     REWRITE(FLOORDIV(SUB(x, FLOORMOD(x, c1)), c1), FLOORDIV(x, c1), .when = NE(c1, N(0))),
+    REWRITE(FLOORDIV(ADD(FLOORMOD(x, N(2)), N(1)), N(2)), FLOORMOD(x, N(2))),
 };
 RULE_TABLE(floordiv);
 
