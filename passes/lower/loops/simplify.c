@@ -106,6 +106,8 @@ static bool is_idle(Simplification *s, const Stmt *stmt)
             fails |= is_index_expr(&s->vars, parts.data[i]) && analyzer_prove(s->an, op_not(ctx, parts.data[i], span_none()));
         return fails || (!stmt->as.branch.else_body && !expr_reads_memory(stmt->as.branch.condition) && is_idle(s, stmt->as.branch.then_body));
     }
+    if (stmt->kind == STMT_ALLOCATE || stmt->kind == STMT_DECL_BUFFER)
+        return is_idle(s, stmt_body(stmt));
     bool idle = stmt->kind == STMT_SEQ;
     for (int i = 0; idle && i < stmt->as.seq.count; i++)
         idle = is_idle(s, stmt->as.seq.items[i]);
@@ -121,11 +123,26 @@ static bool is_idle_from(Simplification *s, const ForStmt *loop, int64_t first, 
     return is_idle(s, loop->body);
 }
 
+static bool find_sum(Visitor *visitor, const Stmt *stmt)
+{
+    *(bool *)visitor->data |= stmt->kind == STMT_STORE && expr_uses_buffer(stmt->as.store.value, stmt->as.store.buffer);
+    return !*(bool *)visitor->data;
+}
+
+/* LOOP, vectorized, is as well of BUSY lanes: few pieces of register size, or sums, which a mask would keep in memory. */
+static bool has_good_width(const ForStmt *loop, int64_t busy)
+{
+    enum { MOST_PIECES = 2, WIDE = 16 };
+    bool adds = false;
+    visit_stmt(&(Visitor){.stmt = find_sum, .data = &adds}, loop->body);
+    return adds || __builtin_popcountll((unsigned long long)busy % WIDE) <= MOST_PIECES;
+}
+
 /* The extent of LOOP without the iterations at its end that do nothing. */
 static const Expr *busy_extent(Simplification *s, const ForStmt *loop)
 {
     int64_t extent, busy = 0;
-    bool whole = loop->kind == FOR_THREAD || loop->kind == FOR_VECTORIZED || expr_reads_memory(loop->min);
+    bool whole = loop->kind == FOR_THREAD || expr_reads_memory(loop->min);
     if (whole || !expr_const_int(loop->extent, &extent) || extent < 2 || !is_idle_from(s, loop, extent - 1, extent))
         return loop->extent;
     for (int64_t idle = extent - 1; busy < idle;) {
@@ -135,6 +152,8 @@ static const Expr *busy_extent(Simplification *s, const ForStmt *loop)
         else
             busy = middle + 1;
     }
+    if (loop->kind == FOR_VECTORIZED && !has_good_width(loop, busy))
+        return loop->extent;
     return expr_int(analyzer_context(s->an), loop->extent->dtype, busy);
 }
 
