@@ -16,8 +16,8 @@
    reads of all this memory only the elements that it writes, in the same lane, and bounds and conditions read none of it. Thus each element depends on
    itself and on what the loop leaves as it is, and the statements that write it stay in their order. The code does not grow but for the loops.
 
-   It pays where registers can hold the sums while a part runs: those in scratch, or in other memory if each round updates them. Needs: flat buffers,
-   explicit vectors, unrolled loops written out. */
+   It pays where registers can hold the sums while a part runs: those in scratch, or floats in other memory if each round updates them. Integers may
+   become dot products, which take the whole loop. Needs: flat buffers, explicit vectors, unrolled loops written out. */
 #include "ir/linear_sum.h"
 #include "ir/vector_slice.h"
 #include "passes/lower/core/effects.h"
@@ -166,7 +166,7 @@ static bool sees_store(SumNest *nest, const Stmt *store)
     int64_t first;
     int lanes;
     const Var *root = effects_root(&nest->pass->roots, store->as.store.buffer->data);
-    bool in_registers = map_has(&nest->pass->scratch, root) || !nest->branches;
+    bool in_registers = map_has(&nest->pass->scratch, root) || (!nest->branches && dtype_is_float(store->as.store.buffer->dtype));
     if (!in_registers || !steady_place(nest, store, &first, &lanes))
         return false;
     int sum = find_sum(nest, store, first, lanes);
