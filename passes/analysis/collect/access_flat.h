@@ -1,5 +1,5 @@
 /* Buffers of different layouts in one memory, as declared by T.Buffer(..., data=B.data): their elements as those of one flat buffer. Private
-   to the collection of accesses. */
+   to the collection of accesses, but for buffer_same_layout. */
 #ifndef TIRC_PASSES_ANALYSIS_COLLECT_ACCESS_FLAT_H
 #define TIRC_PASSES_ANALYSIS_COLLECT_ACCESS_FLAT_H
 

@@ -1,6 +1,7 @@
 /* Covered elements of a buffer; see coverage.h. What is asked here becomes reads at a place and the writes of one block, and access_covered
    decides. A write that cannot be described does not count; a read that cannot be described may be of any element. */
 #include "passes/analysis/collect/access_collect.h"
+#include "passes/analysis/collect/access_flat.h"
 #include "passes/analysis/cover/cover.h"
 #include "passes/schedule/check/coverage.h"
 
@@ -102,6 +103,15 @@ static Asking ask(Schedule *sch, Query query, const Buffer *buffer)
 
 /* --- a box at a place --- */
 
+/* The writes name elements as BUFFER does: those through views of another layout go by their places in the memory. */
+static bool same_names(const Coverage *coverage, const Buffer *buffer)
+{
+    for (int i = 0; i < coverage->writes.count; i++)
+        if (!buffer_same_layout(coverage->writes.data[i]->buffer, buffer))
+            return false;
+    return true;
+}
+
 /* The region and the condition of BOX, seen from the store at FRAME below the place, speak of what is around the place alone. */
 static Answer box_is_written(Schedule *sch, const PlacedBox *box)
 {
@@ -110,6 +120,8 @@ static Answer box_is_written(Schedule *sch, const PlacedBox *box)
     const Access *later = box->later ? first_access_below(&coverage, box->later) : NULL;
     if (!coverage.first || (box->later && !later))
         return answer_unknown("nothing is known of what the block writes");
+    if (!same_names(&coverage, buffer))
+        return answer_unknown("its memory is used under names of another layout");
     const Frame *innermost = coverage.first->frame;
     const Stmt *scope = schedule_scope(sch, box->writer)->stmt;
     const Frame *place = later ? frame_common(innermost, later->frame) : frame_in_block(sch->ctx, innermost, scope);

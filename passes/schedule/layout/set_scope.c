@@ -46,7 +46,7 @@ const TreeNode *check_allocation_site(Schedule *sch, const TreeNode *block, cons
         if (allocates(up, buffer))
             return up;
     const Func *func = schedule_func(sch);
-    const char *what = "a view made by match_buffer";
+    const char *what = "a view of other memory";
     for (int i = 0; i < func->param_count; i++)
         if (func->params[i].buffer == buffer)
             what = "a parameter of the function";
