@@ -12,11 +12,7 @@
 
 static const ValueList *items_argument(Script *script, const Arguments *arguments, int index)
 {
-    const ValueList *items = script_items(script, arguments->positional[index]);
-    if (!items)
-        script_error(script, arguments->positional[index].span, "a list is needed here, not %s",
-                     script_type_phrase(script, arguments->positional[index]));
-    return items;
+    return script_items(script, arguments->positional[index], arguments->positional[index].span, "a list is needed here, not %s");
 }
 
 bool script_call_one(Script *script, Value callee, Value argument, Span span, Value *result)
@@ -27,71 +23,42 @@ bool script_call_one(Script *script, Value callee, Value argument, Span span, Va
 
 bool builtin_map(Script *script, const Arguments *arguments, Value *result)
 {
-    ValueList rows;
-    Value list = script_list(script, NULL, 0, false), item;
-    if (!script_rows(script, arguments, 1, &rows))
-        return false;
-    for (int row = 0; row < rows.count; row++) {
-        const ValueList *values = rows.items[row].as.list;
-        Arguments call = {.positional = values->items, .positional_count = values->count, .span = arguments->span};
-        if (!script_call_value(script, arguments->positional[0], &call, &item) || !script_append(script, list.as.list, &item, 1, arguments->span))
-            return false;
-    }
-    *result = script_iterator(script, "map", list.as.list);
-    return true;
+    return script_map(script, arguments, result);
+}
+
+bool builtin_filter(Script *script, const Arguments *arguments, Value *result)
+{
+    return script_filter(script, arguments, result);
 }
 
 bool builtin_zip(Script *script, const Arguments *arguments, Value *result)
 {
-    ValueList *rows = ARENA_NEW(script->ctx->arena, ValueList);
-    if (!script_rows(script, arguments, 0, rows))
-        return false;
-    *result = script_iterator(script, "zip", rows);
-    return true;
+    return script_zip(script, arguments, result);
 }
 
 bool builtin_iter(Script *script, const Arguments *arguments, Value *result)
 {
     Value value = arguments->positional[0];
-    const Sequence *sequence = value_sequence(value);
-    if (sequence && sequence->kind == SEQUENCE_ITERATOR) {
-        *result = value;
-        return true;
-    }
-    const ValueList *items = script_items(script, value);
-    if (!items)
-        return script_error(script, value.span, "a list is needed here, not %s", script_type_phrase(script, value));
-    *result = script_iterator(script, "iterator", items);
+    Sequence *iterator;
+    if (!script_iterate(script, value, value.span, "a list is needed here, not %s", &iterator))
+        return false;
+    *result = iterator == value_sequence(value) ? value : sequence_of(script, iterator);
     return true;
 }
 
 bool builtin_next(Script *script, const Arguments *arguments, Value *result)
 {
     Sequence *sequence = value_sequence(arguments->positional[0]);
+    bool ended;
     if (!sequence || sequence->kind != SEQUENCE_ITERATOR)
         return script_error(script, arguments->span, "next needs an iterator, not %s", script_type_phrase(script, arguments->positional[0]));
-    bool ended = sequence->at >= sequence->list->count;
+    if (!iterator_next(script, sequence, result, &ended))
+        return false;
     if (ended && arguments->positional_count < 2)
         return script_error(script, arguments->span, "the iterator has no more items");
-    *result = ended ? arguments->positional[1] : sequence->list->items[sequence->at++];
+    if (ended)
+        *result = arguments->positional[1];
     return true;
-}
-
-bool builtin_filter(Script *script, const Arguments *arguments, Value *result)
-{
-    const ValueList *items = items_argument(script, arguments, 1);
-    *result = script_list(script, NULL, 0, false);
-    for (int i = 0; items && i < items->count; i++) {
-        Value kept = items->items[i];
-        bool wanted, asked = arguments->positional[0].kind != VALUE_NONE;
-        if (asked && !script_call_one(script, arguments->positional[0], items->items[i], arguments->span, &kept))
-            return false;
-        if (!script_step(script, arguments->span) || !script_condition(script, kept, arguments->span, &wanted) ||
-            (wanted && !script_append(script, result->as.list, &items->items[i], 1, arguments->span)))
-            return false;
-    }
-    *result = script_iterator(script, "filter", result->as.list);
-    return items != NULL;
 }
 
 /* --- sorting --- */
@@ -151,16 +118,19 @@ bool builtin_sorted(Script *script, const Arguments *arguments, Value *result)
 /* Some item's truth is WANTED. */
 static bool look_for(Script *script, const Arguments *arguments, bool wanted, Value *result)
 {
-    const ValueList *items = items_argument(script, arguments, 0);
-    bool found = false;
-    for (int i = 0; items && !found && i < items->count; i++) {
-        bool truth;
-        if (!script_condition(script, items->items[i], arguments->span, &truth))
+    Value value = arguments->positional[0], item;
+    Sequence *iterator;
+    bool found = false, ended = false;
+    if (!script_iterate(script, value, value.span, "a list is needed here, not %s", &iterator))
+        return false;
+    while (!found && !ended) {
+        bool truth = !wanted;
+        if (!iterator_next(script, iterator, &item, &ended) || (!ended && !script_condition(script, item, arguments->span, &truth)))
             return false;
         found = truth == wanted;
     }
     *result = (Value){.kind = VALUE_BOOL, .as.boolean = found == wanted};
-    return items != NULL;
+    return true;
 }
 
 bool builtin_any(Script *script, const Arguments *arguments, Value *result)

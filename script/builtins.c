@@ -2,6 +2,7 @@
 #include "script/builtins.h"
 #include "script/methods.h"
 #include "script/sequence.h"
+#include "script/text.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -20,11 +21,7 @@ static bool integer_argument(Script *script, const Arguments *arguments, int ind
 
 static const ValueList *list_argument(Script *script, const Arguments *arguments, int index)
 {
-    const ValueList *items = script_items(script, arguments->positional[index]);
-    if (!items)
-        script_error(script, arguments->positional[index].span, "a list is needed here, not %s",
-                     script_type_phrase(script, arguments->positional[index]));
-    return items;
+    return script_items(script, arguments->positional[index], arguments->positional[index].span, "a list is needed here, not %s");
 }
 
 static bool builtin_len(Script *script, const Arguments *arguments, Value *result)
@@ -32,7 +29,7 @@ static bool builtin_len(Script *script, const Arguments *arguments, Value *resul
     Value value = arguments->positional[0];
     *result = (Value){.kind = VALUE_INT};
     if (value.kind == VALUE_STRING)
-        result->as.integer = script_items(script, value)->count;
+        result->as.integer = text_characters(value.as.text, strlen(value.as.text));
     else if (value.kind == VALUE_LIST || value.kind == VALUE_DICT)
         result->as.integer = value.as.list->count / (value.kind == VALUE_DICT ? 2 : 1);
     else if (value_sequence(value) && sequence_length(value_sequence(value)) >= 0)
@@ -56,35 +53,19 @@ static bool builtin_range(Script *script, const Arguments *arguments, Value *res
 
 static bool builtin_reversed(Script *script, const Arguments *arguments, Value *result)
 {
-    const ValueList *items = list_argument(script, arguments, 0);
-    if (!items)
-        return false;
-    *result = script_list(script, items->items, items->count, false);
-    for (int i = 0; i < items->count; i++)
-        result->as.list->items[i] = items->items[items->count - 1 - i];
-    *result = script_iterator(script, "reversed", result->as.list);
-    return true;
+    return script_reversed(script, arguments->positional[0], arguments->positional[0].span, result);
 }
 
 static bool builtin_enumerate(Script *script, const Arguments *arguments, Value *result)
 {
-    const ValueList *items = list_argument(script, arguments, 0);
     int64_t start = 0;
     const Value *named = script_keyword(arguments, "start");
     if (named && arguments->positional_count > 1)
         return script_error(script, named->span, "'start' is given twice");
     Arguments from = {.positional = named ? (Value *)named : arguments->positional + 1, .positional_count = 1};
-    if (!items || ((named || arguments->positional_count > 1) && !integer_argument(script, &from, 0, &start)))
+    if ((named || arguments->positional_count > 1) && !integer_argument(script, &from, 0, &start))
         return false;
-    if (start > INT64_MAX - items->count)
-        return script_error(script, arguments->span, "the result does not fit in 64 bits");
-    *result = script_list(script, items->items, items->count, false);
-    for (int i = 0; i < items->count; i++) {
-        Value pair[] = {{.kind = VALUE_INT, .as.integer = start + i}, items->items[i]};
-        result->as.list->items[i] = script_list(script, pair, 2, true);
-    }
-    *result = script_iterator(script, "enumerate", result->as.list);
-    return true;
+    return script_enumerate(script, arguments, start, result);
 }
 
 /* What KEY, a function, gives for ITEM; ITEM itself without one. */
@@ -94,38 +75,29 @@ static bool sort_key(Script *script, const Value *key, Value item, Span span, Va
     return !key || key->kind == VALUE_NONE || script_call_one(script, *key, item, span, result);
 }
 
-/* The first item with the least key (or, with OP AST_OP_GT, the greatest). */
-static bool choose(Script *script, const Arguments *arguments, AstOp op, const ValueList *items, Value *result)
-{
-    const Value *key = script_keyword(arguments, "key");
-    Value best;
-    for (int i = 0; i < items->count; i++) {
-        Value item = items->items[i], rank;
-        bool better = i == 0;
-        if (!sort_key(script, key, item, arguments->span, &rank) ||
-            (i && !script_compare(script, op, rank, best, arguments->span, &better)))
-            return false;
-        if (better)
-            *result = item;
-        if (better)
-            best = rank;
-    }
-    return true;
-}
-
-/* The least (or, with OP AST_OP_GT, greatest) of the arguments or of the one list. */
+/* The least (or, with OP AST_OP_GT, greatest) of the arguments or of the one list, by its key; the first of those that are equal. */
 static bool extreme(Script *script, const Arguments *arguments, AstOp op, Value *result)
 {
-    ValueList given = {.items = arguments->positional, .count = arguments->positional_count};
-    const ValueList *items = arguments->positional_count == 1 ? list_argument(script, arguments, 0) : &given;
-    const Value *otherwise = script_keyword(arguments, "default");
-    if (!items)
+    const Value *key = script_keyword(arguments, "key"), *otherwise = script_keyword(arguments, "default");
+    Value given = arguments->positional_count == 1 ? arguments->positional[0]
+                                                   : script_list(script, arguments->positional, arguments->positional_count, true);
+    Value item, rank, best;
+    Sequence *iterator;
+    bool ended = false, any = false;
+    if (!script_iterate(script, given, given.span, "a list is needed here, not %s", &iterator))
         return false;
-    if (!items->count && otherwise) {
-        *result = *otherwise;
-        return true;
+    while (iterator_next(script, iterator, &item, &ended) && !ended) {
+        bool better = !any;
+        if (!sort_key(script, key, item, arguments->span, &rank) ||
+            (any && !script_compare(script, op, rank, best, arguments->span, &better)))
+            return false;
+        *result = better ? item : *result;
+        best = better ? rank : best;
+        any = true;
     }
-    return items->count ? choose(script, arguments, op, items, result) : script_error(script, arguments->span, "the list is empty");
+    if (ended && !any && otherwise)
+        *result = *otherwise;
+    return ended && (any || otherwise || script_error(script, arguments->span, "the list is empty"));
 }
 
 static bool builtin_min(Script *script, const Arguments *arguments, Value *result)

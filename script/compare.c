@@ -23,8 +23,10 @@ static bool is_container(Value value)
 static bool count_parts(Value value, int depth, int *budget)
 {
     const Sequence *sequence = value_sequence(value);
+    if (sequence && sequence->kind == SEQUENCE_ITERATOR)
+        return true;
     if (sequence) /* a view has the parts of its dict */
-        value = (Value){.kind = sequence->kind == SEQUENCE_RANGE || sequence->kind == SEQUENCE_ITERATOR ? VALUE_LIST : VALUE_DICT, .as.list = (ValueList *)sequence->list};
+        value = (Value){.kind = sequence->kind == SEQUENCE_RANGE ? VALUE_LIST : VALUE_DICT, .as.list = (ValueList *)sequence->list};
     if (!is_container(value))
         return true;
     *budget -= value.as.list->count + 1;
@@ -217,8 +219,13 @@ static bool contains(Script *script, Value container, Value item, Span span, boo
     Sequence *sequence = value_sequence(container);
     *result = false;
     if (sequence && sequence->kind == SEQUENCE_ITERATOR) { /* it goes on behind what was found */
-        while (!*result && sequence->at < sequence->list->count)
-            *result = script_equal(sequence->list->items[sequence->at++], item);
+        bool ended = false;
+        Value next;
+        while (!*result && !ended) {
+            if (!iterator_next(script, sequence, &next, &ended) || (!ended && !script_can_walk(script, next, span)))
+                return false;
+            *result = !ended && script_equal(next, item);
+        }
         return true;
     }
     if (sequence)

@@ -21,10 +21,9 @@ static bool list_append(Script *script, Value self, const Arguments *arguments, 
 
 static bool list_extend(Script *script, Value self, const Arguments *arguments, Value *result)
 {
-    const ValueList *others = script_items(script, arguments->positional[0]);
+    const ValueList *others = script_items(script, arguments->positional[0], arguments->span, "extend takes a list, not %s");
     *result = value_none();
-    return others ? script_append(script, self.as.list, others->items, others->count, arguments->span)
-                  : script_error(script, arguments->span, "extend takes a list");
+    return others && script_append(script, self.as.list, others->items, others->count, arguments->span);
 }
 
 static bool list_insert(Script *script, Value self, const Arguments *arguments, Value *result)
@@ -222,14 +221,16 @@ static bool dict_items(Script *script, Value self, const Arguments *arguments, V
 
 bool script_dict_update(Script *script, Value dict, Value other, Span span)
 {
-    const ValueList *items = other.kind == VALUE_DICT ? other.as.list : script_items(script, other);
+    const ValueList *items = other.kind == VALUE_DICT ? other.as.list : script_items(script, other, span, "a dict or a list of pairs is needed here, not %s");
     if (!items)
-        return script_error(script, span, "a dict or a list of pairs is needed here, not %s", script_type_phrase(script, other));
+        return false;
     int count = items->count;
     for (int i = 0; i < count; i += other.kind == VALUE_DICT ? 2 : 1) {
         Value pair[2] = {items->items[i], other.kind == VALUE_DICT ? items->items[i + 1] : value_none()};
-        const ValueList *parts = other.kind == VALUE_DICT ? NULL : script_items(script, items->items[i]);
-        if (other.kind != VALUE_DICT && (!parts || parts->count != 2))
+        const ValueList *parts = other.kind == VALUE_DICT ? NULL : script_items(script, items->items[i], span, "a pair of a key and a value is needed, not %s");
+        if (other.kind != VALUE_DICT && !parts)
+            return false;
+        if (other.kind != VALUE_DICT && parts->count != 2)
             return script_error(script, span, "item %d is no pair of a key and a value", i);
         if (parts)
             memcpy(pair, parts->items, sizeof pair);

@@ -16,7 +16,7 @@ enum { LONG_SEQUENCE = 200 };
 typedef struct {
     const int *items;
     int count;
-} Sequence;
+} Lines;
 typedef struct {
     int a, b, size;
 } Match;
@@ -26,14 +26,14 @@ typedef struct {
     Script *script;
     Arena *arena;
     const Str *a_lines, *b_lines;
-    Sequence *a_texts, *b_texts; /* the characters of each line */
+    Lines *a_texts, *b_texts; /* the characters of each line */
     VEC(Value) result;
     long steps;
 } Differ;
 
 typedef struct {
     Differ *differ;
-    Sequence a, b;
+    Lines a, b;
     bool blanks_are_junk;
     bool *popular; /* of b: no match begins there */
     int *lengths, *next; /* of the matches that end at an item of b; one more in front */
@@ -75,7 +75,7 @@ static void find_popular(Matcher *matcher)
     }
 }
 
-static Matcher matcher_new(Differ *differ, Sequence a, Sequence b, bool blanks_are_junk)
+static Matcher matcher_new(Differ *differ, Lines a, Lines b, bool blanks_are_junk)
 {
     Matcher matcher = {differ, a, b, blanks_are_junk, ARENA_ARRAY(differ->arena, bool, b.count + 1),
                        ARENA_ARRAY(differ->arena, int, b.count + 2), ARENA_ARRAY(differ->arena, int, b.count + 2)};
@@ -183,7 +183,7 @@ static void plain_replace(Differ *differ, Match low, Match high)
 }
 
 /* The marks below a line; blanks between them are those of the line. */
-static void add_marks(Differ *differ, Sequence text, char *marks)
+static void add_marks(Differ *differ, Lines text, char *marks)
 {
     int length = 0;
     for (int i = 0; i < text.count; i++) {
@@ -208,7 +208,7 @@ static char *blank_marks(Differ *differ, int count)
 /* Line A and line B, which are alike, with marks below what differs. */
 static void mark_lines(Differ *differ, int a, int b)
 {
-    Sequence left = differ->a_texts[a], right = differ->b_texts[b];
+    Lines left = differ->a_texts[a], right = differ->b_texts[b];
     Matcher matcher = matcher_new(differ, left, right, true);
     MatchList matches = {0};
     find_matches(&matcher, &matches);
@@ -230,13 +230,13 @@ static void mark_lines(Differ *differ, int a, int b)
 
 /* --- lines that are alike --- */
 
-static double ratio_of(long matches, const Sequence *a, const Sequence *b)
+static double ratio_of(long matches, const Lines *a, const Lines *b)
 {
     return a->count + b->count ? 2.0 * (double)matches / (a->count + b->count) : 1.0;
 }
 
 /* How many items A and B have in common, whatever their order. */
-static long common_items(Differ *differ, Sequence a, Sequence b)
+static long common_items(Differ *differ, Lines a, Lines b)
 {
     int *left = arena_copy(differ->arena, a.items, (size_t)a.count * sizeof *left), *right = arena_copy(differ->arena, b.items, (size_t)b.count * sizeof *right);
     qsort(left, (size_t)a.count, sizeof *left, compare_items);
@@ -252,7 +252,7 @@ static long common_items(Differ *differ, Sequence a, Sequence b)
 }
 
 /* How much A and B are alike, if more than BEST; else at most BEST. */
-static double similarity(Differ *differ, Sequence a, Sequence b, double best)
+static double similarity(Differ *differ, Lines a, Lines b, double best)
 {
     long shorter = a.count < b.count ? a.count : b.count;
     if (!spend(differ, 1) || ratio_of(shorter, &a, &b) <= best || !spend(differ, 8L * (a.count + b.count)) ||
@@ -314,7 +314,7 @@ static void replace(Differ *differ, Match low, Match high)
 /* --- the comparison --- */
 
 /* The characters of TEXT, which is UTF-8; a byte that is none stands for itself. */
-static Sequence characters(Arena *arena, const char *text)
+static Lines characters(Arena *arena, const char *text)
 {
     int *items = ARENA_ARRAY(arena, int, strlen(text) + 1), count = 0;
     for (const unsigned char *c = (const unsigned char *)text; *c; count++) {
@@ -323,11 +323,11 @@ static Sequence characters(Arena *arena, const char *text)
         for (; more && (*c & 0xc0) == 0x80; more--)
             items[count] = items[count] * 64 + (*c++ & 0x3f);
     }
-    return (Sequence){items, count};
+    return (Lines){items, count};
 }
 
 /* Equal lines get equal numbers: the place in the list of all where the line stands first. */
-static Sequence numbers(Arena *arena, Map *known, const Str *lines, int count)
+static Lines numbers(Arena *arena, Map *known, const Str *lines, int count)
 {
     int *items = ARENA_ARRAY(arena, int, count + 1);
     for (int i = 0; i < count; i++) {
@@ -339,14 +339,14 @@ static Sequence numbers(Arena *arena, Map *known, const Str *lines, int count)
         }
         items[i] = *number;
     }
-    return (Sequence){items, count};
+    return (Lines){items, count};
 }
 
-static const Str *lines_of(Script *script, Value value, Span span, Sequence **texts)
+static const Str *lines_of(Script *script, Value value, Span span, Lines **texts)
 {
     const ValueList *list = value.kind == VALUE_LIST ? value.as.list : NULL;
     Str *lines = ARENA_ARRAY(script->ctx->arena, Str, list ? list->count + 1 : 1);
-    *texts = ARENA_ARRAY(script->ctx->arena, Sequence, list ? list->count + 1 : 1);
+    *texts = ARENA_ARRAY(script->ctx->arena, Lines, list ? list->count + 1 : 1);
     for (int i = 0; list && i < list->count; i++) {
         if (list->items[i].kind != VALUE_STRING) {
             script_error(script, span, "ndiff compares lists of strings; item %d is %s", i, script_type_phrase(script, list->items[i]));
@@ -366,7 +366,7 @@ static bool compare(Script *script, Value a, Value b, Span span, Value *result)
     if (!(differ.a_lines = lines_of(script, a, span, &differ.a_texts)) || !(differ.b_lines = lines_of(script, b, span, &differ.b_texts)))
         return false;
     Map known = {0};
-    Sequence left = numbers(differ.arena, &known, differ.a_lines, a.as.list->count),
+    Lines left = numbers(differ.arena, &known, differ.a_lines, a.as.list->count),
              right = numbers(differ.arena, &known, differ.b_lines, b.as.list->count);
     Matcher matcher = matcher_new(&differ, left, right, false);
     MatchList matches = {0};

@@ -54,14 +54,15 @@ static const ValueList *keys(Script *script, const ValueList *dict)
     return list.as.list;
 }
 
-const ValueList *script_items(Script *script, Value value)
+const ValueList *script_items(Script *script, Value value, Span span, const char *refusal)
 {
+    if (value_sequence(value))
+        return sequence_items(script, value_sequence(value));
     switch (value.kind) {
     case VALUE_LIST: return value.as.list;
     case VALUE_DICT: return keys(script, value.as.list);
     case VALUE_STRING: return characters(script, value.as.text);
-    case VALUE_SCRIPT: return value_sequence(value) ? sequence_items(script, value_sequence(value)) : NULL;
-    default: return NULL;
+    default: script_error(script, span, refusal, script_type_phrase(script, value)); return NULL;
     }
 }
 
@@ -112,9 +113,9 @@ static bool eval_items(Script *script, AstList list, Value **items, int *count)
             vec_push(script->ctx->arena, &values, value);
             continue;
         }
-        const ValueList *spread = script_items(script, value);
+        const ValueList *spread = script_items(script, value, node->span, "'*' needs a list, not %s");
         if (!spread)
-            return script_error(script, node->span, "'*' needs a list, not %s", script_type_phrase(script, value));
+            return false;
         for (int j = 0; j < spread->count; j++) {
             Value item = spread->items[j];
             if (!span_within(item.span, node->span))
@@ -312,71 +313,6 @@ static bool eval_lambda(Script *script, const AstNode *node, Value *result)
     return true;
 }
 
-typedef VEC(Value) ValueVec;
-
-/* Adds the element of a comprehension to DICT, or to VALUES where it makes a list. */
-static bool eval_element(Script *script, const AstNode *node, ValueVec *values, Value dict)
-{
-    Value key, value;
-    if (values->count == SCRIPT_MOST_ITEMS)
-        return script_error(script, node->span, "the list would have more than %d items", SCRIPT_MOST_ITEMS);
-    if (node->as.comprehension.key && !script_eval(script, node->as.comprehension.key, &key))
-        return false;
-    if (!script_eval(script, node->as.comprehension.element, &value))
-        return false;
-    if (node->as.comprehension.key)
-        return script_dict_set(script, dict, key, value);
-    vec_push(script->ctx->arena, values, value);
-    return true;
-}
-
-/* The elements of a comprehension from clause INDEX inwards. */
-static bool eval_clauses(Script *script, const AstNode *node, int index, ValueVec *values, Value dict)
-{
-    if (index == node->as.comprehension.clause_count)
-        return eval_element(script, node, values, dict);
-    const AstComprehensionClause *clause = &node->as.comprehension.clauses[index];
-    Value iterable, condition;
-    if (!script_eval(script, clause->iterable, &iterable))
-        return false;
-    const ValueList *items = script_items(script, iterable);
-    if (!items)
-        return script_error(script, clause->iterable->span, "cannot loop over %s", script_type_phrase(script, iterable));
-    for (int i = 0; i < items->count; i++) {
-        bool wanted = true;
-        if (!script_step(script, node->span) || !script_assign(script, clause->target, items->items[i]))
-            return false;
-        for (int c = 0; c < clause->conditions.count && wanted; c++) {
-            if (!script_eval(script, clause->conditions.items[c], &condition))
-                return false;
-            if (!script_condition(script, condition, clause->conditions.items[c]->span, &wanted))
-                return false;
-        }
-        if (wanted && !eval_clauses(script, node, index + 1, values, dict))
-            return false;
-    }
-    return true;
-}
-
-static bool eval_comprehension(Script *script, const AstNode *node, Value *result)
-{
-    Environment *outer = script->scope, *inner = ARENA_NEW(script->ctx->arena, Environment);
-    inner->outer = outer;
-    script->scope = inner;
-    ValueVec values = {0};
-    Value dict = script_list(script, NULL, 0, false);
-    dict.kind = VALUE_DICT;
-    bool ok = eval_clauses(script, node, 0, &values, dict);
-    script->scope = outer;
-    if (ok && node->as.comprehension.key)
-        *result = dict;
-    else if (ok)
-        *result = script_list(script, values.data, values.count, false);
-    if (ok && node->as.comprehension.generator)
-        *result = script_iterator(script, "generator", result->as.list);
-    return ok;
-}
-
 static bool eval_call(Script *script, const AstNode *node, Value *result)
 {
     Value callee;
@@ -453,7 +389,7 @@ static bool eval_node(Script *script, const AstNode *node, Value *result)
     case AST_BOOL_OP: return eval_bool_op(script, node, result);
     case AST_CONDITIONAL: return eval_conditional(script, node, result);
     case AST_LAMBDA: return eval_lambda(script, node, result);
-    case AST_COMPREHENSION: return eval_comprehension(script, node, result);
+    case AST_COMPREHENSION: return script_eval_comprehension(script, node, result);
     default: return script_error(script, node->span, "%s is not part of schedule scripts", ast_kind_name(node->kind));
     }
 }

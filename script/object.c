@@ -241,7 +241,7 @@ bool script_resolve_slice(Script *script, const AstNode *slice, int64_t count, S
         return script_error(script, slice->span, "the step of a slice must not be 0");
     if (!slice_bound(script, slice->as.slice.lower, none, &lower) || !slice_bound(script, slice->as.slice.upper, none, &upper))
         return false;
-    step = clamp(step, -count - 1, count + 1); /* so that no sum of an index and the step overflows */
+    step = clamp(step, -count - 2, count + 2); /* so that no sum of an index and the step overflows */
     int64_t low = step > 0 ? 0 : -1, high = step > 0 ? count : count - 1;
     lower = lower == none ? (step > 0 ? low : high) : clamp(lower < 0 ? lower + count : lower, low, high);
     upper = upper == none ? (step > 0 ? high : low) : clamp(upper < 0 ? upper + count : upper, low, high);
@@ -284,7 +284,7 @@ static bool dict_item(Script *script, Value dict, Value key, Span span, Value *r
 /* An item or a slice of a string is a string. */
 static bool string_item(Script *script, Value string, const AstNode *node, Value *result)
 {
-    const ValueList *characters = script_items(script, string);
+    const ValueList *characters = script_items(script, string, node->span, "%s");
     Value part;
     int position = 0;
     if (node->kind != AST_SLICE) {
@@ -377,10 +377,10 @@ static bool delete_slice(Script *script, ValueList *list, const AstNode *slice)
 /* LIST[SLICE] = VALUE: as many items as the slice has, or any number in place of neighbours. */
 static bool assign_slice(Script *script, ValueList *list, const AstNode *target, Value value)
 {
-    const ValueList *given = script_items(script, value);
+    const ValueList *given = script_items(script, value, target->span, "a slice takes a list, not %s");
     SliceRange range;
     if (!given)
-        return script_error(script, target->span, "a slice takes a list, not %s", script_type_phrase(script, value));
+        return false;
     if (!script_resolve_slice(script, target->as.subscript.index, list->count, &range))
         return false;
     if (range.step != 1 && range.count != given->count)

@@ -42,7 +42,8 @@ static Value pass_value(Script *script, const int *rows, int count)
 
 static bool make_sequence(Script *script, const Arguments *arguments, Value *result)
 {
-    const ValueList *items = arguments->positional_count == 1 && !arguments->keyword_count ? script_items(script, arguments->positional[0]) : NULL;
+    bool list = arguments->positional_count == 1 && !arguments->keyword_count && arguments->positional[0].kind == VALUE_LIST;
+    const ValueList *items = list ? arguments->positional[0].as.list : NULL;
     VEC(int) rows = {0};
     for (int i = 0; items && i < items->count; i++) {
         const Object *pass = value_object(items->items[i], OBJECT_PASS);

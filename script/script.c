@@ -87,18 +87,19 @@ bool script_unknown(Script *script, Span span, const char *near, const char *for
 static bool assign_items(Script *script, const AstNode *target, Value value)
 {
     const AstList *targets = &target->as.list;
-    const ValueList *items = script_items(script, value);
-    if (!items)
-        return script_error(script, target->span, "cannot unpack %s", script_type_phrase(script, value));
     int star = -1;
     for (int i = 0; i < targets->count; i++)
         if (targets->items[i]->kind == AST_STARRED)
             star = i;
     int fixed = targets->count - (star >= 0);
+    const ValueList *items = star < 0 ? script_first_items(script, value, fixed, target->span, "cannot unpack %s") : script_items(script, value, target->span, "cannot unpack %s");
+    if (!items)
+        return false;
     if (star < 0 ? items->count != fixed : items->count < fixed)
         return script_error(script, target->span, "%s%d value%s unpacked into %d target%s", items->count < fixed ? "only " : "",
                             items->count, items->count == 1 ? " is" : "s are", fixed, fixed == 1 ? "" : "s");
     int extra = items->count - fixed;
+    items = script_list(script, items->items, items->count, false).as.list; /* the targets may be in the list itself */
     for (int i = 0, next = 0; i < targets->count; i++) {
         Value item;
         const AstNode *inner = targets->items[i];
@@ -136,9 +137,8 @@ static bool run_aug_assign(Script *script, const AstNode *node)
     if (!script_eval(script, node->as.aug_assign.target, &left) || !script_eval(script, node->as.aug_assign.value, &right))
         return false;
     if (node->as.aug_assign.op == AST_OP_ADD && left.kind == VALUE_LIST && !left.as.list->is_tuple) {
-        const ValueList *items = script_items(script, right);
-        return items ? script_append(script, left.as.list, items->items, items->count, node->span)
-                     : script_error(script, node->span, "'+=' of a list needs a list, not %s", script_type_phrase(script, right));
+        const ValueList *items = script_items(script, right, node->span, "'+=' of a list needs a list, not %s");
+        return items && script_append(script, left.as.list, items->items, items->count, node->span);
     }
     if (value_object(left, OBJECT_ARRAY)) /* in the memory that other names may hold too */
         return nd_update(script, node->as.aug_assign.op, value_object(left, OBJECT_ARRAY)->as.array, right, node->span);
@@ -148,18 +148,18 @@ static bool run_aug_assign(Script *script, const AstNode *node)
 
 static Flow run_for(Script *script, const AstNode *node)
 {
-    Value iterable;
-    if (!script_eval(script, node->as.for_loop.iterable, &iterable))
+    Value iterable, item;
+    Sequence *iterator;
+    if (!script_eval(script, node->as.for_loop.iterable, &iterable) ||
+        !script_iterate(script, iterable, node->as.for_loop.iterable->span, "cannot loop over %s", &iterator))
         return FLOW_ERROR;
-    int next = 0, *at = &next, keys = 0;
-    const ValueList *dict, *items = script_loop_items(script, iterable, &at, &dict);
-    if (!items) {
-        script_error(script, node->as.for_loop.iterable->span, "cannot loop over %s", script_type_phrase(script, iterable));
-        return FLOW_ERROR;
-    }
-    keys = dict ? dict->count : 0;
-    while (*at < items->count) {
-        if (!script_assign(script, node->as.for_loop.target, items->items[(*at)++]))
+    while (true) {
+        bool ended;
+        if (!iterator_next(script, iterator, &item, &ended))
+            return FLOW_ERROR;
+        if (ended)
+            return script_run_body(script, node->as.for_loop.else_body);
+        if (!script_assign(script, node->as.for_loop.target, item))
             return FLOW_ERROR;
         script->loops++;
         Flow flow = script_run_body(script, node->as.for_loop.body);
@@ -168,12 +168,7 @@ static Flow run_for(Script *script, const AstNode *node)
             return FLOW_NEXT;
         if (flow == FLOW_RETURN || flow == FLOW_ERROR)
             return flow;
-        if (dict && dict->count != keys) {
-            script_error(script, node->as.for_loop.iterable->span, "the dict got or lost keys in a loop over it");
-            return FLOW_ERROR;
-        }
     }
-    return script_run_body(script, node->as.for_loop.else_body);
 }
 
 static Flow run_while(Script *script, const AstNode *node)

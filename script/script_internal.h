@@ -95,6 +95,7 @@ typedef struct Object {
 /* Variables of a function call or of the whole script. */
 struct Environment {
     Environment *outer;
+    bool comprehension; /* the variables of a comprehension, which ':=' does not set */
     const Map *locals; /* of a function: the names that its body assigns to, so that it never reads them from OUTER; else NULL */
     Map values; /* interned name -> Value * */
 };
@@ -103,6 +104,7 @@ struct Environment {
 typedef enum { FLOW_NEXT, FLOW_BREAK, FLOW_CONTINUE, FLOW_RETURN, FLOW_ERROR } Flow;
 
 typedef struct Script Script;
+typedef struct Sequence Sequence; /* sequence.h */
 struct Script {
     Script *kept; /* a copy that outlives the run: rules for operations are called later */
     Context *ctx;
@@ -119,6 +121,7 @@ struct Script {
     long steps; /* statements and the like so far */
     int steps_made; /* of schedules: calls of primitives that do more than ask */
     int mapping; /* functions that a step has called and that run now: no other step begins in them */
+    int iterators; /* that are being asked for an item, inside of one another */
     int depth; /* of expressions that are being evaluated, inside of one another */
     long made; /* items of lists, and parts of strings, that the script has made */
     Map locals; /* AST_DEF or AST_LAMBDA node -> Map of the names that it assigns to */
@@ -272,11 +275,14 @@ bool script_known_path(Script *script, Str path, Span span);
 /* No list or range of a script has more items, no string more bytes. */
 enum { SCRIPT_MOST_ITEMS = 1000000 };
 /* The items that a `for`, a starred argument or an unpacking goes over: those of a list or tuple, the keys of a dict, the characters of a
-   string; NULL (nothing diagnosed) for other values. */
-const ValueList *script_items(Script *script, Value value);
-/* As script_items, for a loop that may end before: *AT becomes an iterator's own place, so that it goes on behind a break. *DICT is the dict
-   that must keep its keys meanwhile, or NULL. */
-const ValueList *script_loop_items(Script *script, Value value, int **at, const ValueList **dict);
+   string; NULL for other values, after the diagnostic REFUSAL: a format with the type of VALUE. */
+const ValueList *script_items(Script *script, Value value, Span span, const char *refusal);
+/* The first COUNT items of VALUE, and one more where it has one: nothing asks an iterator for what no target takes. */
+const ValueList *script_first_items(Script *script, Value value, int count, Span span, const char *refusal);
+/* An iterator over VALUE, which may be one. False after the diagnostic REFUSAL, a format with the type of VALUE. */
+bool script_iterate(Script *script, Value value, Span span, const char *refusal, Sequence **iterator);
+/* The next item of ITERATOR; *ENDED where there is none. False after a diagnostic. */
+bool iterator_next(Script *script, Sequence *iterator, Value *item, bool *ended);
 Value script_list(Script *script, const Value *items, int count, bool is_tuple);
 /* As Python's str(). A function or method has none. */
 bool script_text(Script *script, Value value, const char **result);

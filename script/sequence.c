@@ -1,21 +1,20 @@
-/* Ranges, views of dicts and iterators of scripts. An iterator is made at once, with all of its items, and gives each of them once. */
+/* Ranges and views of dicts of scripts. */
 #include "script/sequence.h"
 
-static Value sequence_value(Script *script, Sequence sequence)
+Value sequence_value(Script *script, Sequence sequence)
 {
-    Sequence *own = arena_copy(script->ctx->arena, &sequence, sizeof sequence);
-    return script_object(script, (Object){.kind = OBJECT_SEQUENCE, .as.sequence = own});
+    return sequence_of(script, arena_copy(script->ctx->arena, &sequence, sizeof sequence));
+}
+
+Value sequence_of(Script *script, Sequence *sequence)
+{
+    return script_object(script, (Object){.kind = OBJECT_SEQUENCE, .as.sequence = sequence});
 }
 
 Sequence *value_sequence(Value value)
 {
     const Object *object = value_object(value, OBJECT_SEQUENCE);
     return object ? object->as.sequence : NULL;
-}
-
-Value script_iterator(Script *script, const char *class_name, const ValueList *list)
-{
-    return sequence_value(script, (Sequence){.kind = SEQUENCE_ITERATOR, .class_name = class_name, .list = list});
 }
 
 Value script_view(Script *script, SequenceKind kind, const ValueList *dict)
@@ -35,7 +34,7 @@ bool script_range(Script *script, int64_t first, int64_t end, int64_t step, Span
         vec_push(script->ctx->arena, &items, item);
     }
     const ValueList *list = script_list(script, items.data, items.count, false).as.list;
-    *result = sequence_value(script, (Sequence){SEQUENCE_RANGE, "range", list, 0, first, end, step});
+    *result = sequence_value(script, (Sequence){SEQUENCE_RANGE, "range", list, first, end, step, .next = NULL});
     return true;
 }
 
@@ -55,28 +54,14 @@ const ValueList *sequence_items(Script *script, Sequence *sequence)
 {
     if (sequence->kind == SEQUENCE_RANGE)
         return sequence->list;
-    if (sequence->kind != SEQUENCE_ITERATOR)
-        return view_items(script, sequence);
-    ValueList *rest = ARENA_NEW(script->ctx->arena, ValueList);
-    int left = sequence->list->count - sequence->at;
-    *rest = (ValueList){.items = sequence->list->items + sequence->at, .count = left > 0 ? left : 0};
-    sequence->at = sequence->list->count;
-    return rest;
-}
-
-const ValueList *script_loop_items(Script *script, Value value, int **at, const ValueList **dict)
-{
-    Sequence *sequence = value_sequence(value);
-    bool once = sequence && sequence->kind == SEQUENCE_ITERATOR, view = sequence && !once && sequence->kind != SEQUENCE_RANGE;
-    *dict = value.kind == VALUE_DICT ? value.as.list : view ? sequence->list : NULL;
-    *at = once ? &sequence->at : *at;
-    return once ? sequence->list : script_items(script, value);
+    return sequence->kind == SEQUENCE_ITERATOR ? iterator_rest(script, sequence) : view_items(script, sequence);
 }
 
 int sequence_length(const Sequence *sequence)
 {
-    int count = sequence->list->count;
-    return sequence->kind == SEQUENCE_ITERATOR ? -1 : sequence->kind == SEQUENCE_RANGE ? count : count / 2;
+    if (sequence->kind == SEQUENCE_ITERATOR)
+        return -1;
+    return sequence->list->count / (sequence->kind == SEQUENCE_RANGE ? 1 : 2);
 }
 
 /* Each entry of the view LEFT, a key or a pair, is one of RIGHT. */
@@ -120,40 +105,4 @@ bool sequence_subscript(Script *script, Value self, const AstNode *node, Value *
         return false;
     int64_t first = sequence->first + slice.first * sequence->step, step = slice.step * sequence->step;
     return script_range(script, first, first + slice.count * step, step, node->span, result);
-}
-
-bool script_rows(Script *script, const Arguments *arguments, int from, ValueList *rows)
-{
-    int count = arguments->positional_count - from;
-    const ValueList **lists = ARENA_ARRAY(script->ctx->arena, const ValueList *, count);
-    Sequence **iterators = ARENA_ARRAY(script->ctx->arena, Sequence *, count);
-    VEC(Value) made = {0};
-    for (int i = 0; i < count; i++) {
-        Value value = arguments->positional[from + i];
-        iterators[i] = value_sequence(value);
-        if (iterators[i] && iterators[i]->kind != SEQUENCE_ITERATOR)
-            iterators[i] = NULL;
-        lists[i] = iterators[i] ? iterators[i]->list : script_items(script, value);
-        if (!lists[i])
-            return script_error(script, value.span, "a list is needed here, not %s", script_type_phrase(script, value));
-    }
-    for (int row = 0; count; row++) {
-        Value *items = ARENA_ARRAY(script->ctx->arena, Value, count);
-        int filled = 0;
-        for (; filled < count; filled++) {
-            int *at = iterators[filled] ? &iterators[filled]->at : &row;
-            if (*at >= lists[filled]->count)
-                break;
-            items[filled] = lists[filled]->items[*at];
-            *at += iterators[filled] != NULL;
-        }
-        if (filled < count)
-            break;
-        Value tuple = script_list(script, items, count, true);
-        vec_push(script->ctx->arena, &made, tuple);
-        if (!script_step(script, arguments->span))
-            return false;
-    }
-    *rows = (ValueList){.items = made.data, .count = made.count};
-    return true;
 }

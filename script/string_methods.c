@@ -156,11 +156,10 @@ static bool string_splitlines(Script *script, Value self, const Arguments *argum
 
 static bool string_join(Script *script, Value self, const Arguments *arguments, Value *result)
 {
-    const ValueList *items = script_items(script, arguments->positional[0]);
+    const ValueList *items = script_items(script, arguments->positional[0], arguments->span, "join needs a list of strings, not %s");
     StrBuf text = {.arena = script->ctx->arena};
     if (!items)
-        return script_error(script, arguments->span, "join needs a list of strings, not %s",
-                            script_type_phrase(script, arguments->positional[0]));
+        return false;
     for (int i = 0; i < items->count; i++) {
         if (items->items[i].kind != VALUE_STRING)
             return script_error(script, arguments->span, "join needs strings; item %d is %s", i, script_type_phrase(script, items->items[i]));

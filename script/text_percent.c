@@ -103,7 +103,7 @@ static bool add_percent(Percent *percent, StrBuf *out, Value value, const char *
     Script *script = percent->script;
     if (type == 'c') {
         Arguments code = {.positional = &value, .positional_count = 1, .span = percent->span};
-        bool letter = value.kind == VALUE_STRING && script_items(script, value)->count == 1;
+        bool letter = value.kind == VALUE_STRING && text_characters(value.as.text, strlen(value.as.text)) == 1;
         if (!letter && (value.kind == VALUE_STRING || !builtin_chr(script, &code, &value)))
             return value.kind == VALUE_STRING && script_error(script, percent->span, "'%%c' needs one character or its code");
         type = 's';
