@@ -55,7 +55,7 @@ static bool fail(Header *header, const char *wrong)
 
 static char next_char(Header *header)
 {
-    while (header->at < header->end && strchr(" \t\r\n", *header->at))
+    while (header->at < header->end && *header->at && strchr(" \t\r\n", *header->at))
         header->at++;
     return header->at < header->end ? *header->at : 0;
 }
@@ -109,15 +109,17 @@ static bool read_shape(Header *header)
     if (!take(header, '('))
         return fail(header, "the shape in its header is no tuple of numbers from 0 on");
     header->shape = ARENA_ARRAY(header->arena, int64_t, MOST_DIMENSIONS);
+    bool comma = false;
     for (header->ndim = 0; !take(header, ')');) {
         if (header->ndim == MOST_DIMENSIONS)
             return fail(header, "it has more than 64 dimensions");
         if (!take_extent(header, &header->shape[header->ndim++]))
             return false;
-        if (!take(header, ',') && next_char(header) != ')')
+        comma = take(header, ',');
+        if (!comma && next_char(header) != ')')
             return fail(header, "the shape in its header is no tuple of numbers from 0 on");
     }
-    return true;
+    return comma || header->ndim != 1 || fail(header, "the shape in its header is no tuple of numbers from 0 on");
 }
 
 static bool read_descr(Header *header)
@@ -153,7 +155,7 @@ static bool read_header(Header *header)
         if (!take(header, ',') && next_char(header) != '}')
             return fail(header, "its header is no dictionary of descr, fortran_order and shape");
     }
-    if (next_char(header))
+    if (next_char(header) || header->at < header->end) /* a NUL is no end */
         return fail(header, "its header goes on behind the dictionary");
     return (header->descr && header->fortran >= 0 && header->ndim >= 0) ||
            fail(header, "its header lacks descr, fortran_order or shape");

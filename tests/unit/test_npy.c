@@ -88,6 +88,7 @@ static void test_refuses_other_files(void **state)
         {"{'descr': '<f4', 'shape': (4,), }", "its header lacks descr, fortran_order or shape"},
         {"{'descr': '<f4', 'descr': '<f4', 'shape': (4,), }", "its header has other entries than descr, fortran_order and shape once each"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (4,), } x", "its header goes on behind the dictionary"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (4), }", "the shape in its header is no tuple of numbers from 0 on"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (4", "the shape in its header is no tuple of numbers from 0 on"},
         {"['descr']", "its header is no dictionary of descr, fortran_order and shape"},
         {"", "its header is no dictionary of descr, fortran_order and shape"},
@@ -99,6 +100,18 @@ static void test_refuses_other_files(void **state)
         assert_string_equal(npy_read(arena, file.bytes, file.length, &array), rows[i].message);
         arena_free(arena);
     }
+}
+
+/* A NUL is neither a blank nor the end of the header. */
+static void test_refuses_nul(void **state)
+{
+    (void)state;
+    Npy file = npy_file(1, "{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }   \n", little_endian, 16);
+    Arena *arena = arena_new();
+    NpyArray array;
+    file.bytes[10 + 58] = 0;
+    assert_string_equal(npy_read(arena, file.bytes, file.length, &array), "its header goes on behind the dictionary");
+    arena_free(arena);
 }
 
 /* Every prefix of a file, and the file with any one byte changed, is read or refused; an element count beyond the file is refused. */
@@ -302,7 +315,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reads_what_numpy_writes), cmocka_unit_test(test_refuses_other_files),
-        cmocka_unit_test(test_survives_damage),         cmocka_unit_test(test_writes_what_numpy_writes),
+        cmocka_unit_test(test_refuses_nul),             cmocka_unit_test(test_survives_damage),         cmocka_unit_test(test_writes_what_numpy_writes),
         cmocka_unit_test(test_prints_as_numpy),         cmocka_unit_test(test_prints_long_arrays),
         cmocka_unit_test(test_archives),                cmocka_unit_test(test_inflates),
         cmocka_unit_test(test_archives_survive_damage),
