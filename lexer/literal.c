@@ -207,6 +207,11 @@ bool scan_is_format(const char *text)
     return has_prefix(text, 'f');
 }
 
+bool scan_is_bytes(const char *text)
+{
+    return has_prefix(text, 'b');
+}
+
 /* Where the text from AT to END has its next brace, or END. */
 static int next_brace(const char *text, int at, int end, bool raw)
 {

@@ -41,6 +41,8 @@ uint64_t scan_integer(ScanState *scan, const char *text, int length);
 double scan_float(ScanState *scan, const char *text, int length);
 /* The string literal TEXT with prefix and quotes begins with an f. */
 bool scan_is_format(const char *text);
+/* The literal TEXT is one of bytes. */
+bool scan_is_bytes(const char *text);
 /* Contents of the string literal TEXT with prefix and quotes: escapes resolved, interned. Mistakes inside are diagnosed. */
 Str scan_string(ScanState *scan, const char *text, int length);
 /* The same of one that is a format; what is in its fields is not looked at. */

@@ -34,6 +34,7 @@ typedef enum {
     AST_LAMBDA,        /* as.lambda */
     AST_STARRED,       /* as.operand: *operand in an argument list, a display or an assignment target */
     AST_COMPREHENSION, /* as.comprehension: [element for target in iterable if condition ...], or in ( ), or {key: element for ...} */
+    AST_NAMED,         /* as.named: name := value */
     /* statements */
     AST_EXPR_STMT,  /* as.operand */
     AST_ASSIGN,     /* as.assign: target0 = target1 = ... = value */
@@ -46,6 +47,11 @@ typedef enum {
     AST_DEF,        /* as.def */
     AST_CLASS,      /* as.class_def */
     AST_RETURN,     /* as.operand, NULL when bare */
+    AST_RAISE,      /* as.operand, NULL when bare; `from` is dropped */
+    AST_TRY,        /* as.attempt */
+    AST_EXCEPT,     /* as.handler, only in an AST_TRY */
+    AST_GLOBAL,     /* as.list: names */
+    AST_NONLOCAL,   /* as.list: names */
     AST_DELETE, /* as.list: the targets */
     AST_PASS,
     AST_BREAK,
@@ -202,6 +208,7 @@ struct AstNode {
             const AstComprehensionClause *clauses;
             int clause_count;
             bool generator; /* in ( ) */
+            bool set; /* in { }, without a key */
         } comprehension;
         struct {
             AstList targets;
@@ -226,6 +233,18 @@ struct AstNode {
             const AstNode *condition;
             AstList body, else_body;
         } branch;
+        struct {
+            AstList body, handlers, else_body, finally_body;
+        } attempt;
+        struct {
+            const AstNode *type; /* NULL: of all errors */
+            Str name; /* NULL: none */
+            AstList body;
+        } handler;
+        struct {
+            Str name;
+            const AstNode *value;
+        } named;
         struct {
             const AstWithItem *items;
             int item_count;

@@ -60,6 +60,11 @@ AstNodes *ast_nodes_add(Parse *parse, AstNodes *nodes, const AstNode *node)
     return nodes;
 }
 
+AstNodes *ast_nodes_put_first(Parse *parse, const AstNode *node, const AstNodes *nodes)
+{
+    return ast_nodes_join(parse, ast_nodes_add(parse, ast_nodes_empty(parse), node), nodes);
+}
+
 AstNodes *ast_nodes_join(Parse *parse, AstNodes *nodes, const AstNodes *more)
 {
     for (int i = 0; i < more->nodes.count; i++)
@@ -333,6 +338,13 @@ const AstNode *ast_generator(Parse *parse, const AstNode *element, const AstClau
     return node;
 }
 
+const AstNode *ast_set_comprehension(Parse *parse, const AstNode *element, const AstClauses *clauses, Span span)
+{
+    AstNode *node = (AstNode *)ast_comprehension(parse, element, clauses, span);
+    node->as.comprehension.set = true;
+    return node;
+}
+
 const AstNode *ast_dict_comprehension(Parse *parse, const AstNode *key, const AstNode *element, const AstClauses *clauses, Span span)
 {
     AstNode *node = node_new(parse, AST_COMPREHENSION, span);
@@ -457,6 +469,34 @@ const AstNode *ast_while(Parse *parse, const AstNode *condition, const AstNodes 
     node->as.while_loop.condition = adopt(parse, node, condition);
     node->as.while_loop.body = adopt_list(parse, node, body);
     node->as.while_loop.else_body = adopt_list(parse, node, else_body);
+    return node;
+}
+
+const AstNode *ast_try(Parse *parse, const AstNodes *body, const AstNodes *handlers, const AstNodes *else_body, const AstNodes *finally_body,
+                       Span span)
+{
+    AstNode *node = node_new(parse, AST_TRY, span);
+    node->as.attempt.body = adopt_list(parse, node, body);
+    node->as.attempt.handlers = adopt_list(parse, node, handlers);
+    node->as.attempt.else_body = adopt_list(parse, node, else_body);
+    node->as.attempt.finally_body = adopt_list(parse, node, finally_body);
+    return node;
+}
+
+const AstNode *ast_except(Parse *parse, const AstNode *type, Str name, const AstNodes *body, Span span)
+{
+    AstNode *node = node_new(parse, AST_EXCEPT, span);
+    node->as.handler.type = adopt(parse, node, type);
+    node->as.handler.name = name;
+    node->as.handler.body = adopt_list(parse, node, body);
+    return node;
+}
+
+const AstNode *ast_named(Parse *parse, Str name, const AstNode *value, Span span)
+{
+    AstNode *node = node_new(parse, AST_NAMED, span);
+    node->as.named.name = name;
+    node->as.named.value = adopt(parse, node, value);
     return node;
 }
 

@@ -52,6 +52,7 @@ typedef struct AstText {
 /* Each adds to the end of a list; NULL stands for a new list, but for ast_nodes_*. */
 AstNodes *ast_nodes_empty(Parse *parse);
 AstNodes *ast_nodes_add(Parse *parse, AstNodes *nodes, const AstNode *node);
+AstNodes *ast_nodes_put_first(Parse *parse, const AstNode *node, const AstNodes *nodes);
 AstNodes *ast_nodes_join(Parse *parse, AstNodes *nodes, const AstNodes *more);
 AstArgs *ast_args_add(Parse *parse, AstArgs *args, const AstNode *node);
 AstArgs *ast_args_add_keyword(Parse *parse, AstArgs *args, Str name, const AstNode *value, Span span);
@@ -88,13 +89,14 @@ const AstNode *ast_compare(Parse *parse, const AstChain *chain, Span span);
 const AstNode *ast_bool_op(Parse *parse, AstOp op, const AstNodes *operands, Span span);
 const AstNode *ast_conditional(Parse *parse, const AstNode *condition, const AstNode *if_true, const AstNode *if_false, Span span);
 const AstNode *ast_lambda(Parse *parse, const AstParams *params, const AstNode *body, Span span);
-/* A node of a kind with a single operand: AST_STARRED, AST_EXPR_STMT or AST_RETURN (OPERAND may be NULL). */
+/* A node of a kind with a single operand: AST_STARRED, AST_EXPR_STMT, AST_RETURN or AST_RAISE (OPERAND may be NULL). */
 const AstNode *ast_wrap(Parse *parse, AstKind kind, const AstNode *operand, Span span);
 /* VALUE of a replacement field, with how it is written. */
 const AstNode *ast_field(Parse *parse, const AstNode *value, char conversion, const AstNode *spec, Span span);
 const AstNode *ast_delete(Parse *parse, const AstNodes *targets, Span span);
 const AstNode *ast_dict_comprehension(Parse *parse, const AstNode *key, const AstNode *element, const AstClauses *clauses, Span span);
 const AstNode *ast_comprehension(Parse *parse, const AstNode *element, const AstClauses *clauses, Span span);
+const AstNode *ast_set_comprehension(Parse *parse, const AstNode *element, const AstClauses *clauses, Span span);
 const AstNode *ast_generator(Parse *parse, const AstNode *element, const AstClauses *clauses, Span span);
 /* CHAIN: the targets, then the value. */
 const AstNode *ast_assign(Parse *parse, const AstNodes *chain, Span span);
@@ -104,6 +106,12 @@ const AstNode *ast_for(Parse *parse, const AstNode *target, const AstNode *itera
                        Span span);
 const AstNode *ast_while(Parse *parse, const AstNode *condition, const AstNodes *body, const AstNodes *else_body, Span span);
 const AstNode *ast_if(Parse *parse, const AstNode *condition, const AstNodes *body, const AstNodes *else_body, Span span);
+const AstNode *ast_try(Parse *parse, const AstNodes *body, const AstNodes *handlers, const AstNodes *else_body, const AstNodes *finally_body,
+                       Span span);
+/* One handler of ast_try; TYPE and NAME may be NULL. */
+const AstNode *ast_except(Parse *parse, const AstNode *type, Str name, const AstNodes *body, Span span);
+/* NAME := VALUE. */
+const AstNode *ast_named(Parse *parse, Str name, const AstNode *value, Span span);
 const AstNode *ast_with(Parse *parse, const AstWithItems *items, const AstNodes *body, Span span);
 /* Without decorators, which ast_decorate adds to a def or class just made. */
 const AstNode *ast_def(Parse *parse, Str name, Span name_span, const AstParams *params, const AstNode *returns, const AstNodes *body,

@@ -47,6 +47,7 @@
 %token FALSE "'False'" NONE "'None'" TRUE "'True'" AND "'and'" AS "'as'" ASSERT "'assert'" BREAK "'break'" CLASS "'class'" CONTINUE "'continue'"
 %token DEF "'def'" DEL "'del'" ELIF "'elif'" ELSE "'else'" FOR "'for'" FROM "'from'" IF "'if'" IMPORT "'import'" IN "'in'" IS "'is'" LAMBDA "'lambda'"
 %token NOT "'not'" OR "'or'" PASS "'pass'" RETURN "'return'" WHILE "'while'" WITH "'with'"
+%token EXCEPT "'except'" FINALLY "'finally'" GLOBAL "'global'" NONLOCAL "'nonlocal'" RAISE "'raise'" TRY "'try'"
 %token POWER "'**'" FLOORDIV "'//'" SHIFT_LEFT "'<<'" SHIFT_RIGHT "'>>'" LE "'<='" GE "'>='" EQ "'=='" NE "'!='" ARROW "'->'" WALRUS "':='"
 %token ELLIPSIS "'...'" ADD_ASSIGN "'+='" SUB_ASSIGN "'-='" MUL_ASSIGN "'*='" DIV_ASSIGN "'/='" FLOORDIV_ASSIGN "'//='" MOD_ASSIGN "'%='"
 %token POWER_ASSIGN "'**='" MATMUL_ASSIGN "'@='" SHIFT_LEFT_ASSIGN "'<<='" SHIFT_RIGHT_ASSIGN "'>>='" BIT_AND_ASSIGN "'&='" BIT_OR_ASSIGN "'|='"
@@ -58,9 +59,9 @@
 
 %type <node> statement simple compound definition
 %type <node> expressions expression or_test and_test not_test comparison bit_or bit_xor bit_and shift sum term factor power primary atom
-%type <node> element argument subscript subscript_item targets target
+%type <node> condition named handler element argument subscript subscript_item targets target
 %type <node> optional_value optional_annotation optional_returns optional_message optional_bound
-%type <nodes> statements simple_list suite elements or_chain and_chain assign_chain decorators optional_else target_items subscript_items conditions bases
+%type <nodes> handlers only_else optional_finally names statements simple_list suite elements or_chain and_chain assign_chain decorators optional_else target_items subscript_items conditions bases
 %type <args> arguments argument_items
 %type <params> parameters parameter_items lambda_parameters lambda_parameter_items
 %type <with_items> with_items
@@ -130,12 +131,22 @@ simple
     | DEL target                        { $$ = ast_delete(parse, ast_nodes_add(parse, ast_nodes_empty(parse), $2), @$); }
     | DEL target_items ','              { $$ = ast_delete(parse, $2, @$); }
     | DEL target_items ',' target       { $$ = ast_delete(parse, ast_nodes_add(parse, $2, $4), @$); }
+    | RAISE                             { $$ = ast_wrap(parse, AST_RAISE, NULL, @$); }
+    | RAISE expression                  { $$ = ast_wrap(parse, AST_RAISE, $2, @$); }
+    | RAISE expression FROM expression  { $$ = ast_wrap(parse, AST_RAISE, $2, @$); }
+    | GLOBAL names                      { $$ = ast_list(parse, AST_GLOBAL, $2, @$); }
+    | NONLOCAL names                    { $$ = ast_list(parse, AST_NONLOCAL, $2, @$); }
     | ASSERT expression optional_message { $$ = ast_assert(parse, $2, $3, @$); }
     | IMPORT import_modules             { $$ = ast_import(parse, $2, @$); }
     | FROM dotted_name IMPORT import_names { $$ = ast_import_from(parse, $2, $4, @$); }
     | FROM dotted_name IMPORT '(' import_names ')' { $$ = ast_import_from(parse, $2, $5, @$); }
     | FROM dotted_name IMPORT '(' import_names ',' ')' { $$ = ast_import_from(parse, $2, $5, @$); }
     | FROM dotted_name IMPORT '*'       { $$ = ast_import_from(parse, $2, ast_imports_add(parse, NULL, NULL, context_intern(parse->ctx, "*"), NULL, @4), @$); }
+    ;
+
+names
+    : NAME                              { $$ = ast_nodes_add(parse, ast_nodes_empty(parse), ast_name(parse, $1, @1)); }
+    | names ',' NAME                    { $$ = ast_nodes_add(parse, $1, ast_name(parse, $3, @3)); }
     ;
 
 assign_chain
@@ -186,8 +197,10 @@ optional_alias
 
 compound
     : FOR targets IN expressions ':' suite optional_else { $$ = ast_for(parse, $2, $4, $6, $7, span_join(@1, @5)); }
-    | WHILE expression ':' suite optional_else { $$ = ast_while(parse, $2, $4, $5, span_join(@1, @3)); }
-    | IF expression ':' suite optional_else { $$ = ast_if(parse, $2, $4, $5, span_join(@1, @3)); }
+    | WHILE condition ':' suite optional_else { $$ = ast_while(parse, $2, $4, $5, span_join(@1, @3)); }
+    | IF condition ':' suite optional_else { $$ = ast_if(parse, $2, $4, $5, span_join(@1, @3)); }
+    | TRY ':' suite handlers only_else optional_finally { $$ = ast_try(parse, $3, $4, $5, $6, span_join(@1, @2)); }
+    | TRY ':' suite FINALLY ':' suite   { $$ = ast_try(parse, $3, NULL, NULL, $6, span_join(@1, @2)); }
     | WITH with_items ':' suite         { $$ = ast_with(parse, $2, $4, span_join(@1, @3)); }
     | definition
     | decorators definition             { $$ = ast_decorate(parse, $2, $1); }
@@ -219,9 +232,39 @@ suite
 optional_else
     : %empty                            { $$ = NULL; }
     | ELSE ':' suite                    { $$ = $3; }
-    | ELIF expression ':' suite optional_else {
+    | ELIF condition ':' suite optional_else {
           $$ = ast_nodes_add(parse, ast_nodes_empty(parse), ast_if(parse, $2, $4, $5, span_join(@1, @3)));
       }
+    ;
+
+only_else
+    : %empty                            { $$ = NULL; }
+    | ELSE ':' suite                    { $$ = $3; }
+    ;
+
+optional_finally
+    : %empty                            { $$ = NULL; }
+    | FINALLY ':' suite                 { $$ = $3; }
+    ;
+
+handlers
+    : handler                           { $$ = ast_nodes_add(parse, ast_nodes_empty(parse), $1); }
+    | handlers handler                  { $$ = ast_nodes_add(parse, $1, $2); }
+    ;
+
+handler
+    : EXCEPT ':' suite                  { $$ = ast_except(parse, NULL, NULL, $3, span_join(@1, @2)); }
+    | EXCEPT expression ':' suite       { $$ = ast_except(parse, $2, NULL, $4, span_join(@1, @3)); }
+    | EXCEPT expression AS NAME ':' suite { $$ = ast_except(parse, $2, $4, $6, span_join(@1, @5)); }
+    ;
+
+condition
+    : expression
+    | named
+    ;
+
+named
+    : NAME WALRUS expression            { $$ = ast_named(parse, $1, $3, @$); }
     ;
 
 with_items
@@ -436,6 +479,13 @@ atom
     | ELLIPSIS                          { $$ = ast_leaf(parse, AST_ELLIPSIS, @$); }
     | '(' ')'                           { $$ = ast_list(parse, AST_TUPLE, NULL, @$); }
     | '(' expressions ')'               { $$ = $2; }
+    | '(' named ')'                     { $$ = $2; }
+    | '(' named ',' ')'                 { $$ = ast_list(parse, AST_TUPLE, ast_nodes_add(parse, ast_nodes_empty(parse), $2), @$); }
+    | '(' named ',' elements ')'        { $$ = ast_list(parse, AST_TUPLE, ast_nodes_put_first(parse, $2, $4), @$); }
+    | '(' named ',' elements ',' ')'    { $$ = ast_list(parse, AST_TUPLE, ast_nodes_put_first(parse, $2, $4), @$); }
+    | '[' named clauses ']'             { $$ = ast_comprehension(parse, $2, $3, @$); }
+    | '[' named ']'                     { $$ = ast_list(parse, AST_LIST, ast_nodes_add(parse, ast_nodes_empty(parse), $2), @$); }
+    | '[' named ',' elements ']'        { $$ = ast_list(parse, AST_LIST, ast_nodes_put_first(parse, $2, $4), @$); }
     | '(' expression clauses ')'        { $$ = ast_generator(parse, $2, $3, @$); }
     | '[' ']'                           { $$ = ast_list(parse, AST_LIST, NULL, @$); }
     | '[' elements ']'                  { $$ = ast_list(parse, AST_LIST, $2, @$); }
@@ -445,6 +495,7 @@ atom
     | '{' dict_items '}'                { $$ = ast_dict(parse, $2, @$); }
     | '{' dict_items ',' '}'            { $$ = ast_dict(parse, $2, @$); }
     | '{' expression ':' expression clauses '}' { $$ = ast_dict_comprehension(parse, $2, $4, $5, @$); }
+    | '{' expression clauses '}'        { $$ = ast_set_comprehension(parse, $2, $3, @$); }
     | '{' elements '}'                  { $$ = ast_list(parse, AST_SET, $2, @$); }
     | '{' elements ',' '}'              { $$ = ast_list(parse, AST_SET, $2, @$); }
     ;
@@ -490,7 +541,7 @@ argument_items
     ;
 
 argument
-    : expression
+    : condition
     | '*' expression                    { $$ = ast_wrap(parse, AST_STARRED, $2, @$); }
     ;
 

@@ -1,5 +1,7 @@
 /* Attributes of script values: the methods of schedules, modules and lists, and names in Python packages. One that a value does not have is
    an error where it is written, also when nothing calls it. */
+#include "script/exception.h"
+#include "script/set.h"
 #include "script/nd_array.h"
 #include "script/builtins.h"
 #include "script/methods.h"
@@ -76,6 +78,10 @@ static bool method_of_type(Script *script, const char *type, const char *name)
         value = script_string(script, "");
     if (!strcmp(type, "dict"))
         value.kind = VALUE_DICT;
+    if (!strcmp(type, "set") || !strcmp(type, "frozenset"))
+        value = set_value(script, *type == 'f');
+    if (value.kind == VALUE_DICT && !strcmp(name, "fromkeys"))
+        return true;
     return !strcmp(script_class_of(value), type) && method_find(value, name);
 }
 
@@ -86,6 +92,8 @@ bool script_attribute(Script *script, Value self, const AstNode *node, Value *re
     const Object *object = self.kind == VALUE_SCRIPT ? self.as.script : NULL;
     if (object && object->kind == OBJECT_NAMESPACE) {
         Str path = context_internf(script->ctx, "%s.%s", object->as.path, name);
+        if (math_constant(path, result))
+            return true;
         bool topi;
         if (!topi_resolve(script, path, node->span, result, &topi))
             return false;
@@ -96,6 +104,14 @@ bool script_attribute(Script *script, Value self, const AstNode *node, Value *re
     }
     if (object && !strcmp(name, "__name__") && (script_is_callable(object) || object->kind == OBJECT_TYPE)) {
         *result = (Value){.kind = VALUE_STRING, .as.text = context_intern(script->ctx, script_callable_name(object))};
+        return true;
+    }
+    if (object && object->kind == OBJECT_TYPE && !strcmp(name, "name") && !strncmp(object->as.path, "tir.", 4)) { /* of call.op */
+        *result = script_string(script, object->as.path);
+        return true;
+    }
+    if (object && object->kind == OBJECT_EXCEPTION && !strcmp(name, "args")) {
+        *result = (Value){.kind = VALUE_LIST, .as.list = (ValueList *)object->as.exception.args};
         return true;
     }
     if (object && object->kind == OBJECT_SCHEDULE && !strcmp(name, "get_sblock")) /* what TVM 0.25 and later call it */
@@ -120,7 +136,7 @@ bool script_attribute(Script *script, Value self, const AstNode *node, Value *re
         *result = script_region_buffer(script, object);
         return true;
     }
-    if (!object)
+    if (!object || object->kind == OBJECT_SET)
         object = script_object(script, (Object){.kind = OBJECT_VALUE, .as.value = self}).as.script;
     *result = script_method(script, object, name);
     return true;
@@ -161,6 +177,8 @@ const char *script_class_name(Value value)
     case OBJECT_BUILTIN: return builtin_is_type(builtin_name(object->as.builtin)) ? "type" : "builtin_function_or_method";
     case OBJECT_METHOD: return "method";
     case OBJECT_TYPE: return "type";
+    case OBJECT_EXCEPTION: return exception_name(object->as.exception.kind);
+    case OBJECT_SET: return set_is_frozen(object->as.set) ? "frozenset" : "set";
     case OBJECT_TENSOR: return "Tensor";
     case OBJECT_SLICE: return "TensorSlice";
     case OBJECT_AXIS: return "IterVar";

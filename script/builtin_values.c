@@ -1,6 +1,7 @@
 /* Builtin functions about values, types and other functions. */
 #include "ir/fold.h"
 #include "script/builtins.h"
+#include "script/exception.h"
 #include "script/methods.h"
 #include "script/sequence.h"
 #include "script/text.h"
@@ -51,11 +52,11 @@ bool builtin_next(Script *script, const Arguments *arguments, Value *result)
     Sequence *sequence = value_sequence(arguments->positional[0]);
     bool ended;
     if (!sequence || sequence->kind != SEQUENCE_ITERATOR)
-        return script_error(script, arguments->span, "next needs an iterator, not %s", script_type_phrase(script, arguments->positional[0]));
+        return script_raise(script, arguments->span, EXCEPTION_TypeError, "next needs an iterator, not %s", script_type_phrase(script, arguments->positional[0]));
     if (!iterator_next(script, sequence, result, &ended))
         return false;
     if (ended && arguments->positional_count < 2)
-        return script_error(script, arguments->span, "the iterator has no more items");
+        return script_raise(script, arguments->span, EXCEPTION_StopIteration, "the iterator has no more items");
     if (ended)
         *result = arguments->positional[1];
     return true;
@@ -174,7 +175,7 @@ const char *script_class_of(Value value)
 
 bool builtin_is_type(const char *name)
 {
-    static const char *const types[] = {"int", "float", "str", "bool", "list", "tuple", "dict", "range"};
+    static const char *const types[] = {"int", "float", "str", "bool", "list", "tuple", "dict", "range", "set", "frozenset"};
     bool is = false;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         is |= !strcmp(types[i], name);
@@ -194,6 +195,9 @@ bool builtin_type(Script *script, const Arguments *arguments, Value *result)
 static bool is_instance(Value value, const char *type)
 {
     const char *own = script_class_of(value);
+    const Object *exception = value_object(value, OBJECT_EXCEPTION);
+    if (exception && exception_find(type))
+        return exception_is(exception->as.exception.kind, exception_find(type));
     bool expression = value.kind == VALUE_EXPR && (!strcmp(type, "PrimExpr") || !strcmp(type, "Expr"));
     return !strcmp(own, type) || expression || (!strcmp(type, "int") && value.kind == VALUE_BOOL) || !strcmp(type, "object");
 }
@@ -211,9 +215,9 @@ static bool instance_of(Script *script, Value value, Value type, Span span, bool
     }
     bool is_type = object && object->kind == OBJECT_BUILTIN && builtin_is_type(builtin_name(object->as.builtin));
     if (!is_type && !(object && (object->kind == OBJECT_TYPE || object->kind == OBJECT_NAMESPACE)))
-        return script_error(script, span, "isinstance needs a type, or a tuple of types, not %s", script_type_phrase(script, type));
+        return script_raise(script, span, EXCEPTION_TypeError, "isinstance needs a type, or a tuple of types, not %s", script_type_phrase(script, type));
     const char *name = is_type ? builtin_name(object->as.builtin) : object->as.path;
-    *result = is_instance(value, strrchr(name, '.') ? strrchr(name, '.') + 1 : name);
+    *result = is_instance(value, strrchr(name, '.') && !exception_find(name) ? strrchr(name, '.') + 1 : name);
     return true;
 }
 
@@ -231,9 +235,12 @@ bool builtin_float(Script *script, const Arguments *arguments, Value *result)
     *result = (Value){.kind = VALUE_FLOAT};
     if (value.kind == VALUE_STRING) {
         char *end;
+        bool underscores = strchr(value.as.text, '_') != NULL;
         result->as.real = strtod(value.as.text, &end);
+        if (underscores)
+            return script_error(script, value.span, "float reads no underscores here");
         bool number = end != value.as.text && !end[strspn(end, " \t\n")] && !strpbrk(value.as.text, "xX");
-        return number || script_error(script, value.span, "'%s' is not a number", value.as.text);
+        return number || script_raise(script, value.span, EXCEPTION_ValueError, "'%s' is not a number", value.as.text);
     }
     int64_t integer;
     if (value.kind == VALUE_FLOAT)
@@ -245,7 +252,7 @@ bool builtin_float(Script *script, const Arguments *arguments, Value *result)
     else if (value.kind == VALUE_EXPR && expr_const_int(value.as.expr, &integer))
         result->as.real = (double)integer;
     else
-        return script_error(script, value.span, "a number is needed here, not %s", script_type_phrase(script, value));
+        return script_raise(script, value.span, EXCEPTION_TypeError, "a number is needed here, not %s", script_type_phrase(script, value));
     return true;
 }
 
@@ -310,7 +317,7 @@ bool builtin_round(Script *script, const Arguments *arguments, Value *result)
     if (value.kind == VALUE_BOOL)
         *result = (Value){.kind = VALUE_INT, .as.integer = value.as.boolean};
     if (!script_is_number(value))
-        return script_error(script, arguments->span, "round needs a number, not %s", script_type_phrase(script, value));
+        return script_raise(script, arguments->span, EXCEPTION_TypeError, "round needs a number, not %s", script_type_phrase(script, value));
     if (digits < 0)
         return round_to_tens(script, *result, digits, arguments->span, result);
     if (value.kind != VALUE_FLOAT)
@@ -361,7 +368,7 @@ static bool digits_of(Script *script, const Arguments *arguments, int base, cons
     char digits[65];
     int at = sizeof digits - 1;
     if (arguments->positional[0].kind == VALUE_NONE || !argument_int(script, arguments, 0, 0, &value))
-        return arguments->positional[0].kind == VALUE_NONE && script_error(script, arguments->span, "an int is needed here, not None");
+        return arguments->positional[0].kind == VALUE_NONE && script_raise(script, arguments->span, EXCEPTION_TypeError, "an int is needed here, not None");
     digits[at] = 0;
     uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
     do
@@ -412,7 +419,7 @@ bool builtin_ord(Script *script, const Arguments *arguments, Value *result)
     Value value = arguments->positional[0];
     const unsigned char *text = (const unsigned char *)(value.kind == VALUE_STRING ? value.as.text : "");
     if (text_characters((const char *)text, strlen((const char *)text)) != 1)
-        return script_error(script, value.span, "ord needs a string of one character");
+        return script_raise(script, value.span, EXCEPTION_TypeError, "ord needs a string of one character");
     unsigned code = *text, more = code < 0xC0 ? 0 : code < 0xE0 ? 1 : code < 0xF0 ? 2 : 3;
     code &= more ? 0x3Fu >> more : 0x7Fu;
     for (text++; more; more--)

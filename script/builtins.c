@@ -2,6 +2,7 @@
 #include "script/builtins.h"
 #include "script/methods.h"
 #include "script/sequence.h"
+#include "script/set.h"
 #include "script/text.h"
 
 #include <ctype.h>
@@ -14,7 +15,7 @@ static bool integer_argument(Script *script, const Arguments *arguments, int ind
 {
     Value value = arguments->positional[index];
     if (value.kind != VALUE_INT && value.kind != VALUE_BOOL)
-        return script_error(script, value.span, "an int is needed here, not %s", script_type_phrase(script, value));
+        return script_raise(script, value.span, EXCEPTION_TypeError, "an int is needed here, not %s", script_type_phrase(script, value));
     *result = value.kind == VALUE_BOOL ? value.as.boolean : value.as.integer;
     return true;
 }
@@ -32,10 +33,12 @@ static bool builtin_len(Script *script, const Arguments *arguments, Value *resul
         result->as.integer = text_characters(value.as.text, strlen(value.as.text));
     else if (value.kind == VALUE_LIST || value.kind == VALUE_DICT)
         result->as.integer = value.as.list->count / (value.kind == VALUE_DICT ? 2 : 1);
+    else if (value_set(value))
+        result->as.integer = set_count(value_set(value));
     else if (value_sequence(value) && sequence_length(value_sequence(value)) >= 0)
         result->as.integer = sequence_length(value_sequence(value));
     else
-        return script_error(script, value.span, "%s has no length", script_type_phrase(script, value));
+        return script_raise(script, value.span, EXCEPTION_TypeError, "%s has no length", script_type_phrase(script, value));
     return true;
 }
 
@@ -47,7 +50,7 @@ static bool builtin_range(Script *script, const Arguments *arguments, Value *res
         if (!integer_argument(script, arguments, i, &bounds[given == 1 ? 1 : i]))
             return false;
     if (bounds[2] == 0)
-        return script_error(script, arguments->span, "the step of a range must not be 0");
+        return script_raise(script, arguments->span, EXCEPTION_ValueError, "the step of a range must not be 0");
     return script_range(script, bounds[0], bounds[1], bounds[2], arguments->span, result);
 }
 
@@ -97,7 +100,7 @@ static bool extreme(Script *script, const Arguments *arguments, AstOp op, Value 
     }
     if (ended && !any && otherwise)
         *result = *otherwise;
-    return ended && (any || otherwise || script_error(script, arguments->span, "the list is empty"));
+    return ended && (any || otherwise || script_raise(script, arguments->span, EXCEPTION_ValueError, "the list is empty"));
 }
 
 static bool builtin_min(Script *script, const Arguments *arguments, Value *result)
@@ -115,7 +118,7 @@ static bool builtin_sum(Script *script, const Arguments *arguments, Value *resul
     const ValueList *items = list_argument(script, arguments, 0);
     *result = arguments->positional_count > 1 ? arguments->positional[1] : (Value){.kind = VALUE_INT};
     if (result->kind == VALUE_STRING)
-        return script_error(script, arguments->span, "sum does not join strings; ''.join(...) does");
+        return script_raise(script, arguments->span, EXCEPTION_TypeError, "sum does not join strings; ''.join(...) does");
     for (int i = 0; items && i < items->count; i++)
         if (!script_binary(script, AST_OP_ADD, *result, items->items[i], arguments->span, result))
             return false;
@@ -145,7 +148,7 @@ static bool print_option(Script *script, const Arguments *arguments, const char 
         return true;
     *result = value->as.text;
     return value->kind == VALUE_STRING ||
-           script_error(script, value->span, "'%s' must be a string, not %s", name, script_type_phrase(script, *value));
+           script_raise(script, value->span, EXCEPTION_TypeError, "'%s' must be a string, not %s", name, script_type_phrase(script, *value));
 }
 
 static bool builtin_print(Script *script, const Arguments *arguments, Value *result)
@@ -210,7 +213,8 @@ static bool builtin_int(Script *script, const Arguments *arguments, Value *resul
         result->as.integer = (int64_t)value.as.real;
     else if (value.kind == VALUE_STRING) {
         if (!read_int(value.as.text, (int)base, &result->as.integer))
-            return script_error(script, value.span, "'%s' is not an int%s", value.as.text, errno ? " of 64 bits" : "");
+            return errno ? script_error(script, value.span, "'%s' is not an int of 64 bits", value.as.text)
+                         : script_raise(script, value.span, EXCEPTION_ValueError, "'%s' is not an int", value.as.text);
     } else
         return integer_argument(script, arguments, 0, &result->as.integer);
     return true;
@@ -238,6 +242,22 @@ static bool builtin_tuple(Script *script, const Arguments *arguments, Value *res
     return copy_list(script, arguments, true, result);
 }
 
+static bool make_set(Script *script, const Arguments *arguments, bool frozen, Value *result)
+{
+    *result = set_value(script, frozen);
+    return !arguments->positional_count || set_update(script, *result, arguments->positional[0], arguments->positional[0].span);
+}
+
+static bool builtin_set(Script *script, const Arguments *arguments, Value *result)
+{
+    return make_set(script, arguments, false, result);
+}
+
+static bool builtin_frozenset(Script *script, const Arguments *arguments, Value *result)
+{
+    return make_set(script, arguments, true, result);
+}
+
 static const struct {
     const char *name;
     BuiltinFunction *run;
@@ -260,6 +280,8 @@ static const struct {
     {"int", builtin_int, 0, 2, {0}},
     {"list", builtin_list, 0, 1, {0}},
     {"tuple", builtin_tuple, 0, 1, {0}},
+    {"set", builtin_set, 0, 1, {0}},
+    {"frozenset", builtin_frozenset, 0, 1, {0}},
     {"map", builtin_map, 2, 64, {0}},
     {"filter", builtin_filter, 2, 2, {0}},
     {"sorted", builtin_sorted, 1, 1, {"key", "reverse"}},
@@ -303,10 +325,10 @@ bool script_call_builtin(Script *script, int builtin, const Arguments *arguments
     const char *name = builtins[builtin].name, *const *keywords = builtins[builtin].keywords;
     int fewest = builtins[builtin].fewest, most = builtins[builtin].most, keyword_count = keywords[0] ? keywords[1] ? 2 : 1 : 0;
     if (!keyword_count && arguments->keyword_count)
-        return script_error(script, arguments->keyword_spans[0], "%s takes no keyword '%s'", name, arguments->keyword_names[0]);
+        return script_raise(script, arguments->keyword_spans[0], EXCEPTION_TypeError, "%s takes no keyword '%s'", name, arguments->keyword_names[0]);
     if (arguments->positional_count < fewest || arguments->positional_count > most) {
         const char *range = context_internf(script->ctx, fewest < most ? "%d to %d" : "%d", fewest, most);
-        return script_error(script, arguments->span, "%s takes %s argument%s, not %d", name, range, most == 1 ? "" : "s",
+        return script_raise(script, arguments->span, EXCEPTION_TypeError, "%s takes %s argument%s, not %d", name, range, most == 1 ? "" : "s",
                             arguments->positional_count);
     }
     bool any_keyword = keyword_count && !strcmp(keywords[0], "*");

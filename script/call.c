@@ -21,7 +21,7 @@ static bool bind_keyword(Script *script, const AstParam *params, int count, cons
         if (params[i].name != arguments->keyword_names[index] || params[i].stars)
             continue;
         if (bound[i])
-            return script_error(script, arguments->keyword_spans[index], "'%s' is given twice", params[i].name);
+            return script_raise(script, arguments->keyword_spans[index], EXCEPTION_TypeError, "'%s' is given twice", params[i].name);
         values[i] = arguments->keywords[index];
         bound[i] = true;
         return true;
@@ -92,14 +92,14 @@ static bool bind_parameters(Script *script, const Object *def, const AstParam *p
     }
     Span extra = taken < arguments->positional_count ? arguments->positional[taken].span : span_none();
     if (taken < arguments->positional_count)
-        return script_error(script, extra.file ? extra : arguments->span, "%d argument%s given to %d parameter%s", arguments->positional_count,
+        return script_raise(script, extra.file ? extra : arguments->span, EXCEPTION_TypeError, "%d argument%s given to %d parameter%s", arguments->positional_count,
                             arguments->positional_count == 1 ? " is" : "s are", count, count == 1 ? "" : "s");
     for (int i = 0; i < arguments->keyword_count; i++)
         if (!bind_keyword(script, params, count, arguments, i, values, bound))
             return false;
     for (int i = 0; i < count; i++) {
         if (!bound[i] && !params[i].default_value)
-            return script_error(script, arguments->span, "the argument '%s' is missing", params[i].name);
+            return script_raise(script, arguments->span, EXCEPTION_TypeError, "the argument '%s' is missing", params[i].name);
         if (!bound[i])
             values[i] = def->as.def.defaults[i];
     }
@@ -122,6 +122,7 @@ bool script_call_def(Script *script, const Object *def, const Arguments *argumen
     script->scope = ARENA_NEW(script->ctx->arena, Environment);
     script->scope->outer = def->as.def.closure;
     script->scope->locals = script_locals(script, node);
+    script->scope->elsewhere = script_elsewhere(script, node);
     for (int i = 0; i < count; i++)
         if (params[i].name)
             script_set(script, params[i].name, values[i]);
@@ -349,6 +350,8 @@ bool script_append(Script *script, ValueList *list, const Value *items, int coun
 static bool call_unbound(Script *script, const char *type, const char *name, const Arguments *arguments, Value *result)
 {
     Arguments rest = *arguments;
+    if (!strcmp(type, "dict") && !strcmp(name, "fromkeys"))
+        return script_dict_from_keys(script, arguments, result);
     if (!rest.positional_count || strcmp(script_class_of(rest.positional[0]), type))
         return script_error(script, arguments->span, "%s.%s needs a %s as its first argument", type, name, type);
     rest.positional++;
@@ -396,5 +399,9 @@ bool script_call_method(Script *script, const Object *method, const Arguments *a
     if (!strcmp(name, "tensorize"))
         script_want_intrinsics(script, arguments);
     sch->module = script_add_intrins(script, sch->module);
-    return run_primitive(script, sch, primitive, arguments, result);
+    DiagMark before = diag_mark(script->ctx);
+    bool ok = run_primitive(script, sch, primitive, arguments, result);
+    if (!ok && !script->mapping)
+        script_raised_step(script, before);
+    return ok;
 }

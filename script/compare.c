@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "script/sequence.h"
+#include "script/set.h"
 
 /* Lists that share parts have more parts than their text shows, so those are counted as often as a walk meets them. */
 enum { DEEPEST_VALUE = 200, MOST_PARTS = 4 * SCRIPT_MOST_ITEMS, PARTS_PER_STEP = 32 };
@@ -139,6 +140,7 @@ static bool same_object(const Object *left, const Object *right)
     case OBJECT_TENSOR: return left->as.tensor == right->as.tensor;
     case OBJECT_OPERATION: return left->as.operation == right->as.operation;
     case OBJECT_AXIS: return left->as.axis == right->as.axis;
+    case OBJECT_SET: return sets_equal(left->as.set, right->as.set);
     case OBJECT_SEQUENCE: return sequence_equal(left->as.sequence, right->as.sequence);
     default: return false;
     }
@@ -171,6 +173,8 @@ static bool identical(Value left, Value right)
     bool empty_tuples = left.kind == VALUE_LIST && left.as.list->is_tuple && right.as.list->is_tuple && !left.as.list->count;
     if (value_sequence(left))
         return value_sequence(left) == value_sequence(right);
+    if (value_set(left))
+        return value_set(left) == value_set(right);
     if (is_container(left))
         return left.as.list == right.as.list || (empty_tuples && !right.as.list->count);
     return script_equal(left, right);
@@ -204,8 +208,10 @@ static bool order_values(Script *script, AstOp op, Value left, Value right, Span
         *order = order_numbers(left, right);
     else if (left.kind == VALUE_LIST && right.kind == VALUE_LIST && left.as.list->is_tuple == right.as.list->is_tuple)
         return order_lists(script, op, left.as.list, right.as.list, span, order);
+    else if (value_set(left) && value_set(right))
+        return script_error(script, span, "sets stand in no order here");
     else
-        return script_error(script, span, "'%s' does not compare %s and %s", ast_op_text(op), script_type_phrase(script, left),
+        return script_raise(script, span, EXCEPTION_TypeError, "'%s' does not compare %s and %s", ast_op_text(op), script_type_phrase(script, left),
                             script_type_phrase(script, right));
     return true;
 }
@@ -218,6 +224,8 @@ static bool contains(Script *script, Value container, Value item, Span span, boo
     }
     Sequence *sequence = value_sequence(container);
     *result = false;
+    if (value_set(container))
+        return set_contains(script, value_set(container), item, span, result);
     if (sequence && sequence->kind == SEQUENCE_ITERATOR) { /* it goes on behind what was found */
         bool ended = false;
         Value next;
@@ -231,7 +239,7 @@ static bool contains(Script *script, Value container, Value item, Span span, boo
     if (sequence)
         container = (Value){.kind = VALUE_LIST, .as.list = (ValueList *)sequence_items(script, sequence)};
     if (!is_container(container))
-        return script_error(script, span, "'in' needs a list, a dict or a string%s, not %s",
+        return script_raise(script, span, EXCEPTION_TypeError, "'in' needs a list, a dict or a string%s, not %s",
                             container.kind == VALUE_STRING ? " in that string" : "",
                             script_type_phrase(script, container.kind == VALUE_STRING ? item : container));
     *result = false;
@@ -250,6 +258,10 @@ bool script_compare(Script *script, AstOp op, Value left, Value right, Span span
         return false;
     if (op == AST_OP_EQ || op == AST_OP_NE) {
         *result = script_equal(left, right) == (op == AST_OP_EQ);
+        return true;
+    }
+    if (op < AST_OP_IN && value_set(left) && value_set(right)) {
+        *result = set_compare(op, value_set(left), value_set(right));
         return true;
     }
     if (op == AST_OP_IN || op == AST_OP_NOT_IN) {

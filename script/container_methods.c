@@ -1,6 +1,7 @@
 /* The methods of lists, tuples and dicts; and what all methods of values share. */
 #include "script/methods.h"
 #include "script/sequence.h"
+#include "script/set.h"
 #include "script/text.h"
 
 #include <string.h>
@@ -10,7 +11,7 @@ bool argument_int(Script *script, const Arguments *arguments, int index, int64_t
     Value value = index < arguments->positional_count ? arguments->positional[index] : value_none();
     *result = value.kind == VALUE_NONE ? otherwise : value.kind == VALUE_BOOL ? value.as.boolean : value.as.integer;
     return value.kind == VALUE_NONE || value.kind == VALUE_INT || value.kind == VALUE_BOOL ||
-           script_error(script, value.span, "an int is needed here, not %s", script_type_phrase(script, value));
+           script_raise(script, value.span, EXCEPTION_TypeError, "an int is needed here, not %s", script_type_phrase(script, value));
 }
 
 static bool list_append(Script *script, Value self, const Arguments *arguments, Value *result)
@@ -54,7 +55,7 @@ static bool list_pop(Script *script, Value self, const Arguments *arguments, Val
         return false;
     at += at < 0 ? list->count : 0;
     if (at < 0 || at >= list->count)
-        return script_error(script, arguments->span, list->count ? "pop: there are only %d items" : "pop: the list is empty", list->count);
+        return script_raise(script, arguments->span, EXCEPTION_IndexError, list->count ? "pop: there are only %d items" : "pop: the list is empty", list->count);
     *result = list->items[at];
     remove_items(list, at, 1);
     return true;
@@ -84,7 +85,7 @@ static bool list_index(Script *script, Value self, const Arguments *arguments, V
     if (!position_of(script, self, arguments->positional[0], arguments->span, first, end, &position))
         return false;
     *result = (Value){.kind = VALUE_INT, .as.integer = position};
-    return position >= 0 || script_error(script, arguments->span, "the value is not in the list");
+    return position >= 0 || script_raise(script, arguments->span, EXCEPTION_ValueError, "the value is not in the list");
 }
 
 static bool list_remove(Script *script, Value self, const Arguments *arguments, Value *result)
@@ -182,7 +183,7 @@ static bool dict_pop(Script *script, Value self, const Arguments *arguments, Val
         return true;
     }
     if (!found)
-        return script_repr(script, arguments->positional[0], &key) && script_error(script, arguments->span, "the dict has no key %s", key);
+        return script_repr(script, arguments->positional[0], &key) && script_raise_with(script, arguments->span, EXCEPTION_KeyError, arguments->positional[0], context_internf(script->ctx, "the dict has no key %s", key));
     *result = *found;
     remove_items(self.as.list, found - self.as.list->items - 1, 2);
     return true;
@@ -192,7 +193,7 @@ static bool dict_popitem(Script *script, Value self, const Arguments *arguments,
 {
     ValueList *dict = self.as.list;
     if (!dict->count)
-        return script_error(script, arguments->span, "popitem: the dict is empty");
+        return script_raise_with(script, arguments->span, EXCEPTION_KeyError, script_string(script, "popitem(): dictionary is empty"), "popitem: the dict is empty");
     *result = script_list(script, dict->items + dict->count - 2, 2, true);
     dict->count -= 2;
     return true;
@@ -231,7 +232,7 @@ bool script_dict_update(Script *script, Value dict, Value other, Span span)
         if (other.kind != VALUE_DICT && !parts)
             return false;
         if (other.kind != VALUE_DICT && parts->count != 2)
-            return script_error(script, span, "item %d is no pair of a key and a value", i);
+            return script_raise(script, span, EXCEPTION_ValueError, "item %d is no pair of a key and a value", i);
         if (parts)
             memcpy(pair, parts->items, sizeof pair);
         if (!script_can_hold(script, dict.as.list, pair[1], span) || !script_dict_set(script, dict, pair[0], pair[1]))
@@ -252,6 +253,20 @@ static bool dict_update(Script *script, Value self, const Arguments *arguments, 
     return true;
 }
 
+bool script_dict_from_keys(Script *script, const Arguments *arguments, Value *result)
+{
+    Value value = arguments->positional_count > 1 ? arguments->positional[1] : value_none();
+    if (arguments->positional_count < 1 || arguments->positional_count > 2 || arguments->keyword_count)
+        return script_raise(script, arguments->span, EXCEPTION_TypeError, "dict.fromkeys takes keys, and perhaps a value");
+    const ValueList *keys = script_items(script, arguments->positional[0], arguments->span, "a list is needed here, not %s");
+    *result = script_list(script, NULL, 0, false);
+    result->kind = VALUE_DICT;
+    for (int i = 0; keys && i < keys->count; i++)
+        if (!script_dict_set(script, *result, keys->items[i], value))
+            return false;
+    return keys != NULL;
+}
+
 #define LIST(name, fewest, most, of_tuples, ...) {VALUE_LIST, #name, list_##name, fewest, most, of_tuples, {__VA_ARGS__}},
 #define DICT(name, fewest, most, ...) {VALUE_DICT, #name, dict_##name, fewest, most, false, {__VA_ARGS__}},
 const ValueMethod container_methods[] = {
@@ -267,12 +282,18 @@ const ValueMethod container_methods[] = {
 
 static bool has_method(Value value, const ValueMethod *method)
 {
-    return method->kind == value.kind && (value.kind != VALUE_LIST || !value.as.list->is_tuple || method->of_tuples);
+    bool frozen = value_set(value) && set_is_frozen(value_set(value));
+    return method->kind == value.kind && (!frozen || method->of_tuples) && (value.kind != VALUE_LIST || !value.as.list->is_tuple || method->of_tuples);
+}
+
+static const ValueMethod *methods_of(Value value)
+{
+    return value.kind == VALUE_STRING ? string_methods : value_set(value) ? set_methods : container_methods;
 }
 
 const ValueMethod *method_find(Value value, const char *name)
 {
-    const ValueMethod *method = value.kind == VALUE_STRING ? string_methods : container_methods;
+    const ValueMethod *method = methods_of(value);
     for (; method->name; method++)
         if (has_method(value, method) && !strcmp(method->name, name))
             return method;
@@ -281,7 +302,7 @@ const ValueMethod *method_find(Value value, const char *name)
 
 const char *method_name(Value value, int index)
 {
-    const ValueMethod *method = value.kind == VALUE_STRING ? string_methods : container_methods;
+    const ValueMethod *method = methods_of(value);
     for (; method->name; method++)
         if (has_method(value, method) && index-- == 0)
             return method->name;
@@ -295,7 +316,7 @@ bool method_call(Script *script, Value self, const char *name, const Arguments *
     bool any_keyword = keyword_count && !strcmp(method->keywords[0], "*");
     if (given < method->fewest || given > method->most) {
         const char *range = context_internf(script->ctx, method->fewest < method->most ? "%d to %d" : "%d", method->fewest, method->most);
-        return script_error(script, arguments->span, "%s takes %s argument%s, not %d", name, range, method->most == 1 ? "" : "s", given);
+        return script_raise(script, arguments->span, EXCEPTION_TypeError, "%s takes %s argument%s, not %d", name, range, method->most == 1 ? "" : "s", given);
     }
     return (any_keyword || script_check_keywords(script, name, arguments, method->most, method->keywords, keyword_count)) &&
            method->run(script, self, arguments, result);

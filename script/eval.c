@@ -1,6 +1,8 @@
 /* Expressions of schedule scripts. */
 #include "script/nd_array.h"
+#include "script/exception.h"
 #include "script/sequence.h"
+#include "script/set.h"
 #include "script/te.h"
 #include "script/text.h"
 
@@ -56,13 +58,15 @@ static const ValueList *keys(Script *script, const ValueList *dict)
 
 const ValueList *script_items(Script *script, Value value, Span span, const char *refusal)
 {
+    if (value_set(value))
+        return set_items(script, value_set(value));
     if (value_sequence(value))
         return sequence_items(script, value_sequence(value));
     switch (value.kind) {
     case VALUE_LIST: return value.as.list;
     case VALUE_DICT: return keys(script, value.as.list);
     case VALUE_STRING: return characters(script, value.as.text);
-    default: script_error(script, span, refusal, script_type_phrase(script, value)); return NULL;
+    default: script_raise(script, span, EXCEPTION_TypeError, refusal, script_type_phrase(script, value)); return NULL;
     }
 }
 
@@ -76,7 +80,10 @@ bool script_truth(Value value)
     case VALUE_STRING: return *value.as.text != 0;
     case VALUE_LIST:
     case VALUE_DICT: return value.as.list->count != 0;
-    case VALUE_SCRIPT: return !value_sequence(value) || sequence_length(value_sequence(value)) != 0;
+    case VALUE_SCRIPT:
+        if (value_set(value))
+            return set_count(value_set(value)) != 0;
+        return !value_sequence(value) || sequence_length(value_sequence(value)) != 0;
     default: return true;
     }
 }
@@ -134,6 +141,8 @@ static bool eval_display(Script *script, const AstNode *node, Value *result)
     int count;
     if (!eval_items(script, node->as.list, &items, &count))
         return false;
+    if (node->kind == AST_SET)
+        return set_display(script, node, items, count, result);
     *result = script_list(script, items, count, node->kind == AST_TUPLE);
     return true;
 }
@@ -141,7 +150,7 @@ static bool eval_display(Script *script, const AstNode *node, Value *result)
 /* A list or dict, which may change, is no key. */
 static bool is_key(Value value)
 {
-    bool ok = value.kind != VALUE_DICT && (value.kind != VALUE_LIST || value.as.list->is_tuple);
+    bool ok = value.kind != VALUE_DICT && !value_set(value) && (value.kind != VALUE_LIST || value.as.list->is_tuple);
     for (int i = 0; ok && value.kind == VALUE_LIST && i < value.as.list->count; i++)
         ok = is_key(value.as.list->items[i]);
     return ok;
@@ -152,7 +161,7 @@ bool script_dict_set(Script *script, Value dict, Value key, Value value)
     if (!script_can_walk(script, key, key.span))
         return false;
     if (!is_key(key))
-        return script_error(script, key.span, "%s cannot be a key of a dict", script_type_phrase(script, key));
+        return script_raise(script, key.span, EXCEPTION_TypeError, "%s cannot be a key of a dict", script_type_phrase(script, key));
     script->steps += dict.as.list->count / 64; /* a search through the keys is work, too */
     Value *old = (Value *)script_dict_find(dict, key);
     if (old) {
@@ -172,7 +181,7 @@ static bool eval_dict(Script *script, const AstNode *node, Value *result)
             if (!script_eval(script, node->as.dict.values.items[i], &value))
                 return false;
             if (value.kind != VALUE_DICT)
-                return script_error(script, node->as.dict.values.items[i]->span, "'**' needs a dict, not %s", script_type_phrase(script, value));
+                return script_raise(script, node->as.dict.values.items[i]->span, EXCEPTION_TypeError, "'**' needs a dict, not %s", script_type_phrase(script, value));
             if (!script_dict_update(script, *result, value, node->span))
                 return false;
             continue;
@@ -215,7 +224,7 @@ static bool eval_unary(Script *script, const AstNode *node, Value *result)
     if (te_takes_part(operand))
         return te_unary(script, op, operand, node->span, result);
     if (!script_is_number(operand) || (op == AST_OP_INVERT && operand.kind == VALUE_FLOAT))
-        return script_error(script, node->span, "'%s' does not take %s", op == AST_OP_INVERT ? "~" : op == AST_OP_NEGATIVE ? "-" : "+",
+        return script_raise(script, node->span, EXCEPTION_TypeError, "'%s' does not take %s", op == AST_OP_INVERT ? "~" : op == AST_OP_NEGATIVE ? "-" : "+",
                             script_type_phrase(script, operand));
     if (op == AST_OP_NEGATIVE && operand.kind == VALUE_FLOAT) {
         *result = (Value){.kind = VALUE_FLOAT, .as.real = -operand.as.real};
@@ -367,6 +376,19 @@ static bool eval_format(Script *script, const AstNode *node, Value *result)
     return true;
 }
 
+/* NAME := VALUE, of the function or script that the comprehensions around it stand in. */
+static bool eval_named(Script *script, const AstNode *node, Value *result)
+{
+    if (!script_eval(script, node->as.named.value, result))
+        return false;
+    Environment *scope = script->scope;
+    while (script->scope->comprehension)
+        script->scope = script->scope->outer;
+    script_set(script, node->as.named.name, *result);
+    script->scope = scope;
+    return true;
+}
+
 static bool eval_node(Script *script, const AstNode *node, Value *result)
 {
     switch (node->kind) {
@@ -378,6 +400,7 @@ static bool eval_node(Script *script, const AstNode *node, Value *result)
     case AST_BOOL: *result = (Value){.kind = VALUE_BOOL, .as.boolean = node->as.boolean}; return true;
     case AST_NONE: *result = value_none(); return true;
     case AST_TUPLE:
+    case AST_SET:
     case AST_LIST: return eval_display(script, node, result);
     case AST_DICT: return eval_dict(script, node, result);
     case AST_CALL: return eval_call(script, node, result);
@@ -389,6 +412,7 @@ static bool eval_node(Script *script, const AstNode *node, Value *result)
     case AST_BOOL_OP: return eval_bool_op(script, node, result);
     case AST_CONDITIONAL: return eval_conditional(script, node, result);
     case AST_LAMBDA: return eval_lambda(script, node, result);
+    case AST_NAMED: return eval_named(script, node, result);
     case AST_COMPREHENSION: return script_eval_comprehension(script, node, result);
     default: return script_error(script, node->span, "%s is not part of schedule scripts", ast_kind_name(node->kind));
     }
@@ -416,7 +440,7 @@ static bool add_keyword(Script *script, Keywords *keywords, Str name, Value valu
 {
     for (int j = 0; j < keywords->names.count; j++)
         if (keywords->names.data[j] == name)
-            return script_error(script, span, "'%s' is given twice", name);
+            return script_raise(script, span, EXCEPTION_TypeError, "'%s' is given twice", name);
     vec_push(script->ctx->arena, &keywords->names, name);
     vec_push(script->ctx->arena, &keywords->values, value);
     vec_push(script->ctx->arena, &keywords->spans, span);
@@ -427,7 +451,7 @@ static bool add_keyword(Script *script, Keywords *keywords, Str name, Value valu
 static bool spread_keywords(Script *script, Keywords *keywords, Value dict, Span span)
 {
     if (dict.kind != VALUE_DICT)
-        return script_error(script, span, "'**' needs a dict, not %s", script_type_phrase(script, dict));
+        return script_raise(script, span, EXCEPTION_TypeError, "'**' needs a dict, not %s", script_type_phrase(script, dict));
     for (int i = 0; i < dict.as.list->count; i += 2) {
         Value key = dict.as.list->items[i];
         if (key.kind != VALUE_STRING)
@@ -465,9 +489,9 @@ static const Object *callable_of(Script *script, Value callee, Span span)
     const Object *object = callee.kind == VALUE_SCRIPT ? callee.as.script : NULL;
     bool te = object && (object->kind == OBJECT_REDUCER || object->kind == OBJECT_TENSOR || object->kind == OBJECT_SLICE || object->kind == OBJECT_BUILT ||
                          object->kind == OBJECT_PASS);
-    if (object && (te || script_is_callable(object) || object->kind == OBJECT_NAMESPACE))
+    if (object && (te || script_is_exception_class(callee) || script_is_callable(object) || object->kind == OBJECT_NAMESPACE))
         return object;
-    script_error(script, span, "%s cannot be called", script_type_phrase(script, callee));
+    script_raise(script, span, EXCEPTION_TypeError, "%s cannot be called", script_type_phrase(script, callee));
     return NULL;
 }
 
@@ -478,6 +502,8 @@ bool script_call_value(Script *script, Value callee, const Arguments *arguments,
         return false;
     if (script->depth >= DEEPEST_EVALUATION)
         return script_error(script, arguments->span, "expressions are nested more than %d deep through calls", DEEPEST_EVALUATION);
+    if (script_is_exception_class(callee))
+        return script_make_exception(script, callee, arguments, result);
     switch (object->kind) {
     case OBJECT_DEF: return script_call_def(script, object, arguments, result);
     case OBJECT_BUILTIN: return script_call_builtin(script, object->as.builtin, arguments, result);

@@ -1,6 +1,7 @@
 /* Iterators of scripts, which give each item once and make it when it is asked for, as in Python: over lists and dicts, which may change
    meanwhile, and what map, filter, zip, enumerate, reversed and generator expressions give. */
 #include "script/sequence.h"
+#include "script/set.h"
 
 enum { DEEPEST_ITERATOR = 1000 };
 
@@ -10,7 +11,7 @@ bool iterator_next(Script *script, Sequence *iterator, Value *item, bool *ended)
     if (iterator->ended)
         return true;
     if (iterator->running)
-        return script_error(script, iterator->span, "the generator is asked for an item by itself");
+        return script_raise(script, iterator->span, EXCEPTION_ValueError, "the generator is asked for an item by itself");
     if (script->iterators >= DEEPEST_ITERATOR)
         return script_error(script, iterator->span, "iterators are nested more than %d deep", DEEPEST_ITERATOR);
     script->iterators++;
@@ -18,7 +19,8 @@ bool iterator_next(Script *script, Sequence *iterator, Value *item, bool *ended)
     bool ok = iterator->next(script, iterator, item, ended);
     iterator->running = false;
     script->iterators--;
-    iterator->ended = *ended || !ok;
+    bool asks_again = iterator->source_count && !iterator->node; /* of others, which may have more after an end or an error */
+    iterator->ended = (*ended || !ok) && !asks_again;
     return ok;
 }
 
@@ -62,13 +64,24 @@ static bool next_of_dict(Script *script, Sequence *iterator, Value *item, bool *
 {
     const ValueList *dict = iterator->list;
     if (dict->count != iterator->count)
-        return script_error(script, iterator->span, "the dict got or lost keys in a loop over it");
+        return script_raise(script, iterator->span, EXCEPTION_RuntimeError, "the dict got or lost keys in a loop over it");
     *ended = iterator->at >= dict->count;
     if (*ended)
         return true;
     const Value *entry = &dict->items[iterator->at];
     iterator->at += 2;
     *item = iterator->part == SEQUENCE_ITEMS ? script_list(script, entry, 2, true) : entry[iterator->part == SEQUENCE_VALUES];
+    return true;
+}
+
+static bool next_of_set(Script *script, Sequence *iterator, Value *item, bool *ended)
+{
+    if (set_count(iterator->set) != iterator->count)
+        return script_raise(script, iterator->span, EXCEPTION_RuntimeError, "the set got or lost items in a loop over it");
+    const Value *next = set_next(iterator->set, &iterator->at);
+    *ended = !next;
+    if (next)
+        *item = *next;
     return true;
 }
 
@@ -97,7 +110,10 @@ bool script_iterate(Script *script, Value value, Span span, const char *refusal,
         *iterator = sequence;
         return true;
     }
-    if (value.kind == VALUE_LIST) {
+    if (value_set(value)) {
+        made = iterator_value(script, (Sequence){.class_name = "iterator", .set = value_set(value), .count = set_count(value_set(value)), .span = span,
+                                                 .next = next_of_set});
+    } else if (value.kind == VALUE_LIST) {
         made = list_iterator(script, value.as.list, span);
     } else if (value.kind == VALUE_DICT) {
         made = dict_iterator(script, value.as.list, SEQUENCE_KEYS, span);
@@ -131,8 +147,8 @@ const ValueList *script_first_items(Script *script, Value value, int count, Span
 bool script_reversed(Script *script, Value value, Span span, Value *result)
 {
     const Sequence *sequence = value_sequence(value);
-    if (sequence && sequence->kind == SEQUENCE_ITERATOR)
-        return script_error(script, span, "reversed needs a sequence, not %s", script_type_phrase(script, value));
+    if ((sequence && sequence->kind == SEQUENCE_ITERATOR) || value_set(value))
+        return script_raise(script, span, EXCEPTION_TypeError, "reversed needs a sequence, not %s", script_type_phrase(script, value));
     const ValueList *items = script_items(script, value, span, "a list is needed here, not %s");
     if (!items)
         return false;
@@ -316,6 +332,8 @@ static bool add_element(Script *script, const AstNode *node, Value result)
         return false;
     if (node->as.comprehension.key)
         return script_dict_set(script, result, key, value);
+    if (node->as.comprehension.set)
+        return set_add(script, result, value, node->span);
     return script_append(script, result.as.list, &value, 1, node->span);
 }
 
@@ -332,6 +350,8 @@ bool script_eval_comprehension(Script *script, const AstNode *node, Value *resul
     bool ended = false, ok = true;
     Value made = script_list(script, NULL, 0, false);
     made.kind = node->as.comprehension.key ? VALUE_DICT : VALUE_LIST;
+    if (node->as.comprehension.set)
+        made = set_value(script, false);
     script->scope = generator.scope;
     while (ok && !ended)
         ok = script_step(script, node->span) && advance(script, &generator, &ended) && (ended || add_element(script, node, made));

@@ -10,7 +10,7 @@ typedef struct {
     const char *name;
     bool (*run)(Script *script, Value self, const Arguments *arguments, Value *result);
     int fewest, most;
-    bool of_tuples; /* of VALUE_LIST: tuples have it, too */
+    bool of_tuples; /* of VALUE_LIST: tuples have it, too; of sets: frozen ones */
     const char *keywords[2];
 } ValueMethod;
 
@@ -20,6 +20,8 @@ extern const ValueMethod string_methods[], container_methods[];
 const ValueMethod *method_find(Value value, const char *name);
 /* The name of method number INDEX of VALUE; NULL behind the last one. */
 const char *method_name(Value value, int index);
+/* dict.fromkeys(keys, value). */
+bool script_dict_from_keys(Script *script, const Arguments *arguments, Value *result);
 bool method_call(Script *script, Value self, const char *name, const Arguments *arguments, Value *result);
 /* Argument INDEX as an int; OTHERWISE where it is not given or None. */
 bool argument_int(Script *script, const Arguments *arguments, int index, int64_t otherwise, int64_t *result);

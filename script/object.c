@@ -2,7 +2,9 @@
 #include "script/nd_array.h"
 #include "script/builtins.h"
 #include "script/methods.h"
+#include "script/exception.h"
 #include "script/sequence.h"
+#include "script/set.h"
 #include "script/te.h"
 #include "script/text.h"
 
@@ -22,7 +24,7 @@ const char *script_type_name(Value value)
     static const char *const objects[] = {"schedule",         "module", "function of a module", "module of Python", "function",
                                           "builtin function", "method", "value",  "type",   "trace", "statement", "region",
                                           "name of a function", "tensor", "part of a tensor", "operation", "axis", "range", "reducer", "reduction", "buffer", "schedule of stages", "stage", "builder", "array", "pass",
-                                          "built program", "sequence"};
+                                          "built program", "exception", "set", "sequence"};
     if (value_sequence(value))
         return value_sequence(value)->class_name;
     return value.kind == VALUE_SCRIPT ? objects[((const Object *)value.as.script)->kind] : value_type_name(value.kind);
@@ -100,6 +102,21 @@ static void add_sequence(Script *script, StrBuf *text, Sequence *sequence)
     strbuf_add(text, ")");
 }
 
+static void add_set(Script *script, StrBuf *text, const Set *set)
+{
+    const char *around[2] = {set_is_frozen(set) ? "frozenset(" : set_count(set) ? "" : "set(", set_is_frozen(set) || !set_count(set) ? ")" : ""};
+    strbuf_printf(text, "%s%s", around[0], set_count(set) ? "{" : "");
+    add_items(script, text, set_items(script, set));
+    strbuf_printf(text, "%s%s", set_count(set) ? "}" : "", around[1]);
+}
+
+static void add_exception(Script *script, StrBuf *text, const Object *exception, bool quoted)
+{
+    const char *words;
+    if (quoted ? exception_repr(script, exception, &words) : exception_text(script, exception, &words))
+        strbuf_add(text, words);
+}
+
 static void add_text(Script *script, StrBuf *text, Value value, bool quoted)
 {
     if (text->length > LONGEST_TEXT)
@@ -146,6 +163,10 @@ static void add_text(Script *script, StrBuf *text, Value value, bool quoted)
             strbuf_printf(text, "Tensor(shape=[%s], op.name=%s)", shape_text(script, te_tensor(value)), te_tensor(value)->op->name);
         else if (object && object->kind == OBJECT_AXIS)
             strbuf_add(text, object->as.axis->var->name);
+        else if (object && object->kind == OBJECT_SET)
+            add_set(script, text, object->as.set);
+        else if (object && object->kind == OBJECT_EXCEPTION)
+            add_exception(script, text, object, quoted);
         else if (object && object->kind == OBJECT_SEQUENCE)
             add_sequence(script, text, object->as.sequence);
         else
@@ -155,7 +176,7 @@ static void add_text(Script *script, StrBuf *text, Value value, bool quoted)
 }
 
 /* What VALUE holds, or is, that is meant to be called, or an iterator: it has no text. */
-static const Object *find_callable(Value value)
+static const Object *find_callable(Script *script, Value value)
 {
     const Object *object = value.kind == VALUE_SCRIPT ? value.as.script : NULL, *found = NULL;
     if (object && object->kind == OBJECT_BUILTIN && builtin_is_type(builtin_name(object->as.builtin)))
@@ -163,12 +184,14 @@ static const Object *find_callable(Value value)
     const Sequence *sequence = value_sequence(value);
     if (sequence && sequence->kind == SEQUENCE_ITERATOR)
         return object;
-    if (object && !sequence)
+    if (value_set(value))
+        value = (Value){.kind = VALUE_LIST, .as.list = (ValueList *)set_items(script, value_set(value))};
+    else if (object && !sequence)
         return script_is_callable(object) ? object : NULL;
     if (sequence && sequence->kind != SEQUENCE_RANGE)
         value = (Value){.kind = VALUE_DICT, .as.list = (ValueList *)sequence->list};
     for (int i = 0; (value.kind == VALUE_LIST || value.kind == VALUE_DICT) && i < value.as.list->count && !found; i++)
-        found = find_callable(value.as.list->items[i]);
+        found = find_callable(script, value.as.list->items[i]);
     return found;
 }
 
@@ -176,7 +199,7 @@ static bool text_of(Script *script, Value value, bool quoted, const char **resul
 {
     if (!script_can_walk(script, value, value.span))
         return false;
-    const Object *callable = find_callable(value);
+    const Object *callable = find_callable(script, value);
     if (callable)
         return script_refuse_uncalled(script, callable, value.span, "has no text");
     StrBuf text = {.arena = script->ctx->arena};
@@ -202,10 +225,10 @@ static bool list_index(Script *script, Value index, int count, Span span, int *r
     if (index.kind == VALUE_BOOL)
         index = (Value){.kind = VALUE_INT, .as.integer = index.as.boolean};
     if (index.kind != VALUE_INT)
-        return script_error(script, span, "an index must be an int, not %s", script_type_phrase(script, index));
+        return script_raise(script, span, EXCEPTION_TypeError, "an index must be an int, not %s", script_type_phrase(script, index));
     int64_t position = index.as.integer < 0 ? index.as.integer + count : index.as.integer;
     if (position < 0 || position >= count)
-        return script_error(script, span, "index %lld is out of range: there are %d items", (long long)index.as.integer, count);
+        return script_raise(script, span, EXCEPTION_IndexError, "index %lld is out of range: there are %d items", (long long)index.as.integer, count);
     *result = (int)position;
     return true;
 }
@@ -222,7 +245,7 @@ static bool slice_bound(Script *script, const AstNode *node, int64_t absent, int
     if (value.kind == VALUE_NONE)
         return true;
     if (value.kind != VALUE_INT && value.kind != VALUE_BOOL)
-        return script_error(script, node->span, "a slice bound must be an int, not %s", script_type_phrase(script, value));
+        return script_raise(script, node->span, EXCEPTION_TypeError, "a slice bound must be an int, not %s", script_type_phrase(script, value));
     *result = value.kind == VALUE_BOOL ? value.as.boolean : value.as.integer;
     return true;
 }
@@ -238,7 +261,7 @@ bool script_resolve_slice(Script *script, const AstNode *slice, int64_t count, S
     if (!slice_bound(script, slice->as.slice.step, 1, &step))
         return false;
     if (step == 0)
-        return script_error(script, slice->span, "the step of a slice must not be 0");
+        return script_raise(script, slice->span, EXCEPTION_ValueError, "the step of a slice must not be 0");
     if (!slice_bound(script, slice->as.slice.lower, none, &lower) || !slice_bound(script, slice->as.slice.upper, none, &upper))
         return false;
     step = clamp(step, -count - 2, count + 2); /* so that no sum of an index and the step overflows */
@@ -276,7 +299,7 @@ static bool dict_item(Script *script, Value dict, Value key, Span span, Value *r
         return false;
     const Value *found = script_dict_find(dict, key);
     if (!found)
-        return script_error(script, span, "the dict has no key %s", quoted_text(script, key));
+        return script_raise_with(script, span, EXCEPTION_KeyError, key, context_internf(script->ctx, "the dict has no key %s", quoted_text(script, key)));
     *result = *found;
     return true;
 }
@@ -356,7 +379,7 @@ bool script_subscript(Script *script, Value self, const AstNode *node, Value *re
     }
     if (value_object(self, OBJECT_MODULE))
         return module_item(script, value_object(self, OBJECT_MODULE)->as.module, index, index_node->span, result);
-    return script_error(script, node->span, "%s cannot be indexed", script_type_phrase(script, self));
+    return script_raise(script, node->span, EXCEPTION_TypeError, "%s cannot be indexed", script_type_phrase(script, self));
 }
 
 /* Takes out of LIST what SLICE names. */
@@ -384,7 +407,7 @@ static bool assign_slice(Script *script, ValueList *list, const AstNode *target,
     if (!script_resolve_slice(script, target->as.subscript.index, list->count, &range))
         return false;
     if (range.step != 1 && range.count != given->count)
-        return script_error(script, target->span, "%d items are assigned to a slice of %d", given->count, (int)range.count);
+        return script_raise(script, target->span, EXCEPTION_ValueError, "%d items are assigned to a slice of %d", given->count, (int)range.count);
     ValueList *result = script_list(script, list->items, (int)(range.step == 1 ? range.first : list->count), false).as.list;
     if (range.step == 1 && (!script_append(script, result, given->items, given->count, target->span) ||
                             !script_append(script, result, list->items + range.first + range.count, (int)(list->count - range.first - range.count), target->span)))
@@ -405,10 +428,10 @@ bool script_assign_item(Script *script, Value container, const AstNode *target, 
         return nd_assign_item(script, nd_array(container), target, value);
     bool is_list = container.kind == VALUE_LIST && !container.as.list->is_tuple;
     if (!is_list && container.kind != VALUE_DICT)
-        return script_error(script, target->span, "an item of %s cannot be assigned to",
+        return script_raise(script, target->span, EXCEPTION_TypeError, "an item of %s cannot be assigned to",
                             container.kind == VALUE_LIST ? "a tuple" : script_type_phrase(script, container));
     if (index_node->kind == AST_SLICE && !is_list)
-        return script_error(script, target->span, "a dict has no slices");
+        return script_raise(script, target->span, EXCEPTION_TypeError, "a dict has no slices");
     if (index_node->kind == AST_SLICE)
         return assign_slice(script, container.as.list, target, value);
     Value index;
@@ -429,10 +452,10 @@ bool script_delete_item(Script *script, Value container, const AstNode *target)
     ValueList *list = container.kind == VALUE_LIST || container.kind == VALUE_DICT ? container.as.list : NULL;
     Value index, taken;
     if (!list || (container.kind == VALUE_LIST && list->is_tuple))
-        return script_error(script, target->span, "an item of %s cannot be deleted",
+        return script_raise(script, target->span, EXCEPTION_TypeError, "an item of %s cannot be deleted",
                             list ? "a tuple" : script_type_phrase(script, container));
     if (index_node->kind == AST_SLICE && container.kind == VALUE_DICT)
-        return script_error(script, target->span, "a dict has no slices");
+        return script_raise(script, target->span, EXCEPTION_TypeError, "a dict has no slices");
     if (index_node->kind == AST_SLICE)
         return delete_slice(script, list, index_node);
     if (!script_eval(script, index_node, &index))

@@ -1,6 +1,7 @@
 /* Operators on script values: Python's arithmetic on ints, floats, strings and lists. Ints have 64 bits; overflow is an error. Comparisons
    are in compare.c. */
 #include "script/nd_array.h"
+#include "script/set.h"
 #include "script/te.h"
 #include "script/text.h"
 
@@ -84,16 +85,16 @@ static bool real_power(Script *script, double a, double b, Span span, double *re
 {
     *result = pow(a, b);
     if (a == 0 && b < 0)
-        return script_error(script, span, "division by zero: 0 to a negative power");
+        return script_raise(script, span, EXCEPTION_ZeroDivisionError, "division by zero: 0 to a negative power");
     if (isfinite(a) && isfinite(b) && isnan(*result))
         return script_error(script, span, "a negative number has no real power of a fraction");
-    return !isfinite(a) || !isfinite(b) || isfinite(*result) || script_error(script, span, "the result does not fit in a float");
+    return !isfinite(a) || !isfinite(b) || isfinite(*result) || script_raise(script, span, EXCEPTION_OverflowError, "the result does not fit in a float");
 }
 
 static bool real_operation(Script *script, AstOp op, double a, double b, Span span, Value *result)
 {
     if (b == 0 && (op == AST_OP_DIV || op == AST_OP_FLOORDIV || op == AST_OP_MOD))
-        return script_error(script, span, "division by zero");
+        return script_raise(script, span, EXCEPTION_ZeroDivisionError, "division by zero");
     double value, quotient;
     switch (op) {
     case AST_OP_ADD: value = a + b; break;
@@ -109,7 +110,7 @@ static bool real_operation(Script *script, AstOp op, double a, double b, Span sp
         if (!real_power(script, a, b, span, &value))
             return false;
         break;
-    default: return script_error(script, span, "'%s' does not take floats", ast_op_text(op));
+    default: return script_raise(script, span, EXCEPTION_TypeError, "'%s' does not take floats", ast_op_text(op));
     }
     *result = (Value){.kind = VALUE_FLOAT, .as.real = value};
     return true;
@@ -187,16 +188,18 @@ static bool is_whole(Value value)
 
 static bool refuse_operands(Script *script, AstOp op, Value left, Value right, Span span)
 {
-    return script_error(script, span, "'%s' does not take %s and %s", ast_op_text(op), script_type_phrase(script, left),
+    return script_raise(script, span, EXCEPTION_TypeError, "'%s' does not take %s and %s", ast_op_text(op), script_type_phrase(script, left),
                         script_type_phrase(script, right));
 }
 
 static bool whole_operation(Script *script, AstOp op, Value left, Value right, Span span, Value *result)
 {
     const char *undefined = NULL;
+    bool is_division = op == AST_OP_FLOORDIV || op == AST_OP_MOD;
     int64_t value;
     if (!int_operation(op, as_int(left), as_int(right), &value, &undefined))
-        return script_error(script, span, "%s", undefined ? undefined : "the result does not fit in 64 bits");
+        return undefined ? script_raise(script, span, is_division ? EXCEPTION_ZeroDivisionError : EXCEPTION_ValueError, "%s", undefined)
+                         : script_error(script, span, "the result does not fit in 64 bits");
     bool logical = (op == AST_OP_BIT_AND || op == AST_OP_BIT_OR || op == AST_OP_BIT_XOR) && left.kind == VALUE_BOOL && right.kind == VALUE_BOOL;
     *result = logical ? (Value){.kind = VALUE_BOOL, .as.boolean = value != 0} : (Value){.kind = VALUE_INT, .as.integer = value};
     return true;
@@ -216,6 +219,8 @@ bool script_binary(Script *script, AstOp op, Value left, Value right, Span span,
         return script_expr_binary(script, op, left, right, span, result);
     if (nd_array(left) || nd_array(right))
         return nd_binary(script, op, left, right, span, result);
+    if (value_set(left) && value_set(right))
+        return set_binary(script, op, left, right, false, span, result);
     if (op == AST_OP_ADD && left.kind == VALUE_STRING && right.kind == VALUE_STRING)
         return join_strings(script, left, right, span, result);
     if (op == AST_OP_MOD && left.kind == VALUE_STRING)
@@ -223,7 +228,7 @@ bool script_binary(Script *script, AstOp op, Value left, Value right, Span span,
     if (op == AST_OP_ADD && left.kind == VALUE_LIST && right.kind == VALUE_LIST && left.as.list->is_tuple == right.as.list->is_tuple)
         return concatenate(script, left, right, span, result);
     if (op == AST_OP_ADD && left.kind == VALUE_LIST && right.kind == VALUE_LIST)
-        return script_error(script, span, "a list and a tuple cannot be added; list(...) and tuple(...) make one of the other");
+        return script_raise(script, span, EXCEPTION_TypeError, "a list and a tuple cannot be added; list(...) and tuple(...) make one of the other");
     if (op == AST_OP_BIT_OR && left.kind == VALUE_DICT && right.kind == VALUE_DICT)
         return join_dicts(script, left, right, span, result);
     if (op == AST_OP_MUL && is_sequence(left) && is_whole(right))

@@ -1,6 +1,7 @@
 /* The few names of Python packages that schedules use: schedules of programs, types, displays, the registry of tensor intrinsics. What is
    imported may be anything, but only what is known here can be used. */
 #include "script/builtins.h"
+#include "script/exception.h"
 #include "script/nd_array.h"
 #include "script/te.h"
 
@@ -78,7 +79,8 @@ static bool is_known(Script *script, const char *path)
     for (int i = 0; i < KNOWN_COUNT; i++)
         if (!strncmp(known_paths[i], path, length) && (known_paths[i][length] == '.' || !known_paths[i][length]))
             return true;
-    if (script_is_intrinsic_package(path) || numpy_knows(path) || script_is_pass_package(path) || script_is_pass(script, path))
+    if (math_knows(path) || exception_find(path) || script_is_intrinsic_package(path) || numpy_knows(path) || script_is_pass_package(path) ||
+        script_is_pass(script, path))
         return true;
     bool package = !strcmp(path, "tvm.te") || !strcmp(path, "tvm.topi") || !strcmp(path, "tvm.tir.op");
     if (package || te_function(path) >= 0)
@@ -99,6 +101,8 @@ static const char *closest_path(Script *script, const char *path)
     for (int i = 0; te_function_name(i); i++)
         if (te_function(context_internf(script->ctx, "%.*s%s", (int)prefix, path, te_function_name(i))) >= 0)
             vec_push(script->ctx->arena, &names, te_function_name(i));
+    for (int i = 0; math_name(i) && !strncmp(path, "math.", 5); i++)
+        vec_push(script->ctx->arena, &names, math_name(i));
     const char *near = diag_closest(path + prefix, names.data, names.count);
     return near ? context_internf(script->ctx, "%.*s%s", (int)prefix, path, near) : NULL;
 }
@@ -205,6 +209,8 @@ bool script_call_namespace(Script *script, Str path, const Arguments *arguments,
     const char *last = strrchr(path, '.') ? strrchr(path, '.') + 1 : path;
     if (!script_known_path(script, path, arguments->span))
         return false;
+    if (math_knows(path))
+        return math_call(script, path, arguments, result);
     if (strcmp(path, "tvm") && numpy_knows(path))
         return numpy_call(script, path, arguments, result);
     bool integer = is_integer_type(last) && arguments->positional_count == 1 && arguments->positional[0].kind == VALUE_INT;

@@ -1,6 +1,6 @@
 /* Variables of scripts: who sees which name. A function sees the variables of where it is defined, but a name that its body assigns to is its
    own throughout, as in Python. */
-#include "script/script_internal.h"
+#include "script/exception.h"
 
 #include <string.h>
 
@@ -42,6 +42,17 @@ static void collect_statement(Script *script, Map *names, const AstNode *node)
         collect_body(script, names, node->as.while_loop.body);
         collect_body(script, names, node->as.while_loop.else_body);
         break;
+    case AST_TRY:
+        collect_body(script, names, node->as.attempt.body);
+        for (int i = 0; i < node->as.attempt.handlers.count; i++) {
+            const AstNode *handler = node->as.attempt.handlers.items[i];
+            if (handler->as.handler.name)
+                add_name(script, names, handler->as.handler.name);
+            collect_body(script, names, handler->as.handler.body);
+        }
+        collect_body(script, names, node->as.attempt.else_body);
+        collect_body(script, names, node->as.attempt.finally_body);
+        break;
     case AST_DELETE:
         for (int i = 0; i < node->as.list.count; i++)
             collect_target(script, names, node->as.list.items[i]);
@@ -66,6 +77,53 @@ static void collect_body(Script *script, Map *names, AstList body)
         collect_statement(script, names, body.items[i]);
 }
 
+/* --- names of `global` and `nonlocal` --- */
+
+static void collect_elsewhere(Script *script, Map *names, AstList body)
+{
+    for (int i = 0; i < body.count; i++) {
+        const AstNode *node = body.items[i];
+        switch (node->kind) {
+        case AST_GLOBAL:
+        case AST_NONLOCAL:
+            for (int k = 0; k < node->as.list.count; k++)
+                map_set(script->ctx->arena, names, node->as.list.items[k]->as.name, (void *)node);
+            break;
+        case AST_FOR:
+            collect_elsewhere(script, names, node->as.for_loop.body);
+            collect_elsewhere(script, names, node->as.for_loop.else_body);
+            break;
+        case AST_WHILE:
+            collect_elsewhere(script, names, node->as.while_loop.body);
+            collect_elsewhere(script, names, node->as.while_loop.else_body);
+            break;
+        case AST_IF:
+            collect_elsewhere(script, names, node->as.branch.body);
+            collect_elsewhere(script, names, node->as.branch.else_body);
+            break;
+        case AST_TRY:
+            collect_elsewhere(script, names, node->as.attempt.body);
+            for (int k = 0; k < node->as.attempt.handlers.count; k++)
+                collect_elsewhere(script, names, node->as.attempt.handlers.items[k]->as.handler.body);
+            collect_elsewhere(script, names, node->as.attempt.else_body);
+            collect_elsewhere(script, names, node->as.attempt.finally_body);
+            break;
+        default: break;
+        }
+    }
+}
+
+const Map *script_elsewhere(Script *script, const AstNode *node)
+{
+    Map *names = map_get(&script->elsewhere, node);
+    if (!names && node->kind == AST_DEF) {
+        names = ARENA_NEW(script->ctx->arena, Map);
+        collect_elsewhere(script, names, node->as.def.body);
+        map_set(script->ctx->arena, &script->elsewhere, node, names);
+    }
+    return names;
+}
+
 const Map *script_locals(Script *script, const AstNode *node)
 {
     Map *names = map_get(&script->locals, node);
@@ -84,7 +142,15 @@ const Map *script_locals(Script *script, const AstNode *node)
 static const Value *find(const Environment *scope, Str name, bool *own)
 {
     *own = false;
+    const Environment *globals = scope;
+    while (globals->outer)
+        globals = globals->outer;
     for (; scope && !*own; scope = scope->outer) {
+        const AstNode *elsewhere = scope->elsewhere ? map_get(scope->elsewhere, name) : NULL;
+        if (elsewhere && elsewhere->kind == AST_GLOBAL)
+            return map_get(&globals->values, name);
+        if (elsewhere)
+            continue;
         const Value *value = map_get(&scope->values, name);
         if (value)
             return value;
@@ -99,11 +165,31 @@ const Value *script_lookup(const Script *script, Str name)
     return find(script->scope, name, &own);
 }
 
+/* The variables that NAME belongs to, where the running function assigns to it. */
+static Environment *owner(const Script *script, Str name)
+{
+    Environment *scope = script->scope;
+    for (; scope->elsewhere && map_has(scope->elsewhere, name); scope = scope->outer) {
+        const AstNode *node = map_get(scope->elsewhere, name);
+        if (node->kind == AST_GLOBAL)
+            return script->globals;
+    }
+    while (scope != script->scope && scope->outer && !map_has(&scope->values, name) && !(scope->locals && map_has(scope->locals, name)))
+        scope = scope->outer;
+    return scope;
+}
+
+void script_unset(Script *script, Str name)
+{
+    map_set(script->ctx->arena, &owner(script, name)->values, name, NULL);
+}
+
 void script_set(Script *script, Str name, Value value)
 {
-    if (script->scope == script->globals && value_object(value, OBJECT_MODULE))
+    Environment *scope = owner(script, name);
+    if (scope == script->globals && value_object(value, OBJECT_MODULE))
         script->bound_last = value.as.script;
-    map_set(script->ctx->arena, &script->scope->values, name, arena_copy(script->ctx->arena, &value, sizeof value));
+    map_set(script->ctx->arena, &scope->values, name, arena_copy(script->ctx->arena, &value, sizeof value));
 }
 
 bool script_delete(Script *script, const AstNode *target)
@@ -119,9 +205,9 @@ bool script_delete(Script *script, const AstNode *target)
         return script_eval(script, target->as.subscript.value, &container) && script_delete_item(script, container, target);
     if (target->kind != AST_NAME)
         return script_error(script, target->span, "cannot delete %s in a schedule script", ast_kind_name(target->kind));
-    if (!map_get(&script->scope->values, target->as.name))
+    if (!map_get(&owner(script, target->as.name)->values, target->as.name))
         return script_error(script, target->span, "'%s' has no value to delete", target->as.name);
-    map_set(script->ctx->arena, &script->scope->values, target->as.name, NULL);
+    script_unset(script, target->as.name);
     return true;
 }
 
@@ -150,6 +236,10 @@ bool script_eval_name(Script *script, const AstNode *node, Value *result)
         return script_error(script, node->span, "'%s' has no value here yet: the function assigns to it, so that it is a name of its own",
                             node->as.name);
     int builtin = builtin_find(node->as.name);
+    if (builtin < 0 && exception_find(node->as.name)) {
+        *result = script_object(script, (Object){.kind = OBJECT_TYPE, .as.path = node->as.name});
+        return true;
+    }
     if (builtin < 0)
         return script_unknown(script, node->span, closest_name(script, node->as.name), "'%s' is not defined", node->as.name);
     *result = script_object(script, (Object){.kind = OBJECT_BUILTIN, .as.builtin = builtin});

@@ -96,7 +96,7 @@ static bool assign_items(Script *script, const AstNode *target, Value value)
     if (!items)
         return false;
     if (star < 0 ? items->count != fixed : items->count < fixed)
-        return script_error(script, target->span, "%s%d value%s unpacked into %d target%s", items->count < fixed ? "only " : "",
+        return script_raise(script, target->span, EXCEPTION_ValueError, "%s%d value%s unpacked into %d target%s", items->count < fixed ? "only " : "",
                             items->count, items->count == 1 ? " is" : "s are", fixed, fixed == 1 ? "" : "s");
     int extra = items->count - fixed;
     items = script_list(script, items->items, items->count, false).as.list; /* the targets may be in the list itself */
@@ -136,6 +136,9 @@ static bool run_aug_assign(Script *script, const AstNode *node)
     Value left, right, result;
     if (!script_eval(script, node->as.aug_assign.target, &left) || !script_eval(script, node->as.aug_assign.value, &right))
         return false;
+    if (value_object(left, OBJECT_SET))
+        return script_update_set(script, node->as.aug_assign.op, left, right, node->span, &result) &&
+               script_assign(script, node->as.aug_assign.target, result);
     if (node->as.aug_assign.op == AST_OP_ADD && left.kind == VALUE_LIST && !left.as.list->is_tuple) {
         const ValueList *items = script_items(script, right, node->span, "'+=' of a list needs a list, not %s");
         return items && script_append(script, left.as.list, items->items, items->count, node->span);
@@ -210,10 +213,11 @@ static bool run_assert(Script *script, const AstNode *node)
     if (truth)
         return true;
     if (!node->as.assertion.message)
-        return script_error(script, node->span, "assertion failed");
+        return script_raise_with(script, node->span, EXCEPTION_AssertionError, value_none(), "assertion failed");
     const char *text;
     return script_eval(script, node->as.assertion.message, &message) && script_text(script, message, &text) &&
-           script_error(script, node->span, "%s%s", topi_is_text(script, node->span) ? "" : "assertion failed: ", text);
+           script_raise_with(script, node->span, EXCEPTION_AssertionError, message,
+                             context_internf(script->ctx, "%s%s", topi_is_text(script, node->span) ? "" : "assertion failed: ", text));
 }
 
 static bool run_delete(Script *script, const AstNode *node)
@@ -344,6 +348,12 @@ static Flow run_statement(Script *script, const AstNode *node)
     case AST_DEF: ok = run_def(script, node); break;
     case AST_CLASS: ok = script_define_program(script, node); break;
     case AST_RETURN: return run_return(script, node);
+    case AST_RAISE: ok = script_run_raise(script, node); break;
+    case AST_TRY: return script_run_try(script, node);
+    case AST_NONLOCAL:
+        ok = script->calls.count > 0 || script_error(script, node->span, "'nonlocal' outside of a function");
+        break;
+    case AST_GLOBAL: break;
     case AST_DELETE: ok = run_delete(script, node); break;
     case AST_PASS: break;
     case AST_BREAK:

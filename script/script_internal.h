@@ -35,8 +35,17 @@ typedef enum {
     OBJECT_ARRAY,     /* of numbers; see nd_array.h */
     OBJECT_PASS,      /* what tvm.tir.transform.Simplify() gives */
     OBJECT_BUILT,     /* what tvm.build gives, and a function of it */
+    OBJECT_EXCEPTION, /* what ValueError() gives */
+    OBJECT_SET,
     OBJECT_SEQUENCE,  /* a range, a view of a dict, an iterator; see sequence.h */
 } ObjectKind;
+
+typedef enum {
+    EXCEPTION_NONE,
+#define EXCEPTION(name, base) EXCEPTION_##name,
+#include "script/exceptions.def"
+#undef EXCEPTION
+} ExceptionKind;
 
 typedef struct Environment Environment;
 typedef struct Object {
@@ -71,6 +80,12 @@ typedef struct Object {
         struct Builder *builder;
         const struct NdArray *array;
         struct Sequence *sequence;
+        struct Set *set;
+        struct {
+            ExceptionKind kind;
+            const ValueList *args;
+            const char *text; /* of the diagnostic that it was; NULL: the script made it */
+        } exception;
         struct {
             const Module *module;
             const Func *func; /* or NULL */
@@ -96,12 +111,20 @@ typedef struct Object {
 struct Environment {
     Environment *outer;
     bool comprehension; /* the variables of a comprehension, which ':=' does not set */
+    const Map *elsewhere; /* names of `global` and `nonlocal` -> the AST_GLOBAL or AST_NONLOCAL; NULL: none */
     const Map *locals; /* of a function: the names that its body assigns to, so that it never reads them from OUTER; else NULL */
     Map values; /* interned name -> Value * */
 };
 
 /* What a statement leads to. */
 typedef enum { FLOW_NEXT, FLOW_BREAK, FLOW_CONTINUE, FLOW_RETURN, FLOW_ERROR } Flow;
+
+/* The exception that the last diagnostics, behind BEFORE, are. Where there are more than ERRORS by now, or ERRORS is 0, it is none that can be caught. */
+typedef struct {
+    Value exception;
+    DiagMark before;
+    int errors;
+} Raised;
 
 typedef struct Script Script;
 typedef struct Sequence Sequence; /* sequence.h */
@@ -115,6 +138,8 @@ struct Script {
     Map sources; /* Schedule or Module -> the unscheduled Module that it comes of */
     Environment *globals, *scope;
     Value returned;
+    Raised raised;
+    const Object *handled; /* the exception whose handler runs, or NULL */
     VEC(Span) calls; /* places of the script's function calls now running, outermost first */
     uint64_t random; /* the state of numpy.random */
     int loops; /* around the statement that runs, inside of the function called last */
@@ -124,6 +149,7 @@ struct Script {
     int iterators; /* that are being asked for an item, inside of one another */
     int depth; /* of expressions that are being evaluated, inside of one another */
     long made; /* items of lists, and parts of strings, that the script has made */
+    Map elsewhere; /* AST_DEF node -> Map as that of Environment */
     Map locals; /* AST_DEF or AST_LAMBDA node -> Map of the names that it assigns to */
     Map called;     /* AST_DEF and AST_LAMBDA nodes that were called */
     Map stage_blocks; /* Operation -> name of its block in the function that was made last */
@@ -148,6 +174,14 @@ typedef struct {
 
 /* Each gives false after a diagnostic. */
 bool script_error(Script *script, Span span, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* An error that Python has too, so that `except` catches it. */
+bool script_raise(Script *script, Span span, ExceptionKind kind, const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* The same with ARGUMENT, what Python gives the exception, in place of the text of the diagnostic. */
+bool script_raise_with(Script *script, Span span, ExceptionKind kind, Value argument, const char *text);
+/* The diagnostics since BEFORE refuse a step. */
+void script_raised_step(Script *script, DiagMark before);
+bool script_run_raise(Script *script, const AstNode *node);
+Flow script_run_try(Script *script, const AstNode *node);
 /* An error about an unknown name at SPAN, for which NEAR may be meant (NULL: none); with a repair. */
 bool script_unknown(Script *script, Span span, const char *near, const char *format, ...) __attribute__((format(printf, 4, 5)));
 /* Notes the calls that the script is in, after an error: the innermost and outermost few. */
@@ -161,6 +195,10 @@ const Value *script_lookup(const Script *script, Str name);
 bool script_eval_name(Script *script, const AstNode *node, Value *result);
 /* The names that the function NODE assigns to. */
 const Map *script_locals(Script *script, const AstNode *node);
+/* The names of the function NODE that are not its own; NULL: none. */
+const Map *script_elsewhere(Script *script, const AstNode *node);
+/* Forgets the value of NAME, if it has one. */
+void script_unset(Script *script, Str name);
 bool script_assign(Script *script, const AstNode *target, Value value);
 bool script_binary(Script *script, AstOp op, Value left, Value right, Span span, Value *result);
 bool script_compare(Script *script, AstOp op, Value left, Value right, Span span, bool *result);
@@ -207,10 +245,18 @@ bool script_call_builtin(Script *script, int builtin, const Arguments *arguments
 bool script_call_method(Script *script, const Object *method, const Arguments *arguments, Value *result);
 /* The packages that every script knows: tvm, te, ... */
 void script_predefine_packages(Script *script);
+/* Keeps a copy of SCRIPT, which has ended, as SCRIPT->kept. */
+void script_keep(Script *script);
 /* The variables that the command line presets. */
 bool script_define_presets(Script *script);
 /* What an item of an import binds. */
 Str script_import_name(Script *script, const AstImportItem *item);
+/* --- math.c: the module `math`. PATH as in "math.sqrt"; a constant of it --- */
+bool math_knows(const char *path);
+bool math_constant(const char *path, Value *result);
+bool math_call(Script *script, const char *path, const Arguments *arguments, Value *result);
+/* The name of function number INDEX; NULL behind the last one. */
+const char *math_name(int index);
 /* A function of tvm.contrib called NAME. */
 bool script_call_contrib(Script *script, const char *name, const Arguments *arguments, Value *result);
 bool script_call_namespace(Script *script, Str path, const Arguments *arguments, Value *result);
@@ -277,6 +323,8 @@ enum { SCRIPT_MOST_ITEMS = 1000000 };
 /* The items that a `for`, a starred argument or an unpacking goes over: those of a list or tuple, the keys of a dict, the characters of a
    string; NULL for other values, after the diagnostic REFUSAL: a format with the type of VALUE. */
 const ValueList *script_items(Script *script, Value value, Span span, const char *refusal);
+/* SET op= VALUE: in the set itself, which other names may hold too. */
+bool script_update_set(Script *script, AstOp op, Value set, Value value, Span span, Value *result);
 /* The first COUNT items of VALUE, and one more where it has one: nothing asks an iterator for what no target takes. */
 const ValueList *script_first_items(Script *script, Value value, int count, Span span, const char *refusal);
 /* An iterator over VALUE, which may be one. False after the diagnostic REFUSAL, a format with the type of VALUE. */

@@ -95,7 +95,7 @@ bool sequence_subscript(Script *script, Value self, const AstNode *node, Value *
     const Sequence *sequence = value_sequence(self);
     const AstNode *index = node->as.subscript.index;
     if (sequence->kind != SEQUENCE_RANGE)
-        return script_error(script, node->span, "%s cannot be indexed; list(...) of it can", sequence->class_name);
+        return script_raise(script, node->span, EXCEPTION_TypeError, "%s cannot be indexed; list(...) of it can", sequence->class_name);
     if (index->kind != AST_SLICE) {
         Value list = {.kind = VALUE_LIST, .as.list = (ValueList *)sequence->list};
         return script_subscript(script, list, node, result);

@@ -18,6 +18,7 @@ struct Sequence {
     IteratorStep *next;
     int at, count;       /* the place in LIST that comes next; what a dict must have; the clause of a generator that goes on */
     SequenceKind part;   /* of a dict */
+    const struct Set *set;
     Sequence **sources;  /* where its items come from: for each clause of a generator, NULL before it begins */
     int source_count;
     Value function;      /* of map and filter */

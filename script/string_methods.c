@@ -10,7 +10,7 @@ static const char *text_argument(Script *script, const Arguments *arguments, int
     Value value = arguments->positional[index];
     if (value.kind == VALUE_STRING)
         return value.as.text;
-    script_error(script, value.span, "a string is needed here, not %s", script_type_phrase(script, value));
+    script_raise(script, value.span, EXCEPTION_TypeError, "a string is needed here, not %s", script_type_phrase(script, value));
     return NULL;
 }
 
@@ -40,7 +40,20 @@ typedef VEC(Value) Parts;
 
 static bool is_space(char c)
 {
-    return c == ' ' || (c >= '\t' && c <= '\r');
+    return c == ' ' || (c >= '\t' && c <= '\r') || (c >= 0x1c && c <= 0x1f);
+}
+
+/* TEXT has no space beyond ASCII, which only Unicode knows. */
+static bool check_spaces(Script *script, const char *text, Span span)
+{
+    static const char *const wide[] = {"\xc2\x85", "\xc2\xa0", "\xe1\x9a\x80", "\xe2\x80", "\xe2\x81\x9f", "\xe3\x80\x80"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof wide / sizeof *wide && !found; i++)
+        for (const char *at = strstr(text, wide[i]); at && !found; at = strstr(at + 1, wide[i])) {
+            unsigned char last = strlen(wide[i]) == 2 ? (unsigned char)at[2] : 0;
+            found = *wide[i] != '\xe2' || !last || last <= 0x8a || last == 0xa8 || last == 0xa9 || last == 0xaf;
+        }
+    return !found || script_error(script, span, "only spaces of ASCII are known here");
 }
 
 static void split_spaces(Script *script, const char *text, int64_t most, Parts *parts)
@@ -53,9 +66,7 @@ static void split_spaces(Script *script, const char *text, int64_t most, Parts *
         if (!*text)
             return;
         if (parts->count == most) {
-            for (length = strlen(text); length && is_space(text[length - 1]); length--)
-                continue;
-            vec_push(arena, parts, part(script, text, length));
+            vec_push(arena, parts, part(script, text, strlen(text)));
             return;
         }
         while (text[length] && !is_space(text[length]))
@@ -81,7 +92,7 @@ static bool split_arguments(Script *script, const Arguments *arguments, const ch
     Value first = arguments->positional_count ? arguments->positional[0] : named ? *named : value_none();
     *separator = first.kind == VALUE_STRING ? first.as.text : NULL;
     if (first.kind != VALUE_NONE && !(*separator && **separator))
-        return script_error(script, first.span, "the separator must be a string that is not empty");
+        return script_raise(script, first.span, *separator ? EXCEPTION_ValueError : EXCEPTION_TypeError, "the separator must be a string that is not empty");
     Arguments given = count ? (Arguments){.positional = (Value *)count, .positional_count = 1} : *arguments;
     return argument_int(script, &given, count ? 0 : 1, -1, most);
 }
@@ -91,7 +102,7 @@ static bool string_split(Script *script, Value self, const Arguments *arguments,
     const char *separator;
     int64_t most;
     Parts parts = {0};
-    if (!split_arguments(script, arguments, &separator, &most))
+    if (!split_arguments(script, arguments, &separator, &most) || (!separator && !check_spaces(script, self.as.text, arguments->span)))
         return false;
     if (separator)
         split_at(script, self.as.text, separator, most, &parts);
@@ -107,7 +118,7 @@ static bool string_rsplit(Script *script, Value self, const Arguments *arguments
     const char *separator, *text = self.as.text;
     int64_t most;
     Parts parts = {0};
-    if (!split_arguments(script, arguments, &separator, &most))
+    if (!split_arguments(script, arguments, &separator, &most) || (!separator && !check_spaces(script, self.as.text, arguments->span)))
         return false;
     size_t end = strlen(text);
     VEC(Value) reversed = {0};
@@ -126,10 +137,7 @@ static bool string_rsplit(Script *script, Value self, const Arguments *arguments
         else
             for (; begin && !is_space(text[begin - 1]); begin--)
                 continue;
-        size_t from = begin;
-        for (; reversed.count == most && !separator && is_space(text[from]); from++)
-            continue;
-        vec_push(script->ctx->arena, &reversed, part(script, text + from, end - from));
+        vec_push(script->ctx->arena, &reversed, part(script, text + begin, end - begin));
         if (!begin)
             break;
         end = begin - length;
@@ -144,8 +152,10 @@ static bool string_splitlines(Script *script, Value self, const Arguments *argum
 {
     const Value *keep = arguments->positional_count ? &arguments->positional[0] : script_keyword(arguments, "keepends");
     Parts parts = {0};
+    if (!check_spaces(script, self.as.text, arguments->span))
+        return false;
     for (const char *text = self.as.text; *text;) {
-        size_t length = strcspn(text, "\r\n"), end = length;
+        size_t length = strcspn(text, "\r\n\v\f\x1c\x1d\x1e"), end = length;
         end += text[end] == '\r' && text[end + 1] == '\n' ? 2 : text[end] != 0;
         vec_push(script->ctx->arena, &parts, part(script, text, keep && script_truth(*keep) ? end : length));
         text += end;
@@ -162,7 +172,7 @@ static bool string_join(Script *script, Value self, const Arguments *arguments, 
         return false;
     for (int i = 0; i < items->count; i++) {
         if (items->items[i].kind != VALUE_STRING)
-            return script_error(script, arguments->span, "join needs strings; item %d is %s", i, script_type_phrase(script, items->items[i]));
+            return script_raise(script, arguments->span, EXCEPTION_TypeError, "join needs strings; item %d is %s", i, script_type_phrase(script, items->items[i]));
         strbuf_add(&text, i ? self.as.text : "");
         strbuf_add(&text, items->items[i].as.text);
         if (text.length > SCRIPT_MOST_ITEMS)
@@ -178,7 +188,7 @@ static bool partition(Script *script, Value self, const Arguments *arguments, bo
     if (!separator)
         return false;
     if (!*separator)
-        return script_error(script, arguments->span, "the separator is empty");
+        return script_raise(script, arguments->span, EXCEPTION_ValueError, "the separator is empty");
     const char *found = strstr(text, separator);
     for (const char *next = found; from_right && next; next = strstr(next + 1, separator))
         found = next;
@@ -207,7 +217,7 @@ static bool string_rpartition(Script *script, Value self, const Arguments *argum
 static bool strip(Script *script, Value self, const Arguments *arguments, bool left, bool right, Value *result)
 {
     bool given = arguments->positional_count && arguments->positional[0].kind != VALUE_NONE;
-    const char *set = given ? text_argument(script, arguments, 0) : " \t\n\v\f\r", *begin = self.as.text, *end = begin + strlen(begin);
+    const char *set = given ? text_argument(script, arguments, 0) : " \t\n\v\f\r\x1c\x1d\x1e\x1f", *begin = self.as.text, *end = begin + strlen(begin);
     if (!set)
         return false;
     while (left && *begin && strchr(set, *begin))
@@ -308,7 +318,7 @@ static bool stands(Script *script, Value self, const Arguments *arguments, bool 
     *result = (Value){.kind = VALUE_BOOL};
     for (int i = 0; i < texts->count && text; i++) {
         if (texts->items[i].kind != VALUE_STRING)
-            return script_error(script, given.span, "a string or a tuple of strings is needed here, not %s", script_type_phrase(script, given));
+            return script_raise(script, given.span, EXCEPTION_TypeError, "a string or a tuple of strings is needed here, not %s", script_type_phrase(script, given));
         const char *wanted = texts->items[i].as.text;
         size_t length = strlen(wanted), whole = strlen(text);
         result->as.boolean |= length <= whole && !strncmp(at_end ? text + whole - length : text, wanted, length);
@@ -361,7 +371,13 @@ static bool string_rfind(Script *script, Value self, const Arguments *arguments,
 static bool string_index(Script *script, Value self, const Arguments *arguments, Value *result)
 {
     return string_find(script, self, arguments, result) &&
-           (result->as.integer >= 0 || script_error(script, arguments->span, "the text is not in the string"));
+           (result->as.integer >= 0 || script_raise(script, arguments->span, EXCEPTION_ValueError, "the text is not in the string"));
+}
+
+static bool string_rindex(Script *script, Value self, const Arguments *arguments, Value *result)
+{
+    return string_rfind(script, self, arguments, result) &&
+           (result->as.integer >= 0 || script_raise(script, arguments->span, EXCEPTION_ValueError, "the text is not in the string"));
 }
 
 static bool string_count(Script *script, Value self, const Arguments *arguments, Value *result)
@@ -390,7 +406,7 @@ static bool change_letters(Script *script, Value self, Letters how, Span span, V
     char *text = arena_strndup(script->ctx->arena, self.as.text, length);
     for (size_t i = 0; i < length; i++) {
         unsigned char c = (unsigned char)text[i];
-        if (c >= 0xC3)
+        if (c >= 0xC3 || (c == 0xC2 && strchr("\xaa\xb5\xba", text[i + 1])))
             return script_error(script, span, "only letters of ASCII have upper and lower case here");
         bool first = how == TITLE ? !i || !isalpha((unsigned char)text[i - 1]) : !i;
         bool upper = how == UPPER || (how == SWAP && islower(c)) || ((how == TITLE || how == CAPITALIZE) && first);
@@ -408,16 +424,27 @@ static bool change_letters(Script *script, Value self, Letters how, Span span, V
     }
 LETTERS(upper, UPPER)
 LETTERS(lower, LOWER)
+LETTERS(casefold, LOWER)
 LETTERS(swapcase, SWAP)
 LETTERS(title, TITLE)
 LETTERS(capitalize, CAPITALIZE)
+
+/* Which class a character beyond ASCII is of is not known. */
+static bool check_letters(Script *script, const char *text, Span span)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text > 127)
+            return script_error(script, span, "only letters of ASCII are known here");
+    return true;
+}
 
 /* All characters are of CLASS, and there is one. */
 #define CLASS(name, of_class)                                                                                                                \
     static bool string_##name(Script *script, Value self, const Arguments *arguments, Value *result)                                         \
     {                                                                                                                                        \
-        (void)script, (void)arguments;                                                                                                       \
         const char *at = self.as.text;                                                                                                       \
+        if (!check_letters(script, at, arguments->span))                                                                                     \
+            return false;                                                                                                                    \
         while (*at && of_class((unsigned char)*at))                                                                                          \
             at++;                                                                                                                            \
         *result = (Value){.kind = VALUE_BOOL, .as.boolean = *self.as.text && !*at};                                                          \
@@ -426,10 +453,14 @@ LETTERS(capitalize, CAPITALIZE)
 CLASS(isdigit, isdigit)
 CLASS(isalpha, isalpha)
 CLASS(isalnum, isalnum)
-CLASS(isspace, isspace)
+CLASS(isdecimal, isdigit)
+CLASS(isnumeric, isdigit)
+CLASS(isspace, is_space)
 
-static bool cased(Value self, bool upper, Value *result)
+static bool cased(Script *script, Value self, bool upper, Span span, Value *result)
 {
+    if (!check_letters(script, self.as.text, span))
+        return false;
     bool some = false, other = false;
     for (const char *at = self.as.text; *at; at++) {
         some |= upper ? isupper((unsigned char)*at) : islower((unsigned char)*at);
@@ -441,14 +472,60 @@ static bool cased(Value self, bool upper, Value *result)
 
 static bool string_isupper(Script *script, Value self, const Arguments *arguments, Value *result)
 {
-    (void)script, (void)arguments;
-    return cased(self, true, result);
+    return cased(script, self, true, arguments->span, result);
 }
 
 static bool string_islower(Script *script, Value self, const Arguments *arguments, Value *result)
 {
-    (void)script, (void)arguments;
-    return cased(self, false, result);
+    return cased(script, self, false, arguments->span, result);
+}
+
+/* Capitals begin words, and stand nowhere else. */
+static bool string_istitle(Script *script, Value self, const Arguments *arguments, Value *result)
+{
+    bool some = false, right = true, inside = false;
+    if (!check_letters(script, self.as.text, arguments->span))
+        return false;
+    for (const char *at = self.as.text; *at; at++) {
+        bool letter = isalpha((unsigned char)*at);
+        right &= !letter || (isupper((unsigned char)*at) != 0) == !inside;
+        some |= letter;
+        inside = letter;
+    }
+    *result = (Value){.kind = VALUE_BOOL, .as.boolean = some && right};
+    return true;
+}
+
+static bool string_isidentifier(Script *script, Value self, const Arguments *arguments, Value *result)
+{
+    const char *at = self.as.text;
+    if (!check_letters(script, at, arguments->span))
+        return false;
+    *result = (Value){.kind = VALUE_BOOL, .as.boolean = *at && !isdigit((unsigned char)*at)};
+    for (; *at; at++)
+        result->as.boolean &= isalnum((unsigned char)*at) || *at == '_';
+    return true;
+}
+
+/* Tabs become spaces up to the next column that is a multiple of the size. */
+static bool string_expandtabs(Script *script, Value self, const Arguments *arguments, Value *result)
+{
+    const Value *named = script_keyword(arguments, "tabsize");
+    Arguments given = named ? (Arguments){.positional = (Value *)named, .positional_count = 1} : *arguments;
+    StrBuf text = {.arena = script->ctx->arena};
+    int64_t size, column = 0;
+    if (!argument_int(script, &given, 0, 8, &size))
+        return false;
+    for (const char *at = self.as.text; *at; at++) {
+        int64_t width = *at == '\t' ? size > 0 ? size - column % size : 0 : 1;
+        if ((int64_t)text.length + width > SCRIPT_MOST_ITEMS)
+            return script_error(script, arguments->span, "the string would have more than %d bytes", SCRIPT_MOST_ITEMS);
+        for (int64_t i = 0; i < width; i++)
+            strbuf_add_bytes(&text, *at == '\t' ? " " : at, 1);
+        column = *at == '\n' || *at == '\r' ? 0 : column + ((*at & 0xC0) == 0x80 ? 0 : width);
+    }
+    *result = script_string(script, strbuf_text(&text));
+    return true;
 }
 
 /* --- fields --- */
@@ -516,6 +593,7 @@ const ValueMethod string_methods[] = {
     METHOD(endswith, 1, 3, 0) METHOD(find, 1, 3, 0) METHOD(rfind, 1, 3, 0) METHOD(index, 1, 3, 0) METHOD(count, 1, 3, 0)
     METHOD(upper, 0, 0, 0) METHOD(lower, 0, 0, 0) METHOD(swapcase, 0, 0, 0) METHOD(title, 0, 0, 0) METHOD(capitalize, 0, 0, 0)
     METHOD(isdigit, 0, 0, 0) METHOD(isalpha, 0, 0, 0) METHOD(isalnum, 0, 0, 0) METHOD(isspace, 0, 0, 0) METHOD(isupper, 0, 0, 0)
-    METHOD(islower, 0, 0, 0) METHOD(ljust, 1, 2, 0) METHOD(rjust, 1, 2, 0) METHOD(center, 1, 2, 0) METHOD(zfill, 1, 1, 0)
+    METHOD(isdecimal, 0, 0, 0) METHOD(isnumeric, 0, 0, 0) METHOD(istitle, 0, 0, 0) METHOD(isidentifier, 0, 0, 0) METHOD(casefold, 0, 0, 0)
+    METHOD(expandtabs, 0, 1, "tabsize") METHOD(rindex, 1, 3, 0) METHOD(islower, 0, 0, 0) METHOD(ljust, 1, 2, 0) METHOD(rjust, 1, 2, 0) METHOD(center, 1, 2, 0) METHOD(zfill, 1, 1, 0)
     METHOD(format, 0, 1000, "*") {0},
 };

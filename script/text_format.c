@@ -113,7 +113,7 @@ static void add_field(StrBuf *out, const Spec *spec, const char *sign, const cha
 
 static bool refuse_type(Script *script, const Spec *spec, Value value, Span span)
 {
-    return script_error(script, span, "the format '%c' does not take %s", spec->type, script_type_phrase(script, value));
+    return script_raise(script, span, EXCEPTION_ValueError, "the format '%c' does not take %s", spec->type, script_type_phrase(script, value));
 }
 
 /* DIGITS, with what follows them, in groups. With zeros in front the groups go through them, too. */
@@ -152,7 +152,7 @@ static bool add_int(Script *script, StrBuf *out, const Spec *spec, Value value, 
     unsigned base = spec->type == 'b' ? 2 : spec->type == 'o' ? 8 : spec->type == 'x' || spec->type == 'X' ? 16 : 10;
     const char *letters = spec->type == 'X' ? "0123456789ABCDEF" : "0123456789abcdef";
     if (spec->precision >= 0)
-        return script_error(script, span, "an int has no precision");
+        return script_raise(script, span, EXCEPTION_ValueError, "an int has no precision");
     *at = 0;
     do
         *--at = letters[magnitude % base];
@@ -244,5 +244,5 @@ bool script_add_formatted(Script *script, StrBuf *out, Value value, const char *
         return add_real(script, out, &spec, value, span);
     if (whole || value.kind == VALUE_FLOAT)
         return refuse_type(script, &spec, value, span);
-    return script_error(script, span, "%s takes no format specification", script_type_phrase(script, value));
+    return script_raise(script, span, EXCEPTION_TypeError, "%s takes no format specification", script_type_phrase(script, value));
 }

@@ -58,7 +58,7 @@ static bool take_value(Percent *percent, Value *value)
     bool tuple = percent->values.kind == VALUE_LIST && percent->values.as.list->is_tuple;
     int count = tuple ? percent->values.as.list->count : 1;
     if (percent->taken >= count)
-        return script_error(percent->script, percent->span, "the format needs more than %d value%s", count, count == 1 ? "" : "s");
+        return script_raise(percent->script, percent->span, EXCEPTION_TypeError, "the format needs more than %d value%s", count, count == 1 ? "" : "s");
     *value = tuple ? percent->values.as.list->items[percent->taken] : percent->values;
     percent->taken++;
     return true;
@@ -91,7 +91,7 @@ static bool take_size(Percent *percent, const char **at, StrBuf *spec, bool *lef
     if (!take_value(percent, &size))
         return false;
     if (size.kind != VALUE_INT)
-        return script_error(percent->script, percent->span, "'*' takes an int, not %s", script_type_phrase(percent->script, size));
+        return script_raise(percent->script, percent->span, EXCEPTION_TypeError, "'*' takes an int, not %s", script_type_phrase(percent->script, size));
     *left |= size.as.integer < 0;
     strbuf_printf(spec, "%lld", (long long)llabs(size.as.integer));
     return true;
@@ -112,10 +112,10 @@ static bool add_percent(Percent *percent, StrBuf *out, Value value, const char *
     if (text && !script_convert(script, value, type, &value))
         return false;
     if (!text && !script_is_number(value))
-        return script_error(script, percent->span, "'%%%c' needs a number, not %s", type, script_type_phrase(script, value));
+        return script_raise(script, percent->span, EXCEPTION_TypeError, "'%%%c' needs a number, not %s", type, script_type_phrase(script, value));
     if (whole && value.kind == VALUE_FLOAT) {
         if (type != 'd' && type != 'i' && type != 'u')
-            return script_error(script, percent->span, "'%%%c' needs an int, not a float", type);
+            return script_raise(script, percent->span, EXCEPTION_TypeError, "'%%%c' needs an int, not a float", type);
         if (!(fabs(value.as.real) < 9.2e18))
             return script_error(script, percent->span, "the number does not fit in 64 bits");
         value = (Value){.kind = VALUE_INT, .as.integer = (int64_t)value.as.real};
@@ -177,7 +177,7 @@ bool script_percent(Script *script, const char *format, Value values, Span span,
     }
     bool tuple = values.kind == VALUE_LIST && values.as.list->is_tuple;
     if (!percent.named && percent.taken < (tuple ? values.as.list->count : 1))
-        return script_error(script, span, "not all values of '%%' are used by the format");
+        return script_raise(script, span, EXCEPTION_TypeError, "not all values of '%%' are used by the format");
     *result = script_string(script, strbuf_text(&out));
     return true;
 }
@@ -201,14 +201,14 @@ static bool field_argument(FormatCall *call, const char *name, size_t length, Va
         const Value *keyword = script_keyword(arguments, word);
         if (keyword)
             *value = *keyword;
-        return keyword || script_error(script, arguments->span, "format has no argument '%s'", word);
+        return keyword || script_raise(script, arguments->span, EXCEPTION_KeyError, "format has no argument '%s'", word);
     }
     if (number ? call->next > 0 : call->next < 0)
         return script_error(script, arguments->span, "fields with and without a number do not go together");
     long index = number ? strtol(word, NULL, 10) : call->next;
     call->next = number ? -1 : call->next + 1;
     if (index >= arguments->positional_count)
-        return script_error(script, arguments->span, "format has no argument number %ld", index);
+        return script_raise(script, arguments->span, EXCEPTION_IndexError, "format has no argument number %ld", index);
     *value = arguments->positional[index];
     return true;
 }
