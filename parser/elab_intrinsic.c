@@ -216,7 +216,7 @@ Value builtin_typed_call(Elab *elab, const Call *call)
         op_info(known)->result != RESULT_GIVEN && check_arg_count(elab, known, count - 1, call->span))
         return elab_intrinsic(elab, known, values + 1, count - 1, call->span);
     if (by_name)
-        op = map_has(&elab->ctx->pure_operations, values[0].as.text) ? OP_CALL_PURE_INTRIN : OP_CALL_INTRIN;
+        op = map_get(&elab->ctx->pure_operations, values[0].as.text) ? OP_CALL_PURE_INTRIN : OP_CALL_INTRIN;
     const Expr **exprs = read_args(elab, values, count);
     if (exprs && op == OP_REINTERPRET && dtype_equal(dtype, exprs[0]->dtype))
         return value_expr(exprs[0], call->span);

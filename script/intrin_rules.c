@@ -54,6 +54,10 @@ bool script_register_lowering(Script *script, const Arguments *arguments, Value 
         return script_error(script, arguments->span, "register_intrin_lowering needs the function 'f'");
     if (values[3] && values[3]->kind != VALUE_INT)
         return script_error(script, values[3]->span, "'level' must be an int, not %s", script_type_phrase(script, *values[3]));
+    Op known;
+    if (!strcmp(rule.target, "llvm") && te_named_op(rule.operation, &known))
+        return script_error(script, arguments->span, "'%s' is an operation of tirc, whose code for a CPU no rule replaces; register an operation of another name",
+                            rule.operation);
     rule.function = *values[2];
     rule.level = values[3] ? values[3]->as.integer : rule.level;
     if (!ctx->intrin_rules)

@@ -119,6 +119,15 @@ static void warn_of_no_step(Script *script, const AstNode *file)
     }
 }
 
+/* The rules of operations are called after the run, when its caller and the functions that it gave are gone. */
+void script_keep(Script *script)
+{
+    ScriptOptions *options = arena_copy(script->ctx->base_arena, script->options, sizeof *options);
+    *options = (ScriptOptions){.out = options->out, .seed = options->seed, .clang = options->clang};
+    *script->kept = *script;
+    script->kept->options = options;
+}
+
 const Module *script_run(Context *ctx, const AstNode *file, const Module *module, const ScriptOptions *options, const Module **source)
 {
     Script script = {.ctx = ctx, .options = options, .input = script_with_builtin_intrinsics(ctx, module)};
@@ -138,7 +147,7 @@ const Module *script_run(Context *ctx, const AstNode *file, const Module *module
     choose_schedule(&script);
     if (!check_threads(script.schedule, options->will_run))
         return NULL;
-    *script.kept = script;
+    script_keep(&script);
     warn_of_no_step(&script, file);
     if (options->trace)
         *options->trace = script_trace_text(&script, script.schedule);

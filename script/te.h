@@ -165,4 +165,7 @@ bool topi_find(Script *script, const char *package, const char *name, Value *res
 /* PATH is of such a package: *RESULT is the function, or the package itself. *KNOWN is false where it is of another one. */
 bool topi_resolve(Script *script, Str path, Span span, Value *result, bool *known);
 
+/* The operation of tirc that "tir.exp" or "exp" names. */
+bool te_named_op(const char *name, Op *op);
+
 #endif

@@ -333,7 +333,7 @@ static bool te_simplify(Script *script, const Arguments *arguments, Value *resul
 /* --- calls --- */
 
 /* The operation that a program calls NAME: "tir.exp" or "exp". */
-static bool named_op(const char *name, Op *op)
+bool te_named_op(const char *name, Op *op)
 {
     return op_find(strncmp(name, "tir.", 4) ? name : name + 4, op);
 }
@@ -379,12 +379,12 @@ static bool te_call_intrin(Script *script, const Arguments *arguments, Value *re
         return script_error(script, arguments->span, "call_intrin takes a type, the name of an operation and arguments");
     DType dtype;
     const Expr **args;
-    bool known = named_op(name.as.text, &op);
+    bool known = te_named_op(name.as.text, &op);
     int count = arguments->positional_count - (known ? 2 : 1);
     if (!te_dtype(script, &arguments->positional[0], DTYPE_FLOAT32, &dtype) || !call_args(script, arguments, known ? 2 : 1, &args))
         return false;
     if (!known)
-        op = map_has(&script->ctx->pure_operations, name.as.text) ? OP_CALL_PURE_INTRIN : OP_CALL_INTRIN;
+        op = map_get(&script->ctx->pure_operations, context_intern(script->ctx, name.as.text)) ? OP_CALL_PURE_INTRIN : OP_CALL_INTRIN;
     if (count < op_info(op)->fewest_args || (op_info(op)->most_args >= 0 && count > op_info(op)->most_args))
         return script_error(script, arguments->span, "'%s' does not take %d arguments", name.as.text, count);
     *result = te_expr_value(expr_call(script->ctx, dtype, op, args, count, arguments->span));

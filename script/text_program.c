@@ -114,6 +114,6 @@ const Module *script_run_program(Context *ctx, const AstNode *const *files, int 
     const AstNode *file = parse_join(ctx, files, count);
     if (!script_define_presets(&script) || script_run_body(&script, file->as.list) != FLOW_NEXT)
         return NULL;
-    *script.kept = script;
+    script_keep(&script);
     return script_bound_program(&script, files[0]->span);
 }
