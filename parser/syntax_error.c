@@ -35,6 +35,7 @@ static const char *expected_text(const SyntaxError *error)
         {"an integer", "an expression"},
         {"'import'", "'import'"},
         {"a name", "a name"},
+        {"'except'", "'except' or 'finally'"},
     };
     static const char *const closers[][2] = {{"')'", "',' or ')'"}, {"']'", "',' or ']'"}, {"'}'", "',' or '}'"}};
     for (size_t i = 0; i < sizeof single / sizeof *single; i++)
@@ -202,6 +203,16 @@ static const char *meant_keyword(const char *text, const SyntaxError *error)
     return diag_closest(name, keywords, sizeof keywords / sizeof *keywords);
 }
 
+/* The word that was found is one of Python's, which names nothing. */
+static bool is_reserved(const SyntaxError *error)
+{
+    static const char *const words[] = {"a reserved word", "'except'", "'finally'", "'global'", "'nonlocal'", "'raise'", "'try'"};
+    bool reserved = false;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        reserved |= found(error, words[i]);
+    return reserved;
+}
+
 /* The first word of the line of SPAN is 'if' or 'elif'. */
 static bool on_line_of_if(Parse *parse, Span span)
 {
@@ -233,12 +244,12 @@ void syntax_error_report(Parse *parse, const SyntaxError *error)
     token_stream_give_up_line(parse->tokens, torn ? error->span : span_none());
     if (report_foreign(parse, error) || report_keyword(parse, error) || report_lost_word(parse, error))
         return;
-    if (found(error, "a reserved word") && expects(error, "an integer") && !begins_statement)
+    if (is_reserved(error) && expects(error, "an integer") && !begins_statement)
         diag_error(ctx, error->span, "%s is a reserved word of Python, and no name; a string is written \"%.*s\"", text, (int)strlen(text) - 2, text + 1);
     else if (found(error, "a reserved word"))
         diag_error(ctx, error->span, "%s is not supported", text);
     else if (found(error, "':='"))
-        diag_error(ctx, error->span, "':=' is not supported; use an assignment of its own");
+        diag_error(ctx, error->span, "':=' stands in brackets, or in a condition or an argument alone");
     else if (begins_statement && is_else)
         diag_error(ctx, error->span, "%s without an 'if'", text);
     else if (keyword) {

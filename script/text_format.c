@@ -77,6 +77,8 @@ static bool read_spec(Script *script, const char *text, Spec *spec, Span span)
     }
     if (*at)
         spec->type = *at++;
+    if (ok && !*at && spec->group && spec->type && strchr(spec->group == ',' ? "boxXcns" : "cns", spec->type))
+        return script_raise(script, span, EXCEPTION_ValueError, "the format '%c' takes no '%c'", spec->type, spec->group);
     return (ok && !*at) || script_error(script, span, "'%s' is not a format specification", text);
 }
 
