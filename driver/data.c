@@ -112,7 +112,7 @@ bool data_read(Driver *driver, const char *text, const char *name, NpyArray *arr
 /* --- Names --- */
 static bool has_name(Driver *driver, const Func *func, const char *name)
 {
-    return argdata_find_parameter(func, name) != ARGDATA_UNKNOWN || argdata_has_size(driver->ctx, func, name);
+    return argdata_find_parameter(driver->ctx, func, name) != ARGDATA_UNKNOWN || argdata_has_size(driver->ctx, func, name);
 }
 
 /* All names that data of FUNC may have. */
@@ -145,7 +145,7 @@ static bool ambiguous_name(Driver *driver, const char *option, const Func *func,
 
 int data_find_buffer(Driver *driver, const char *option, const Func *func, const char *name)
 {
-    int found = argdata_find_parameter(func, name);
+    int found = argdata_find_parameter(driver->ctx, func, name);
     if (found >= 0 && func->params[found].buffer)
         return found;
     if (found >= 0)
@@ -162,8 +162,8 @@ static bool same_input(Driver *driver, const Module *module, const char *a, cons
 {
     bool same = !strcmp(a, b);
     for (int i = 0; i < module->func_count && !same; i++) {
-        int parameter = argdata_find_parameter(module->funcs[i], a);
-        same = run_is_wanted(driver, module->funcs[i]) && parameter >= 0 && parameter == argdata_find_parameter(module->funcs[i], b);
+        int parameter = argdata_find_parameter(driver->ctx, module->funcs[i], a);
+        same = run_is_wanted(driver, module->funcs[i]) && parameter >= 0 && parameter == argdata_find_parameter(driver->ctx, module->funcs[i], b);
     }
     return same;
 }
@@ -177,7 +177,7 @@ static bool check_input(Driver *driver, const Module *module, const char *name)
         if (!run_is_wanted(driver, func))
             continue;
         wanted = func;
-        if (argdata_find_parameter(func, name) == ARGDATA_AMBIGUOUS)
+        if (argdata_find_parameter(driver->ctx, func, name) == ARGDATA_AMBIGUOUS)
             return ambiguous_name(driver, "--in", func, name);
         if (has_name(driver, func, name))
             return true;
@@ -225,7 +225,7 @@ static bool read_scalar(Driver *driver, DType type, const char *text, NpyArray *
 /* Adds NAME=TEXT for a scalar parameter or a size of FUNC; false after a diagnostic. */
 static bool add_scalar(Driver *driver, const Func *func, const char *name, const char *text, ArgArray *array, ArgSize *size)
 {
-    int parameter = argdata_find_parameter(func, name);
+    int parameter = argdata_find_parameter(driver->ctx, func, name);
     DType type = parameter >= 0 ? func->params[parameter].param->dtype : DTYPE_INT64;
     *array = (ArgArray){.name = name, .from = text};
     if (!read_scalar(driver, type, text, &array->array)) {
@@ -254,7 +254,7 @@ bool data_add_inputs(Driver *driver, const Func *func, ArgOptions *options)
             return false;
         if (!has_name(driver, func, name))
             continue;
-        int parameter = argdata_find_parameter(func, name);
+        int parameter = argdata_find_parameter(driver->ctx, func, name);
         ArgArray *array = &arrays[options->array_count];
         ArgSize size = {0};
         *array = (ArgArray){.name = name, .from = rest};

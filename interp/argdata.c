@@ -1,4 +1,5 @@
 /* Choosing sizes, laying out and filling the arguments; see argdata.h. */
+#include "print/print.h"
 #include "interp/argdata.h"
 
 #include <stdlib.h>
@@ -73,12 +74,15 @@ bool argdata_is_named(const Var *var, const char *name)
     return !strcmp(var->name, name) || (var->stated_name && !strcmp(var->stated_name, name));
 }
 
-int argdata_find_parameter(const Func *func, const char *name)
+int argdata_find_parameter(Context *ctx, const Func *func, const char *name)
 {
     int found = ARGDATA_UNKNOWN;
+    const Map spellings = print_spellings(ctx, func);
     for (int i = 0; i < func->param_count; i++) {
         const Param *param = &func->params[i];
-        if (!argdata_is_named(param->param, name) && !(param->buffer && !strcmp(param->buffer->name, name)))
+        const char *printed = param->buffer ? map_get(&spellings, param->buffer) : map_get(&spellings, param->param);
+        if (!argdata_is_named(param->param, name) && !(param->buffer && !strcmp(param->buffer->name, name)) &&
+            !(printed && !strcmp(printed, name)))
             continue;
         if (found >= 0)
             return ARGDATA_AMBIGUOUS;

@@ -54,7 +54,7 @@ bool argdata_has_size(Context *ctx, const Func *func, const char *name);
 
 /* The parameter of FUNC that NAME names: by its own name or by that of its buffer, as they are printed or as the text has them. */
 enum { ARGDATA_UNKNOWN = -1, ARGDATA_AMBIGUOUS = -2 };
-int argdata_find_parameter(const Func *func, const char *name);
+int argdata_find_parameter(Context *ctx, const Func *func, const char *name);
 
 /* Chooses arguments for FUNC. Arrays become the values of their parameters, and variables of declarations get the sizes that arrays have.
    Other variables of declarations and scalars that appear in them get the chosen size, else one from 1 to 20 by the

@@ -29,7 +29,7 @@ static int array_rank(const Param *param)
 const ArgArray *argdata_given(const ArgData *data, const ArgOptions *options, int parameter)
 {
     for (int i = 0; i < options->array_count; i++)
-        if (argdata_find_parameter(data->func, options->arrays[i].name) == parameter)
+        if (argdata_find_parameter(data->ctx, data->func, options->arrays[i].name) == parameter)
             return &options->arrays[i];
     return NULL;
 }
