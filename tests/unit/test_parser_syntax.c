@@ -233,7 +233,7 @@ static void test_strings(void **state)
     (void)state;
     expect("'a' \"b\" '''c''' \"\"\"d\"\"\"", "'abcd'");
     expect("'\\n\\t\\\\\\'\\x41\\101\\u00e9'", "'\n\t\\'AA\xc3\xa9'");
-    expect("r'\\n' b'x' u'y' f'z'", "'\\nxyz'");
+    expect("r'\\n' 'x' u'y' f'z'", "'\\nxyz'");
     expect("'''a\n'b\" ''c'''", "'a\n'b\" ''c'");
     expect("'a\\\nb'", "'ab'");
     expect("\"\"\"a\"b\"\"\"", "'a\"b'");
