@@ -32,7 +32,7 @@ static bool note_loop(Visitor *visitor, const Stmt *stmt)
     Plan *plan = visitor->data;
     if (stmt->kind == STMT_FOR)
         map_set(plan->ctx->arena, &plan->loops, stmt->as.loop.var, stmt->as.loop.var);
-    if (stmt->kind == STMT_DECL_BUFFER)
+    if (stmt->kind == STMT_DECL_BUFFER && !map_has(&plan->memory, stmt->as.declare.buffer->data)) /* further in than what brings the memory */
         map_set(plan->ctx->arena, &plan->memory, stmt->as.declare.buffer->data, stmt->as.declare.buffer);
     for (int i = 0; stmt->kind == STMT_BLOCK && i < stmt->as.block.alloc_count; i++)
         map_set(plan->ctx->arena, &plan->memory, stmt->as.block.allocs[i]->data, stmt->as.block.allocs[i]);
