@@ -65,7 +65,7 @@ bool write_calls(Writer *w)
 /* X through a function of C that is pure, said to be so or not. */
 const char *write_extern(Writer *w, const char *type, const char *x)
 {
-    const char *call = random_chance(w->random, 70) ? "call_pure_extern" : "call_extern";
+    const char *call = random_chance(w->random, 70) || w->in_vectors ? "call_pure_extern" : "call_extern";
     return write_text(w, "T.%s(\"%s\", \"%s\", %s)", call, type, !strcmp(type, "float32") ? "fabsf" : "fabs", x);
 }
 

@@ -172,7 +172,9 @@ static const char *loop_of_kind(Writer *w, const Axis *axis)
 {
     const Extent *extent = &w->extents[axis->dim];
     const char *kind = extent->size > 0 && random_chance(w->random, 60) ? random_chance(w->random, 50) ? "unroll" : "vectorized" : "parallel";
-    return write_text(w, "T.%s(%s)", axis->kind == 'S' || !strcmp(kind, "unroll") ? kind : "serial", extent->text);
+    kind = axis->kind == 'S' || !strcmp(kind, "unroll") ? kind : "serial";
+    w->in_vectors |= !strcmp(kind, "vectorized");
+    return write_text(w, "T.%s(%s)", kind, extent->text);
 }
 
 static void nest_axis(Writer *w, Nest *nest, int index, const Axis *axis, BindingForm form)
@@ -279,6 +281,7 @@ int writer_open_block(Writer *w, int indent, const Axes *axes, bool free)
 {
     Nest nest = {.simple = true};
     Axes order = *axes;
+    w->in_vectors = false;
     int fused = fused_axis(w, axes);
     if (fused >= 0)
         nest_fused(w, &nest, axes, fused);

@@ -42,6 +42,7 @@ typedef struct {
     const char *type;       /* of most tensors */
     const char *index_type; /* of symbolic sizes */
     bool symbolic, scalar, mixed_types, intrinsics, calls;
+    bool in_vectors; /* a loop around the block that is written is vectorized: the program says of calls in it that they have no effects */
 } Writer;
 
 void write_line(Writer *w, int indent, const char *format, ...) __attribute__((format(printf, 3, 4)));
