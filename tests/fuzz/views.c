@@ -1,5 +1,5 @@
 /* Blocks that reach tensors by other names: views of tiles (with strides and offsets of several forms), reductions through views, buffers
-   declared over the memory of others. All over tensors of two dimensions; false, with nothing written, where the program has none. */
+   declared over the memory of others, also in loops and through pointers. All over tensors of two dimensions; false, with nothing written, where the program has none. */
 #include <string.h>
 
 #include "writer.h"
@@ -158,16 +158,42 @@ static void write_alias(Tiles *tiles)
     target->written = true;
 }
 
+/* An update of each row through a buffer that is declared there, at an offset or over a pointer that differs between rows; the rows may overlap. */
+static void write_placed(Tiles *tiles)
+{
+    Writer *w = tiles->w;
+    Tensor *from = tiles->from;
+    from->compact = true;
+    bool overlap = random_chance(w->random, 50), pointer = random_chance(w->random, 50), of_row = pointer && !overlap && random_chance(w->random, 50);
+    const char *step = !overlap ? tiles->columns : random_chance(w->random, 50) ? "1" : write_text(w, "((%s + 1) // 2)", tiles->columns);
+    const char *region = overlap ? write_text(w, "%s[0:%s, 0:%s]", from->name, tiles->rows, tiles->columns) : write_text(w, "%s[vi, 0:%s]", from->name, tiles->columns);
+    write_line(w, 1, "for i in range(%s):", tiles->rows);
+    write_line(w, 2, "with T.block(\"blk%d\"):", ++w->block_count);
+    write_line(w, 3, "vi = T.axis.%s(%s, i)", overlap ? "opaque" : "spatial", tiles->rows);
+    write_line(w, 3, "T.reads(%s)", region);
+    write_line(w, 3, "T.writes(%s)", region);
+    if (pointer)
+        write_line(w, 3, "p: T.handle = %s", of_row ? write_text(w, "T.address_of(%s[vi, 0])", from->name) : write_text(w, "%s.data", from->name));
+    write_line(w, 3, "V = T.decl_buffer((%s,), \"%s\", data=%s%s)", tiles->columns, tiles->type, pointer ? "p" : write_text(w, "%s.data", from->name),
+               of_row ? "" : write_text(w, ", elem_offset=vi * %s", step));
+    write_line(w, 3, "for c in range(%s):", tiles->columns);
+    write_line(w, 4, "with T.block(\"blk%d\"):", ++w->block_count);
+    write_line(w, 5, "vc = T.axis.spatial(%s, c)", tiles->columns);
+    write_line(w, 5, "V[vc] = %s", changed(tiles, "V[vc]"));
+}
+
 bool write_views(Writer *w)
 {
     Tiles tiles;
     if (!find_tiles(w, &tiles))
         return false;
-    int form = random_below(w->random, 3);
+    int form = random_below(w->random, 4);
     if (form == 0)
         write_tiles(&tiles, tiles.row_count > 0 && tiles.row_count % 2 == 0 && random_chance(w->random, 60) ? 2 : 1);
     else if (form == 1)
         write_view_sums(&tiles);
+    else if (form == 2)
+        write_placed(&tiles);
     else
         write_alias(&tiles);
     return true;
