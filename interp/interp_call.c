@@ -227,7 +227,7 @@ static InterpValue call_extern(const EvalNode *node, Thread *thread)
     const Func *callee = module ? module_callee(thread->run->ctx, module, node->source) : NULL;
     if (callee) {
         ExternCall call = {node, pointers, count, true};
-        if (interp_call_function(thread, node, callee, args, pointers, count) && thread->run->checks)
+        if (interp_call_function(thread, node, callee, args, pointers, count, &result) && thread->run->checks)
             touch_declared(thread, &call);
     } else if (externs->call && externs->call(externs->data, name, args, count, &result)) {
         ExternCall call = {node, pointers, count, false};

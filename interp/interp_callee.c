@@ -61,7 +61,7 @@ static void pass_buffer(const Run *run, const Func *func, const Signature *signa
     arg->strides = strides;
 }
 
-static bool run_callee(Thread *thread, const Func *func, const ArgData *data, const InterpValue *args, const Pointer *pointers)
+static bool run_callee(Thread *thread, const Func *func, const ArgData *data, const InterpValue *args, const Pointer *pointers, InterpValue *returned)
 {
     Run *run = thread->run;
     const Signature *signature = data->signature;
@@ -82,6 +82,8 @@ static bool run_callee(Thread *thread, const Func *func, const ArgData *data, co
     InterpResult result;
     bool ok = interp_run(run->ctx, func, passed, &options, &result);
     run->steps += result.steps;
+    if (result.returned.dtype.code != DT_VOID)
+        *returned = result.returned;
     return ok;
 }
 
@@ -107,7 +109,7 @@ static const char *refusal(const Run *run, const Func *func, const InterpValue *
 }
 
 bool interp_call_function(Thread *thread, const EvalNode *node, const Func *func, const InterpValue *args, const Pointer *pointers,
-                          int count)
+                          int count, InterpValue *returned)
 {
     Run *run = thread->run;
     const Signature *signature = func_signature(run->ctx, func);
@@ -120,7 +122,7 @@ bool interp_call_function(Thread *thread, const EvalNode *node, const Func *func
     ArgOptions options = {.seed = 1, .sizes = given_sizes(run, func, signature, args, &size_count)};
     options.size_count = size_count;
     ArgData *data = argdata_new(run->ctx, func, &options);
-    bool ok = data && run_callee(thread, func, data, args, pointers);
+    bool ok = data && run_callee(thread, func, data, args, pointers, returned);
     if (data)
         argdata_free(data);
     if (!ok)

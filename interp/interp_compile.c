@@ -183,6 +183,7 @@ static const ExecNode *compile_for(Compiler *compiler, const Stmt *stmt)
     info->name = loop->var->name;
     info->slot = compile_define(compiler, loop->var);
     const Scope *outer = compiler->scope;
+    compile_loop_guards(compiler, loop, info);
     compile_push_loop_scope(compiler, stmt, info);
     info->body = compile_body(compiler, PATH_LOOP, node, stmt, loop->body);
     compiler->scope = outer;

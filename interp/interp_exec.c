@@ -60,6 +60,7 @@ static LoopState loop_begin(Run *run, Thread *thread, const ExecNode *node)
     const LoopInfo *loop = &node->as.loop;
     thread->place = node;
     LoopState state = {eval_integer(loop->min, thread), eval_integer(loop->extent, thread), NULL, thread->iteration};
+    loop_skip_unguarded(thread, loop, &state.min, &state.extent);
     if (run->checks && (loop->kind == FOR_PARALLEL || loop->kind == FOR_VECTORIZED)) {
         state.execution = ARENA_NEW(run->arena, Execution);
         state.execution->kind = loop->kind == FOR_PARALLEL ? CONCURRENT_PARALLEL : CONCURRENT_VECTORIZED;

@@ -326,9 +326,12 @@ const char *report_tuple(Thread *thread, const int64_t *values, int count);
 /* "k = 3" or "threadIdx.x = 1, threadIdx.y = 0". */
 const char *report_iteration(Thread *thread, const Iteration *iteration);
 
+/* Narrows the iterations of LOOP, from *MIN on, to those in which its guards may hold. */
+void loop_skip_unguarded(Thread *thread, const LoopInfo *loop, int64_t *min, int64_t *extent);
+
 /* --- Calls between functions of the program --- */
-/* Runs FUNC of the program for the call at NODE; false after a finding. */
+/* Runs FUNC of the program for the call at NODE; false after a finding. *RETURNED: what it returns, unchanged where that is nothing. */
 bool interp_call_function(Thread *thread, const EvalNode *node, const Func *func, const InterpValue *args, const Pointer *pointers,
-                          int count);
+                          int count, InterpValue *returned);
 
 #endif

@@ -106,10 +106,20 @@ typedef struct {
     const EvalNode *value;
 } Assignment;
 
+/* Nothing runs in the iterations of a loop in which LOW is not below HIGH, or with strict false is above it. */
+typedef struct {
+    const EvalNode *low, *high;
+    int64_t low_step, high_step; /* by which they grow in each iteration */
+    bool strict;
+    int bits; /* of both */
+} LoopGuard;
+
 typedef struct {
     int slot;
     ForKind kind;
     const EvalNode *min, *extent; /* min NULL: 0 */
+    const LoopGuard *guards;
+    int guard_count;
     const ExecNode *body;
     const Kernel *kernel;   /* EXEC_THREAD_LOOP: the kernel that it is in, */
     const Kernel *launches; /* the one that begins here, or NULL, */
@@ -304,6 +314,8 @@ typedef struct {
 /* Compiles FUNC; NULL after a diagnostic. */
 const Program *interp_compile(Context *ctx, Arena *arena, const Func *func, const InterpOptions *options);
 const EvalNode *compile_expr(Compiler *compiler, const Expr *expr);
+/* The guards of LOOP, whose variable is defined. */
+void compile_loop_guards(Compiler *compiler, const ForStmt *loop, LoopInfo *info);
 /* As an index: its arithmetic is checked for overflow. */
 const EvalNode *compile_index(Compiler *compiler, const Expr *expr);
 const EvalNode **compile_indices(Compiler *compiler, const Expr *const *exprs, int count);
