@@ -141,8 +141,8 @@ static void show_progress(void *data, int64_t steps)
     fflush(progress->driver->err);
 }
 
-/* Runs FUNC of MODULE in the interpreter; false after a diagnostic. */
-static bool interpret(Driver *driver, const Module *module, const Func *func, const ArgData *data, bool checks)
+/* Runs FUNC of MODULE in the interpreter; false after a diagnostic. *RETURNED: what it returns, 0 where that is nothing. */
+static bool interpret(Driver *driver, const Module *module, const Func *func, const ArgData *data, bool checks, int64_t *returned)
 {
     Externs *externs;
     if (!scalable_refuse(driver->ctx, module, "interpreted; it can be shown"))
@@ -165,6 +165,7 @@ static bool interpret(Driver *driver, const Module *module, const Func *func, co
     if (progress.shown)
         fprintf(driver->err, "\r%*s\r", progress.shown, "");
     externs_close(externs);
+    *returned = dtype_is_integer(result.returned.dtype) ? result.returned.as.integer : 0;
     if (result.kinds & 1u << INTERP_STEP_LIMIT)
         diag_note(driver->ctx, span_none(), "--max-steps=N allows more; is there a loop without end?");
     return ok;
@@ -172,7 +173,8 @@ static bool interpret(Driver *driver, const Module *module, const Func *func, co
 
 bool run_interpret(Driver *driver, const Module *module, const Func *func, const ArgData *data)
 {
-    return interpret(driver, module, func, data, true);
+    int64_t returned;
+    return interpret(driver, module, func, data, true, &returned);
 }
 
 /* The values of all parameters in short, where the command line does not say what it wants to know. */
@@ -198,7 +200,7 @@ int driver_interpret(Driver *driver)
         ArgData *data = run_new_arguments(driver, func);
         if (!data)
             return EXIT_DIAGNOSED;
-        bool fine = interpret(driver, module, func, data, true);
+        bool fine = run_interpret(driver, module, func, data);
         if (fine) {
             print_values(driver, func, data);
             fine = data_finish(driver, func, data);
@@ -279,12 +281,19 @@ Jit *run_compile(Driver *driver, const Module *module)
     return NULL;
 }
 
-bool run_call(Driver *driver, JitFunction function, const char *name, const ArgData *data)
+static bool call_compiled(Driver *driver, JitFunction function, const char *name, const ArgData *data, int64_t *returned)
 {
     tirc_set_error("");
     int code = function(jit_arguments(driver->ctx, data));
     bool failed = code && *tirc_last_error(); /* without a message: what the program itself returns */
+    *returned = code;
     return !failed || driver_error(driver, "%s returned error code %d: %s", name, code, tirc_last_error());
+}
+
+bool run_call(Driver *driver, JitFunction function, const char *name, const ArgData *data)
+{
+    int64_t returned;
+    return call_compiled(driver, function, name, data, &returned);
 }
 
 /* FUNC has threads, or calls a function that has. */
@@ -315,15 +324,16 @@ const Module *run_compiled_part(Driver *driver, const Module *module, const Func
     return copy;
 }
 
-/* Runs FUNC of MODULE on DATA: compiled in *JIT (made at the first need), or in the interpreter where it has threads. */
-static bool run_function(Driver *driver, const Module *module, const Func *func, const ArgData *data, Jit **jit)
+/* Runs FUNC of MODULE on DATA: compiled in *JIT (made at the first need), or in the interpreter where it has threads. *RETURNED: what it returns, 0
+   where that is nothing. */
+static bool run_function(Driver *driver, const Module *module, const Func *func, const ArgData *data, Jit **jit, int64_t *returned)
 {
     if (runs_threads(driver, module, func))
-        return interpret(driver, module, func, data, false);
+        return interpret(driver, module, func, data, false, returned);
     if (!*jit && !(*jit = run_compile(driver, run_compiled_part(driver, module, NULL))))
         return false;
     JitFunction function = jit_find(*jit, func_signature(driver->ctx, func)->symbol);
-    return function && run_call(driver, function, func->name, data);
+    return function && call_compiled(driver, function, func->name, data, returned);
 }
 
 /* --- --run --- */
@@ -333,7 +343,8 @@ static bool run_on_data(Driver *driver, const Module *module, const Func *func, 
     ArgData *data = run_new_arguments(driver, func);
     if (!data)
         return false;
-    bool ok = run_function(driver, module, func, data, jit);
+    int64_t returned;
+    bool ok = run_function(driver, module, func, data, jit, &returned);
     const Param *damaged = argdata_damaged(data);
     if (ok && damaged)
         ok = driver_error(driver, "%s: the program writes outside of '%s'", func->name, damaged->buffer->name);
@@ -361,6 +372,12 @@ static bool report_damage(Driver *driver, const Func *func, const ArgData *actua
                                     driver->options.seed);
 }
 
+static bool check_returned(Driver *driver, const Func *func, const int64_t *returned)
+{
+    return returned[0] == returned[1] || driver_error(driver, "%s: the scheduled program returns %" PRId64 ", unscheduled %" PRId64 " (seed %ld)",
+                                                      func->name, returned[1], returned[0], driver->options.seed);
+}
+
 static bool report_check(Driver *driver, const Func *func, const ArgData *expected, const ArgData *actual)
 {
     int64_t length = argdata_reduction_length(expected, func);
@@ -386,8 +403,10 @@ static bool check_function(Driver *driver, int index, Jit **jits)
     bool moved = argdata_has_layouts(scheduled);
     ArgData *actual = moved ? argdata_for_scheduled(expected, scheduled) : argdata_copy(expected);
     ArgData *result = moved ? argdata_copy(expected) : actual;
-    bool ok = actual && run_function(driver, modules[0], source, expected, &jits[0]) &&
-              run_function(driver, modules[1], scheduled, actual, &jits[1]) && report_damage(driver, scheduled, actual);
+    int64_t returned[2];
+    bool ok = actual && run_function(driver, modules[0], source, expected, &jits[0], &returned[0]) &&
+              run_function(driver, modules[1], scheduled, actual, &jits[1], &returned[1]) && report_damage(driver, scheduled, actual) &&
+              check_returned(driver, source, returned);
     if (ok && moved)
         argdata_take_results(actual, result);
     ok = ok && report_check(driver, source, expected, result);
