@@ -97,6 +97,8 @@ static void elab_import(Elab *elab, const AstNode *node)
 {
     for (int i = 0; i < node->as.import.count; i++) {
         const AstImportItem *item = &node->as.import.items[i];
+        if (!check_import(elab->ctx, item))
+            continue;
         Str path = item->name ? context_internf(elab->ctx, "%s.%s", item->module, item->name) : item->module;
         Str name = item->alias ? item->alias : item->name;
         Value value = elab_known_path(elab, path, item->span);

@@ -14,6 +14,9 @@ const AstNode *parse_join(Context *ctx, const AstNode *const *files, int count);
    then unset. Warnings alone do not fail. */
 bool elaborate(Context *ctx, const AstNode *const *files, int count, Module **module);
 
+/* ITEM names no package that it misspells; false after a diagnostic. */
+bool check_import(Context *ctx, const AstImportItem *item);
+
 /* What a name of the text around a program stands for: a literal, or the full path of a Python package or of something in it. */
 typedef struct {
     const AstNode *value;

@@ -259,10 +259,12 @@ Str script_import_name(Script *script, const AstImportItem *item)
 }
 
 /* `import a.b as c` makes c a namespace; `import a.b` makes a one. */
-static void run_import(Script *script, const AstNode *node)
+static bool run_import(Script *script, const AstNode *node)
 {
     for (int i = 0; i < node->as.import.count; i++) {
         const AstImportItem *item = &node->as.import.items[i];
+        if (!check_import(script->ctx, item))
+            return false;
         Str path = item->name ? context_internf(script->ctx, "%s.%s", item->module, item->name) : item->module;
         Str bound = script_import_name(script, item);
         if (!item->alias && !item->name)
@@ -270,6 +272,7 @@ static void run_import(Script *script, const AstNode *node)
         if (strcmp(bound, "*"))
             script_set(script, bound, script_path_value(script, path));
     }
+    return true;
 }
 
 static Flow run_return(Script *script, const AstNode *node)
@@ -363,7 +366,7 @@ static Flow run_statement(Script *script, const AstNode *node)
         ok = script_error(script, node->span, "'%s' outside of a loop", node->kind == AST_BREAK ? "break" : "continue");
         break;
     case AST_ASSERT: ok = run_assert(script, node); break;
-    case AST_IMPORT: run_import(script, node); break;
+    case AST_IMPORT: ok = run_import(script, node); break;
     default: ok = script_error(script, node->span, "%s is not part of schedule scripts", ast_kind_name(node->kind)); break;
     }
     return ok ? FLOW_NEXT : FLOW_ERROR;
