@@ -6,6 +6,7 @@
 #include "ir/walk.h"
 #include "passes/analysis/questions/dependence.h"
 #include "passes/analysis/questions/faults.h"
+#include "passes/schedule/block/implementation.h"
 #include "support/warning.h"
 
 typedef struct {
@@ -27,10 +28,33 @@ static bool is_reported(Context *ctx, Span span)
     return false;
 }
 
+/* A region may be larger than what is touched, as TVM has it; elements that its buffer does not have are hardly meant. */
+static void check_region(Context *ctx, const Region *region)
+{
+    for (int d = 0; d < region->buffer->ndim; d++) {
+        Range range = region->ranges[d];
+        int64_t min, count, extent, end;
+        if (expr_const_int(range.min, &min) && expr_const_int(range.extent, &count) && expr_const_int(region->buffer->shape[d], &extent) &&
+            extent > 0 && (min < 0 || __builtin_add_overflow(min, count, &end) || end > extent))
+            diag_warning(ctx, WARNING_FAULTS, region->span, "the region leaves dimension %d of '%s', which has %lld elements", d, region->buffer->name,
+                         (long long)extent);
+    }
+}
+
+static void check_regions(Context *ctx, const BlockStmt *block)
+{
+    for (int i = 0; !block->reads_inferred && i < block->read_count; i++)
+        check_region(ctx, &block->reads[i]);
+    for (int i = 0; !block->writes_inferred && i < block->write_count; i++)
+        check_region(ctx, &block->writes[i]);
+}
+
 static bool check_block(Visitor *visitor, const Stmt *stmt)
 {
     ClaimWalk *walk = visitor->data;
     Context *ctx = walk->driver->ctx;
+    if (stmt->kind == STMT_BLOCK)
+        check_regions(ctx, &stmt->as.block);
     bool claims = stmt->kind == STMT_BLOCK && stmt->as.block.iter_count;
     Answer answer = claims ? dependence_claims_hold(&walk->claims, stmt) : answer_shown();
     if (answer.verdict == ANSWER_REFUTED && !is_reported(ctx, stmt->span))
@@ -51,13 +75,8 @@ static void check_faults(Driver *driver, const Func *func, bool are_errors)
 
 void driver_check_intrins(Driver *driver, const Module *module)
 {
-    for (int i = 0; i < module->intrin_count; i++) {
-        const TensorIntrin *intrin = &module->intrins[i];
-        FaultList faults = faults_collect(driver->ctx, intrin->implementation);
-        for (int j = 0; j < faults.count; j++)
-            diag_error(driver->ctx, faults.data[j].span, "the implementation '%s' of '%s' is wrong: %s", intrin->implementation->name,
-                       intrin->name, faults.data[j].text);
-    }
+    for (int i = 0; i < module->intrin_count; i++)
+        check_registered_implementation(driver->ctx, &module->intrins[i]);
 }
 
 static bool has_fault(const FaultList *faults, const Fault *fault)

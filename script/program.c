@@ -2,7 +2,8 @@
    intrinsics. Their text means what it means in a .tir file; names that it does not define are the script's: numbers, strings and lists of
    them, and what imports call the packages. */
 #include "parser/parser.h"
-#include "passes/regions/complete.h"
+#include "passes/analysis/questions/callees.h"
+#include "passes/schedule/block/implementation.h"
 #include "script/script_internal.h"
 
 #include <string.h>
@@ -104,7 +105,7 @@ bool script_define_program(Script *script, const AstNode *node)
     const AstNode *files = arena_copy(ctx->arena, &file, sizeof file);
     OuterNames outer = {find_outer, script};
     Module *elaborated;
-    const Module *module = elaborate_inside(ctx, &files, 1, &outer, &elaborated) ? complete_module(ctx, elaborated) : NULL;
+    const Module *module = elaborate_inside(ctx, &files, 1, &outer, &elaborated) ? program_complete(ctx, elaborated) : NULL;
     if (!module) {
         script_note_calls(script);
         return false;
@@ -155,7 +156,8 @@ bool script_register_intrin(Script *script, const Arguments *arguments, Value *r
         return false;
     TensorIntrin intrin = {values[0]->as.text, description, implementation, arguments->span};
     *result = value_none();
-    if (!intrin_register(script->ctx, &script->intrins, intrin, values[3] && values[3]->as.boolean)) {
+    if (!intrin_register(script->ctx, &script->intrins, intrin, values[3] && values[3]->as.boolean) ||
+        !check_registered_implementation(script->ctx, &intrin)) {
         script_note_calls(script);
         return false;
     }

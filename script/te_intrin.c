@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ir/walk.h"
+#include "passes/schedule/block/implementation.h"
 #include "script/te.h"
 
 /* --- tvm.tir.ir_builder --- */
@@ -233,5 +234,5 @@ bool te_decl_tensor_intrin(Script *script, const Arguments *arguments, Value *re
     Str own = context_internf(script->ctx, "%s_%d", name, script->intrins.count);
     TensorIntrin intrin = {own, described, function_of(script, "implementation", buffers, count, op->reduction != NULL, code, span), span};
     *result = (Value){.kind = VALUE_STRING, .as.text = own};
-    return intrin_register(script->ctx, &script->intrins, intrin, true);
+    return intrin_register(script->ctx, &script->intrins, intrin, true) && check_registered_implementation(script->ctx, &intrin);
 }

@@ -8,16 +8,20 @@
      - a target that one of them adds to and the other one fills holds another value where it was written before.
    The two functions, over the same buffers, are put behind one another, and each write of one must be covered by those of the other. Calls
    write what the block around them declares, where they are given a pointer to it. */
+#include <stdarg.h>
+
 #include "ir/walk.h"
 #include "passes/analysis/collect/access_collect.h"
 #include "passes/analysis/cover/cover.h"
 #include "passes/analysis/model/access_point.h"
 #include "passes/analysis/prove/explain.h"
 #include "passes/analysis/questions/dependence.h"
+#include "passes/analysis/questions/faults.h"
 #include "passes/schedule/block/implementation.h"
 
 typedef struct {
-    Schedule *sch;
+    Context *ctx;
+    Schedule *sch; /* whose step puts the implementation in; NULL where the intrinsic is registered: then only what certainly differs is a mistake */
     const TensorIntrin *intrin;
     const BlockStmt *described, *implemented; /* the roots, in one function */
     const Func *func;
@@ -85,9 +89,8 @@ static const Stmt *body_over(Context *ctx, const Func *func, Buffer *const *buff
     return subst_stmt(ctx, &subst, func->body);
 }
 
-static Comparison comparison_new(Schedule *sch, const TensorIntrin *intrin)
+static Comparison comparison_new(Context *ctx, Schedule *sch, const TensorIntrin *intrin)
 {
-    Context *ctx = sch->ctx;
     Rewriter lanes = {.ctx = ctx, .stmt = lanes_one_by_one};
     Func func = *intrin->implementation;
     Buffer **buffers = ARENA_ARRAY(ctx->arena, Buffer *, func.param_count);
@@ -96,7 +99,7 @@ static Comparison comparison_new(Schedule *sch, const TensorIntrin *intrin)
         func.params[i].buffer = buffers[i] = buffer_for_both(ctx, intrin->description->params[i].buffer, func.params[i].buffer);
     const Stmt *parts[] = {rewrite_stmt(&lanes, body_over(ctx, intrin->implementation, buffers)), body_over(ctx, intrin->description, buffers)};
     func.body = stmt_seq(ctx, parts, 2);
-    Comparison comparison = {.sch = sch, .intrin = intrin, .implemented = &parts[0]->as.block, .described = &parts[1]->as.block};
+    Comparison comparison = {.ctx = ctx, .sch = sch, .intrin = intrin, .implemented = &parts[0]->as.block, .described = &parts[1]->as.block};
     comparison.func = arena_copy(ctx->arena, &func, sizeof func);
     comparison.accesses = access_collect(ctx, comparison.func);
     comparison.sizes = func_sizes(ctx, comparison.func);
@@ -104,6 +107,33 @@ static Comparison comparison_new(Schedule *sch, const TensorIntrin *intrin)
 }
 
 /* --- what is written --- */
+
+/* Refuses the step, or the intrinsic at PLACE in its implementation. */
+static bool __attribute__((format(printf, 3, 4))) refuse(const Comparison *comparison, Span place, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const char *text = arena_vprintf(comparison->ctx->arena, format, args);
+    va_end(args);
+    if (comparison->sch)
+        return sched_refuse(comparison->sch, "%s", text);
+    diag_error(comparison->ctx, place, "%s", text);
+    return false;
+}
+
+static void note_at(const Comparison *comparison, Span span, const char *text)
+{
+    if (comparison->sch)
+        sched_note(comparison->sch, span, "%s", text);
+    else
+        diag_note(comparison->ctx, span, "%s", text);
+}
+
+static void note_implementation(const Comparison *comparison)
+{
+    if (comparison->sch)
+        note_at(comparison, comparison->intrin->implementation->name_span, "the implementation is here");
+}
 
 static bool in_init_of(const Access *access, const BlockStmt *root)
 {
@@ -113,7 +143,7 @@ static bool in_init_of(const Access *access, const BlockStmt *root)
 /* ACCESS of the part below FROM is covered by the writes below ROOT. */
 static Answer is_written_by(const Comparison *comparison, const Access *access, const BlockStmt *from, const BlockStmt *root)
 {
-    Context *ctx = comparison->sch->ctx;
+    Context *ctx = comparison->ctx;
     AccessRefs writes = {0};
     for (int i = 0; i < comparison->accesses.count; i++) {
         const Access *write = &comparison->accesses.data[i];
@@ -144,20 +174,25 @@ static bool is_parameter(const Func *func, const Buffer *buffer)
 
 static bool refuse_write(const Comparison *comparison, const Access *access, bool missing, Answer answer)
 {
-    Schedule *sch = comparison->sch;
     Str name = comparison->intrin->name;
     const char *buffer = region_of_memory(comparison->implemented, access->data)->buffer->name;
     bool refuted = answer.verdict == ANSWER_REFUTED && is_parameter(comparison->func, access->buffer);
+    Span place = missing ? comparison->intrin->implementation->name_span : access->span;
+    if (!comparison->sch && !refuted)
+        return true;
     if (refuted)
-        sched_refuse(sch, missing ? "the implementation of '%s' does not write %s, as its description does"
-                                  : "the implementation of '%s' writes %s, which its description does not write", name, answer.text);
+        refuse(comparison, place, missing ? "the implementation of '%s' does not write %s, as its description does"
+                                          : "the implementation of '%s' writes %s, which its description does not write", name, answer.text);
     else
-        sched_refuse(sch, missing ? "the implementation of '%s' is not shown to write all elements of '%s' that its description writes"
-                                  : "the implementation of '%s' is not shown to write only elements of '%s' that its description writes",
-                     name, buffer);
-    if (missing)
-        sched_note(sch, comparison->intrin->implementation->name_span, "the implementation is here");
-    sched_note(sch, access->span, missing ? "the description writes it here" : "it writes here");
+        refuse(comparison, place, missing ? "the implementation of '%s' is not shown to write all elements of '%s' that its description writes"
+                                          : "the implementation of '%s' is not shown to write only elements of '%s' that its description writes",
+               name, buffer);
+    if (missing) {
+        note_implementation(comparison);
+        note_at(comparison, access->span, "the description writes it here");
+    } else if (comparison->sch) {
+        note_at(comparison, access->span, "it writes here");
+    }
     return false;
 }
 
@@ -170,8 +205,8 @@ static bool check_written(const Comparison *comparison, const BlockStmt *from, c
         if (!counts || !region_of_memory(root, access->data))
             continue;
         Answer answer = is_written_by(comparison, access, from, root);
-        if (!answer_is_shown(answer))
-            return refuse_write(comparison, access, from == comparison->described, answer);
+        if (!answer_is_shown(answer) && !refuse_write(comparison, access, from == comparison->described, answer))
+            return false;
     }
     return true;
 }
@@ -196,15 +231,15 @@ static const Iter *reduced_axis(const BlockStmt *block)
 
 static bool refuse_init(const Comparison *comparison, const Iter *axis)
 {
-    Schedule *sch = comparison->sch;
+    Span place = comparison->intrin->implementation->name_span;
     bool described = comparison->described->init != NULL;
     if (axis)
-        sched_refuse(sch, described ? "the init in the description of '%s' runs before the first instance over axis '%s' alone, and its implementation has none"
-                                    : "the init in the implementation of '%s' runs before the first instance over axis '%s' alone, and its description has none",
-                     comparison->intrin->name, axis->var->name);
+        refuse(comparison, place, described ? "the init in the description of '%s' runs before the first instance over axis '%s' alone, and its implementation has none"
+                                            : "the init in the implementation of '%s' runs before the first instance over axis '%s' alone, and its description has none",
+               comparison->intrin->name, axis->var->name);
     else
-        sched_refuse(sch, "the implementation of '%s' begins with an init, and its description has none", comparison->intrin->name);
-    sched_note(sch, comparison->intrin->implementation->name_span, "the implementation is here");
+        refuse(comparison, place, "the implementation of '%s' begins with an init, and its description has none", comparison->intrin->name);
+    note_implementation(comparison);
     return false;
 }
 
@@ -229,8 +264,8 @@ static bool check_reads_before(const Comparison *comparison, const Buffer *buffe
 {
     Schedule *sch = comparison->sch;
     const BlockStmt *described = comparison->described, *implemented = comparison->implemented;
-    bool new = answer_is_shown(dependence_reads_own_writes(sch->ctx, comparison->func, described->block, buffer));
-    if (new == answer_is_shown(dependence_reads_own_writes(sch->ctx, comparison->func, implemented->block, buffer)))
+    bool new = answer_is_shown(dependence_reads_own_writes(comparison->ctx, comparison->func, described->block, buffer));
+    if (new == answer_is_shown(dependence_reads_own_writes(comparison->ctx, comparison->func, implemented->block, buffer)))
         return true;
     sched_refuse(sch, new ? "the implementation of '%s' is not shown to read of '%s' only what it has written before, as its description does"
                           : "the description of '%s' may read what '%s' held before, and its implementation does not",
@@ -241,7 +276,7 @@ static bool check_reads_before(const Comparison *comparison, const Buffer *buffe
 
 bool check_implementation_does_as_described(Schedule *sch, const TensorIntrin *intrin, const BlockStmt *block)
 {
-    Comparison comparison = comparison_new(sch, intrin);
+    Comparison comparison = comparison_new(sch->ctx, sch, intrin);
     if (!check_inits(&comparison, block) || !check_written(&comparison, comparison.described, comparison.implemented) ||
         !check_written(&comparison, comparison.implemented, comparison.described))
         return false;
@@ -249,4 +284,36 @@ bool check_implementation_does_as_described(Schedule *sch, const TensorIntrin *i
         if (!check_reads_before(&comparison, comparison.described->writes[i].buffer))
             return false;
     return true;
+}
+
+/* The sizes of the description are numbers, so that a witness stands for all calls. */
+static bool has_constant_sizes(const Func *func)
+{
+    int64_t extent;
+    for (int i = 0; i < func->param_count; i++)
+        for (int d = 0; d < func->params[i].buffer->ndim; d++)
+            if (!expr_const_int(func->params[i].buffer->shape[d], &extent))
+                return false;
+    return true;
+}
+
+/* What the implementation does wrong by itself. */
+static bool check_faults(Context *ctx, const TensorIntrin *intrin)
+{
+    FaultList faults = faults_collect(ctx, intrin->implementation);
+    for (int i = 0; i < faults.count; i++)
+        diag_error(ctx, faults.data[i].span, "the implementation '%s' of '%s' is wrong: %s", intrin->implementation->name, intrin->name,
+                   faults.data[i].text);
+    return !faults.count;
+}
+
+bool check_registered_implementation(Context *ctx, const TensorIntrin *intrin)
+{
+    if (!check_faults(ctx, intrin))
+        return false;
+    bool blocks = intrin->description->body->kind == STMT_BLOCK && intrin->implementation->body->kind == STMT_BLOCK;
+    if (!blocks || !has_constant_sizes(intrin->description))
+        return true;
+    Comparison comparison = comparison_new(ctx, NULL, intrin);
+    return check_written(&comparison, comparison.described, comparison.implemented);
 }

@@ -7,5 +7,8 @@
 /* INTRIN's implementation may stand for its description in BLOCK, a block of the program that matches the description: both write the same
    elements, in an init and behind it, and of what they write both read what was there before, or neither does. Refuses otherwise. */
 bool check_implementation_does_as_described(Schedule *sch, const TensorIntrin *intrin, const BlockStmt *block);
+/* The same of an intrinsic that is registered: false after a diagnostic in its implementation, where that is certainly
+   wrong, or certainly leaves out an element that the description writes. */
+bool check_registered_implementation(Context *ctx, const TensorIntrin *intrin);
 
 #endif
