@@ -9,7 +9,7 @@
 #include "print/print.h"
 #include "parser/parser.h"
 #include "passes/analysis/prove/explain.h"
-#include "passes/regions/complete.h"
+#include "passes/analysis/questions/callees.h"
 #include "script/script.h"
 #include "support/bug.h"
 #include "support/warning.h"
@@ -227,7 +227,7 @@ const tirc_program *tirc_read(tirc_context *context, const tirc_text *texts, int
     bool ok = read_module(context, trees, count, &surface) && !diag_error_count(context->ctx);
     driver_note_time(context, "elaborate");
     if (ok)
-        module = complete_module(context->ctx, surface);
+        module = program_complete(context->ctx, surface);
     if (module)
         driver_check_intrins(context, module);
     driver_note_time(context, "complete");

@@ -103,7 +103,7 @@ static bool is_ascii(const char *text)
 }
 
 /* A name that C, its library or the runtime owns would capture their callers: that one gets a prefix. */
-static Str exported_symbol(Context *ctx, const Func *func)
+Str func_symbol(Context *ctx, const Func *func)
 {
     const AttrValue *value = attrs_get(func->attrs, "global_symbol");
     Str symbol = value && value->kind == ATTR_EXPR && value->expr->kind == EXPR_STRING ? value->expr->value.text : func->name;
@@ -115,7 +115,7 @@ static Str exported_symbol(Context *ctx, const Func *func)
 const Signature *func_signature(Context *ctx, const Func *func)
 {
     Signature *signature = ARENA_NEW(ctx->arena, Signature);
-    *signature = (Signature){.symbol = exported_symbol(ctx, func), .param_count = func->param_count};
+    *signature = (Signature){.symbol = func_symbol(ctx, func), .param_count = func->param_count};
     signature->read = ARENA_ARRAY(ctx->arena, bool, func->param_count);
     signature->written = ARENA_ARRAY(ctx->arena, bool, func->param_count);
     AccessFinder finder = {.ctx = ctx, .signature = signature};
@@ -140,7 +140,7 @@ const Func *module_callee(Context *ctx, const Module *module, const Expr *call)
     if (by_name)
         return module_find(module, name);
     for (int i = 0; i < module->func_count; i++)
-        if (!strcmp(func_signature(ctx, module->funcs[i])->symbol, name))
+        if (!strcmp(func_symbol(ctx, module->funcs[i]), name))
             return module->funcs[i];
     return NULL;
 }

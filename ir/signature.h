@@ -23,6 +23,9 @@ bool is_unnamed_offset(const Buffer *buffer);
 /* The signature of FUNC (any stage), allocated in ctx->arena. */
 const Signature *func_signature(Context *ctx, const Func *func);
 
+/* The symbol that it has there. */
+Str func_symbol(Context *ctx, const Func *func);
+
 /* The function of MODULE that CALL calls, by its name or by its symbol; NULL where it calls none. */
 const Func *module_callee(Context *ctx, const Module *module, const Expr *call);
 

@@ -75,6 +75,14 @@ typedef struct {
     Region source;
 } MatchBuffer;
 
+/* What calls of functions of the program, which stand in a block itself and not in one inside, touch of what they are given pointers to. */
+typedef enum {
+    CALLEES_ABSENT,  /* it holds no such call */
+    CALLEES_UNKNOWN, /* they are not shown to keep to the regions that the block declares */
+    CALLEES_INSIDE,  /* they touch nothing but these regions */
+    CALLEES_FILL,    /* and write all elements of those that the block declares to write */
+} CalleeRegions;
+
 /* A block together with the values it is bound to. */
 typedef struct {
     Block *block;
@@ -86,6 +94,7 @@ typedef struct {
     int read_count, write_count;
     bool reads_inferred, writes_inferred; /* not stated in the text: filled in by the pass `complete` */
     bool incomplete;                      /* the regions that are to be inferred are still missing, as in a program that was only parsed */
+    CalleeRegions callees;
     Buffer **allocs;
     int alloc_count;
     MatchBuffer *matches;

@@ -7,7 +7,7 @@
 
 #include "print/print.h"
 #include "parser/parser.h"
-#include "passes/regions/complete.h"
+#include "passes/analysis/questions/callees.h"
 #include "script/script.h"
 #include "support/strbuf.h"
 #include "tests/cases.h"
@@ -60,7 +60,7 @@ static bool check_script(const Check *check)
 {
     Context *ctx = check->ctx;
     const char *script = read_file(ctx, check->name), *program = script ? program_text(check) : NULL;
-    const Module *module = program ? complete_module(ctx, parse_module_text(ctx, check->name, program, strlen(program))) : NULL, *source;
+    const Module *module = program ? program_complete(ctx, parse_module_text(ctx, check->name, program, strlen(program))) : NULL, *source;
     const char *trace = NULL, *again = NULL;
     const Module *scheduled = module ? run(check, script, module, &source, &trace) : NULL;
     if (!scheduled || strstr(script, "TensorIntrin.register") || strstr(script, "Schedule(sch.mod"))

@@ -2,6 +2,7 @@
    of the text, since a buffer is visible only behind its declaration. */
 #include "passes/regions/complete.h"
 
+#include "ir/signature.h"
 #include "ir/walk.h"
 #include "passes/arith/analyzer.h"
 #include "passes/regions/infer_regions.h"
@@ -175,11 +176,82 @@ const Func *complete_func(Context *ctx, const Func *func)
     return diag_error_count(ctx) == errors ? func : NULL;
 }
 
-/* COMPLETED: functions that are done, for one may stand in several places. */
-static const Func *complete_once(Context *ctx, Map *completed, const Func *func)
+/* --- Calls of functions of the program --- */
+
+typedef struct {
+    Context *ctx;
+    const Module *module;
+    CallList calls;
+} CallSearch;
+
+static bool find_call(Visitor *visitor, const Expr *expr)
 {
-    if (!map_has(completed, func))
-        map_set(ctx->arena, completed, func, (void *)complete_func(ctx, func));
+    CallSearch *search = visitor->data;
+    if (module_callee(search->ctx, search->module, expr))
+        vec_push(search->ctx->arena, &search->calls, expr);
+    return true;
+}
+
+/* What a block inside evaluates to be entered belongs to the block around it. */
+static bool skip_inner_block(Visitor *visitor, const Stmt *stmt)
+{
+    Visitor entered = {.expr = visitor->expr, .data = visitor->data};
+    for (int moment = MOMENT_ENTRY; stmt->kind == STMT_BLOCK && moment <= MOMENT_INSIDE; moment++)
+        visit_stmt_exprs(&entered, stmt, (Moment)moment);
+    return stmt->kind != STMT_BLOCK;
+}
+
+CallList block_callee_calls(Context *ctx, const Module *module, const BlockStmt *block)
+{
+    CallSearch search = {.ctx = ctx, .module = module};
+    Visitor visitor = {.expr = find_call, .stmt = skip_inner_block, .data = &search};
+    if (block->init)
+        visit_stmt(&visitor, block->init);
+    visit_stmt(&visitor, block->body);
+    return search.calls;
+}
+
+bool stmt_calls_functions(Context *ctx, const Module *module, const Stmt *stmt)
+{
+    CallSearch search = {.ctx = ctx, .module = module};
+    Visitor visitor = {.expr = find_call, .data = &search};
+    visit_stmt(&visitor, stmt);
+    return search.calls.count > 0;
+}
+
+typedef struct {
+    Context *ctx;
+    const Module *module;
+} CallMarking;
+
+static const Stmt *mark_calls(Rewriter *rewriter, const Stmt *stmt)
+{
+    const CallMarking *marking = rewriter->data;
+    stmt = rewrite_stmt_children(rewriter, stmt);
+    if (stmt->kind != STMT_BLOCK || stmt->as.block.callees != CALLEES_ABSENT ||
+        !block_callee_calls(marking->ctx, marking->module, &stmt->as.block).count)
+        return stmt;
+    BlockStmt block = stmt->as.block;
+    block.callees = CALLEES_UNKNOWN;
+    return stmt_block(marking->ctx, block, stmt->span);
+}
+
+/* FUNC, whose blocks say that they call functions of MODULE. */
+static const Func *with_calls_marked(Context *ctx, const Module *module, const Func *func)
+{
+    CallMarking marking = {ctx, module};
+    Rewriter rewriter = {.ctx = ctx, .expr = keep_expr, .stmt = mark_calls, .data = &marking};
+    bool calls = func->body && stmt_calls_functions(ctx, module, func->body);
+    return calls ? func_with_body(ctx, func, rewrite_stmt(&rewriter, func->body)) : func;
+}
+
+/* FUNC of MODULE, complete. COMPLETED: functions that are done, for one may stand in several places. */
+static const Func *complete_once(Context *ctx, const Module *module, Map *completed, const Func *func)
+{
+    if (!map_has(completed, func)) {
+        const Func *complete = complete_func(ctx, func);
+        map_set(ctx->arena, completed, func, complete ? (void *)with_calls_marked(ctx, module, complete) : NULL);
+    }
     return map_get(completed, func);
 }
 
@@ -193,14 +265,14 @@ const Module *complete_module(Context *ctx, const Module *module)
     result.funcs = arena_copy(ctx->arena, module->funcs, sizeof *module->funcs * (size_t)module->func_count);
     result.intrins = arena_copy(ctx->arena, module->intrins, sizeof *module->intrins * (size_t)module->intrin_count);
     for (int i = 0; i < module->func_count; i++) {
-        result.funcs[i] = complete_once(ctx, &completed, module->funcs[i]);
+        result.funcs[i] = complete_once(ctx, module, &completed, module->funcs[i]);
         good &= result.funcs[i] != NULL;
         same &= result.funcs[i] == module->funcs[i];
     }
     for (int i = 0; i < module->intrin_count; i++) {
         TensorIntrin *intrin = &result.intrins[i];
-        intrin->description = complete_once(ctx, &completed, intrin->description);
-        intrin->implementation = complete_once(ctx, &completed, intrin->implementation);
+        intrin->description = complete_once(ctx, module, &completed, intrin->description);
+        intrin->implementation = complete_once(ctx, module, &completed, intrin->implementation);
         good &= intrin->description && intrin->implementation;
         same &= intrin->description == module->intrins[i].description && intrin->implementation == module->intrins[i].implementation;
     }

@@ -14,8 +14,15 @@
 
 /* FUNC with the regions that its text leaves out; FUNC itself where it leaves out none. NULL after a diagnostic: a pointer hides what is accessed. */
 const Func *complete_func(Context *ctx, const Func *func);
-/* MODULE with all its functions complete, those of its tensor intrinsics too; NULL after diagnostics, and for NULL. */
+/* MODULE with all its functions complete, those of its tensor intrinsics too; NULL after diagnostics, and for NULL. Of blocks that call functions
+   of it nothing is known of these calls (CALLEES_UNKNOWN). */
 const Module *complete_module(Context *ctx, const Module *module);
+
+/* The calls of functions of MODULE that stand in BLOCK itself, not in a block inside. */
+typedef VEC(const Expr *) CallList;
+CallList block_callee_calls(Context *ctx, const Module *module, const BlockStmt *block);
+/* STMT holds such a call. */
+bool stmt_calls_functions(Context *ctx, const Module *module, const Stmt *stmt);
 
 /* FUNC after a step, before which it was BEFORE (NULL: not known): the regions of all blocks that keep theirs inferred (block_keeps_regions_inferred)
    as its printed text gives them. FUNC itself where none differs. */

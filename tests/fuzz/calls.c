@@ -16,6 +16,18 @@ void writer_functions(Writer *w, StrBuf *text)
                   "\n@T.prim_func(private=True)\ndef raise_row(A: T.Buffer((4,), \"%s\")):\n    for i in range(4):\n"
                   "        with T.block(\"row\"):\n            vi = T.axis.spatial(4, i)\n            A[vi] = A[vi] + %s\n",
                   w->type, one);
+    strbuf_printf(text,
+                  "\n@T.prim_func(private=True)\ndef half_row(A: T.Buffer((4,), \"%s\"), B: T.Buffer((4,), \"%s\")):\n    for i in range(2):\n"
+                  "        B[i] = A[i + 1] + %s\n",
+                  w->type, w->type, one);
+    strbuf_printf(text,
+                  "\n@T.prim_func(private=True)\ndef some_of_row(A: T.Buffer((4,), \"%s\"), n: T.int32):\n    for i in range(4):\n"
+                  "        if i < n:\n            A[i] = A[3] * %s\n",
+                  w->type, three);
+    strbuf_printf(text,
+                  "\n@T.prim_func(private=True)\ndef spill_row(A: T.Buffer((8,), \"%s\")):\n    for i in range(7):\n"
+                  "        A[i] = A[i + 1] + %s\n",
+                  w->type, one);
 }
 
 /* An earlier tensor of the program's type whose rows are of fours, or NULL. */
@@ -30,11 +42,51 @@ static const Tensor *tensor_of_fours(Writer *w)
     return NULL;
 }
 
-/* The row of four that the block over vi and vj is about: its beginning, or all of it. */
-static const char *row_text(Writer *w, const Tensor *tensor, bool all)
+/* COUNT elements of TENSOR from the one on that the block over vi and vj is about; 0: this element. */
+static const char *row_text(Writer *w, const Tensor *tensor, int count)
 {
-    const char *column = all ? "vj * 4:vj * 4 + 4" : "vj * 4";
+    const char *column = count ? write_text(w, "vj * 4:vj * 4 + %d", count) : "vj * 4";
     return write_text(w, tensor->rank == 2 ? "%s[vi, %s]" : "%s[%s]", tensor->name, column);
+}
+
+/* A call that reads (writes) so many elements of a row, of which the block declares at times fewer, or more. */
+typedef struct {
+    const char *call;
+    const Tensor *from; /* what is read besides the target, or NULL */
+    int reads, reads_target, writes;
+} RowCall;
+
+static int declared_count(Writer *w, int count, int more)
+{
+    int chance = random_below(w->random, 100);
+    return !count || chance < 70 ? count : chance < 85 ? more : 1 + random_below(w->random, count);
+}
+
+static void write_call_block(Writer *w, const Tensor *target, const RowCall *call, const char *rows, const char *columns)
+{
+    int more = call->writes > 4 ? 8 : 4;
+    const char *reads = call->from ? row_text(w, call->from, declared_count(w, call->reads, 4)) : NULL,
+               *own = call->reads_target ? row_text(w, target, declared_count(w, call->reads_target, more)) : NULL;
+    write_line(w, 1, "for i, j in T.grid(%s, %s):", rows, columns);
+    write_line(w, 2, "with T.block(\"blk%d\"):", ++w->block_count);
+    write_line(w, 3, "vi = T.axis.spatial(%s, i)", rows);
+    write_line(w, 3, "vj = T.axis.%s(%s, j)", call->writes > 4 && random_chance(w->random, 70) ? "opaque" : "spatial", columns);
+    write_line(w, 3, "T.reads(%s%s%s)", reads ? reads : "", reads && own ? ", " : "", own ? own : "");
+    write_line(w, 3, "T.writes(%s)", row_text(w, target, declared_count(w, call->writes, more)));
+    write_line(w, 3, "T.evaluate(T.call_extern(\"int32\", %s))", call->call);
+}
+
+/* A call that changes rows of TARGET, which is written; COLUMNS: how many rows of four are in one of its own. */
+static RowCall changing_call(Writer *w, const Tensor *from, const Tensor *target, int columns)
+{
+    const char *here = row_text(w, target, 0);
+    int kind = random_below(w->random, columns > 1 ? 4 : 3);
+    switch (kind) {
+    case 0: return (RowCall){write_text(w, "\"raise_row\", T.address_of(%s)", here), NULL, 0, 4, 4};
+    case 1: return (RowCall){write_text(w, "\"half_row\", T.address_of(%s), T.address_of(%s)", row_text(w, from, 0), here), from, 3, 0, 2};
+    case 2: return (RowCall){write_text(w, "\"some_of_row\", T.address_of(%s), %d", here, random_below(w->random, 5)), NULL, 0, 4, 4};
+    default: return (RowCall){write_text(w, "\"spill_row\", T.address_of(%s)", here), NULL, 0, 8, 8};
+    }
 }
 
 bool write_calls(Writer *w)
@@ -42,21 +94,14 @@ bool write_calls(Writer *w)
     const Tensor *from = w->calls && w->tensor_count < MOST_TENSORS ? tensor_of_fours(w) : NULL;
     if (!from)
         return false;
-    const char *rows = from->rank == 2 ? w->extents[from->dims[0]].text : "1",
-               *columns = write_text(w, "%d", w->extents[from->dims[from->rank - 1]].size / 4);
+    int count = w->extents[from->dims[from->rank - 1]].size / 4;
+    const char *rows = from->rank == 2 ? w->extents[from->dims[0]].text : "1";
     Tensor *target = writer_tensor(w, w->type, from->dims, from->rank);
-    for (int part = 0; part < (random_chance(w->random, 40) ? 2 : 1); part++) {
-        write_line(w, 1, "for i, j in T.grid(%s, %s):", rows, columns);
-        write_line(w, 2, "with T.block(\"blk%d\"):", ++w->block_count);
-        write_line(w, 3, "vi = T.axis.spatial(%s, i)", rows);
-        write_line(w, 3, "vj = T.axis.spatial(%s, j)", columns);
-        write_line(w, 3, "T.reads(%s)", row_text(w, part ? target : from, true));
-        write_line(w, 3, "T.writes(%s)", row_text(w, target, true));
-        if (part)
-            write_line(w, 3, "T.evaluate(T.call_extern(\"int32\", \"raise_row\", T.address_of(%s)))", row_text(w, target, false));
-        else
-            write_line(w, 3, "T.evaluate(T.call_extern(\"int32\", \"make_row\", T.address_of(%s), T.address_of(%s)))", row_text(w, from, false),
-                       row_text(w, target, false));
+    RowCall made = {write_text(w, "\"make_row\", T.address_of(%s), T.address_of(%s)", row_text(w, from, 0), row_text(w, target, 0)), from, 4, 0, 4};
+    write_call_block(w, target, &made, rows, write_text(w, "%d", count));
+    for (int changes = random_below(w->random, 3); changes > 0; changes--) {
+        RowCall call = changing_call(w, from, target, count);
+        write_call_block(w, target, &call, rows, write_text(w, "%d", call.writes > 4 ? count - 1 : count));
     }
     target->written = true;
     return true;

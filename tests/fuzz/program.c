@@ -158,6 +158,33 @@ static void writer_tile_intrinsics(Writer *w, StrBuf *text)
                              "          C[0] = C[0] + A[vk] * B[vk]\n");
 }
 
+/* Implementations of a copy of four elements. The last ones write less, or add, and must be refused. */
+static const char *copy_body(Writer *w)
+{
+    static const char *const bodies[] = {
+        "        for i in T.vectorized(4):\n            B[i] = A[i]\n",
+        "        for i in range(4):\n            B[3 - i] = A[3 - i]\n",
+        "        for i, j in T.grid(2, 2):\n            B[i * 2 + j] = A[i * 2 + j]\n",
+        "        for i in range(4):\n            B[i] = A[0]\n            B[i] = A[i]\n",
+        "        for i in range(2):\n            B[i] = A[i]\n        for i in range(2):\n            B[i + 2] = A[i + 2]\n",
+        "        for i in range(3):\n            B[i] = A[i]\n",
+        "        for i in range(4):\n            if A[i] == A[i]:\n                B[i] = A[i]\n",
+        "        for i in range(4):\n            B[i] = B[i] + A[i]\n",
+        "        for i in range(4):\n            if A[i] != A[0]:\n                B[i] = A[i]\n"};
+    int count = sizeof bodies / sizeof *bodies;
+    return random_chance(w->random, 40) ? bodies[0] : bodies[random_below(w->random, count)];
+}
+
+/* The same of a sum; the last ones do not add, or fill more than once. */
+static const char *sum_body(Writer *w)
+{
+    static const char *const bodies[] = {"        C[0] = C[0] + A[0] + A[1]\n", "        for k in range(2):\n            C[0] = C[0] + A[k]\n",
+                                         "        C[0] = C[0] + A[0]\n        C[0] = C[0] + A[1]\n", "        C[0] = A[0] + A[1]\n",
+                                         "        C[0] = A[0]\n        C[0] = C[0] + A[1]\n"};
+    int count = sizeof bodies / sizeof *bodies;
+    return random_chance(w->random, 60) ? bodies[0] : bodies[random_below(w->random, count)];
+}
+
 void writer_intrinsics(Writer *w, StrBuf *text)
 {
     for (int part = 0; part < 2; part++)
@@ -166,7 +193,7 @@ void writer_intrinsics(Writer *w, StrBuf *text)
                       "    B = T.match_buffer(b, (4,), \"%s\", offset_factor=1)\n    with T.block(\"root\"):\n        T.reads(A[0:4])\n    "
                       "    T.writes(B[0:4])\n%s",
                       part ? "implementation" : "description", w->type, w->type,
-                      part ? "        for i in T.vectorized(4):\n            B[i] = A[i]\n"
+                      part ? copy_body(w)
                            : "        for i in range(4):\n            with T.block(\"\"):\n                vi = T.axis.spatial(4, i)\n     "
                              "           B[vi] = A[vi]\n");
     for (int part = 0; part < 2; part++)
@@ -175,7 +202,7 @@ void writer_intrinsics(Writer *w, StrBuf *text)
                       "    C = T.match_buffer(c, (1,), \"%s\", offset_factor=1)\n    with T.block(\"root\"):\n        T.reads(C[0], "
                       "A[0:2])\n        T.writes(C[0])\n%s",
                       part ? "implementation" : "description", w->type, w->type,
-                      part ? "        C[0] = C[0] + A[0] + A[1]\n"
+                      part ? sum_body(w)
                            : "        for k in range(2):\n            with T.block(\"\"):\n                vk = T.axis.reduce(2, k)\n      "
                              "          C[0] = C[0] + A[vk]\n");
     writer_tile_intrinsics(w, text);

@@ -14,6 +14,7 @@
 #include "ir/walk.h"
 #include "parser/parser.h"
 #include "passes/regions/complete.h"
+#include "passes/analysis/questions/callees.h"
 #include "passes/analysis/questions/dependence.h"
 #include "passes/analysis/questions/faults.h"
 #include "passes/lower/lower.h"
@@ -146,7 +147,7 @@ bool trial_begin(Trial *trial, const char *program, uint64_t seed)
     static const int levels[] = {0, 1, 0, 2};
     static const FuzzRegisters registers[] = {{0, 0}, {16, 4}, {32, 16}, {32, 6}};
     *trial = (Trial){.ctx = context_new(), .opt_level = levels[seed % 4], .registers = registers[seed / 4 % 4]};
-    trial->source = trial->current = complete_module(trial->ctx, parse_module_text(trial->ctx, "fuzz.tir", program, strlen(program)));
+    trial->source = trial->current = program_complete(trial->ctx, parse_module_text(trial->ctx, "fuzz.tir", program, strlen(program)));
     if (!trial->source)
         return fail(trial, "the program does not parse: %s", first_error(trial));
     if (!find_func(trial))

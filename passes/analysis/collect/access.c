@@ -190,7 +190,7 @@ static void add_foreign(Collector *collector, const Expr *call)
     collector->plain = false;
     BufferList beyond = {0};
     if (!call_keeps_regions(collector->ctx, collector->func, block, call, memory_of_view, collector, &beyond)) {
-        add_fence(collector, NULL, !pure, call->span);
+        add_fence(collector, NULL, !pure || (block && block->callees == CALLEES_UNKNOWN), call->span);
         return;
     }
     for (int i = 0; i < beyond.count * (pure ? 1 : 2); i++)
@@ -201,8 +201,9 @@ static void add_foreign(Collector *collector, const Expr *call)
     for (int i = 0; i < block->read_count + block->write_count; i++) {
         bool write = i >= block->read_count;
         const Region *region = write ? &block->writes[i - block->read_count] : &block->reads[i];
-        collector->may = !call_may_reach(block, call, region->buffer->data, memory_of_view, collector); /* another statement's, perhaps */
-        if (!pure || !collector->may)
+        bool reaches = call_may_reach(block, call, region->buffer->data, memory_of_view, collector);
+        collector->may = !reaches || (write && block->callees == CALLEES_INSIDE); /* another statement's, perhaps */
+        if (!pure || reaches)
             add_access(collector, *region, false, write && !pure, call->span);
     }
     collector->may = false;

@@ -80,6 +80,8 @@ bool call_keeps_regions(Context *ctx, const Func *func, const BlockStmt *block, 
         return false;
     if (!declared)
         return true;
+    if (block->callees == CALLEES_UNKNOWN)
+        return false;
     PointerSearch search = {.ctx = ctx, .block = block, .memory_of = memory_of, .data = data};
     Visitor visitor = {.expr = find_pointer, .data = &search};
     visit_expr(&visitor, call);

@@ -138,12 +138,21 @@ static const char *witness_text(Pair *pair, const int64_t *values, const char *p
     return strbuf_text(&witness.text);
 }
 
+/* ACCESS stands for a call of a function of the program in a block that declares regions. */
+static bool is_callee(const Access *access)
+{
+    const Frame *frame = access->fence ? frame_of_block(access->frame, access->block) : NULL;
+    return frame && block_declares_regions(&frame->stmt->as.block) && frame->stmt->as.block.callees == CALLEES_UNKNOWN;
+}
+
 static const char *unknown_text(Pair *pair, bool quota)
 {
     const Access *a = pair->a, *b = pair->b;
     const Buffer *anywhere = a->anywhere ? a->anywhere : b->anywhere;
     if (anywhere)
         return arena_printf(pair->ctx->arena, "'%s' lies at a pointer that may lead to any memory", anywhere->name);
+    if (is_callee(a) || is_callee(b))
+        return "a call of a function of the program is not shown to touch only what T.reads and T.writes of the block around it declare";
     if (a->fence || b->fence)
         return "an opaque call without declared reads and writes may touch anything; T.reads and T.writes on a block around it say what it "
                "touches";

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "ir/walk.h"
-#include "passes/analysis/questions/faults.h"
+#include "passes/analysis/questions/callees.h"
 #include "passes/schedule/block/blockize.h"
 #include "passes/schedule/block/implementation.h"
 #include "passes/schedule/block/index_width.h"
@@ -234,6 +234,7 @@ static bool tensorize_block(Schedule *sch, const TreeNode *node, const TensorInt
         block.reads = matcher.reads;
         block.read_count = intrin->description->body->as.block.read_count;
     }
+    block.callees = root->callees;
     block.init = root->init;
     block.body = root->body;
     block.allocs = root->allocs;
@@ -254,11 +255,13 @@ bool primitive_tensorize(Schedule *sch, const Value *args, Value *result)
     const TensorIntrin *intrin = node ? find_intrin(sch, &args[1]) : NULL;
     if (!intrin || !check_intrin(sch, intrin) || !check_implementation(sch, intrin))
         return false;
+    TensorIntrin compared = *intrin; /* an intrinsic may come from another text than the functions that it calls */
+    compared.implementation = func_compare_callees(sch->ctx, sch->module, intrin->implementation, NULL);
     if (node->stmt->kind == STMT_FOR) {
         Block *outer = blockize_loop(sch, node, args[2].as.boolean);
         if (!outer)
             return false;
         node = schedule_block(sch, outer);
     }
-    return tensorize_block(sch, node, intrin);
+    return tensorize_block(sch, node, &compared);
 }

@@ -10,6 +10,7 @@
    call of foreign code touches by them lets the loops around run at once that do. */
 #include <string.h>
 
+#include "passes/analysis/questions/callees.h"
 #include "passes/arith/analyzer.h"
 #include "passes/schedule/check/concurrency.h"
 #include "passes/schedule/core/index_map.h"
@@ -32,6 +33,8 @@ static void replace_regions(Schedule *sch, const TreeNode *node, bool is_write, 
     block->reads_inferred = block->writes_inferred = false;
     block->annotations = annotations;
     sched_replace(sch, node->stmt, stmt_new(sch->ctx, &copy));
+    if (block->callees != CALLEES_ABSENT)
+        sched_replace_func(sch, func_compare_callees(sch->ctx, sch->module, schedule_func(sch), NULL));
 }
 
 /* The ranges that FUNCTION gives for the axes of BLOCK. */
