@@ -54,6 +54,7 @@ typedef struct {
     const char *call;
     const Tensor *from; /* what is read besides the target, or NULL */
     int reads, reads_target, writes;
+    bool fills; /* the target has no values before: they are those that the block declares to write */
 } RowCall;
 
 static int declared_count(Writer *w, int count, int more)
@@ -72,7 +73,7 @@ static void write_call_block(Writer *w, const Tensor *target, const RowCall *cal
     write_line(w, 3, "vi = T.axis.spatial(%s, i)", rows);
     write_line(w, 3, "vj = T.axis.%s(%s, j)", call->writes > 4 && random_chance(w->random, 70) ? "opaque" : "spatial", columns);
     write_line(w, 3, "T.reads(%s%s%s)", reads ? reads : "", reads && own ? ", " : "", own ? own : "");
-    write_line(w, 3, "T.writes(%s)", row_text(w, target, declared_count(w, call->writes, more)));
+    write_line(w, 3, "T.writes(%s)", row_text(w, target, call->fills ? call->writes : declared_count(w, call->writes, more)));
     write_line(w, 3, "T.evaluate(T.call_extern(\"int32\", %s))", call->call);
 }
 
@@ -82,10 +83,10 @@ static RowCall changing_call(Writer *w, const Tensor *from, const Tensor *target
     const char *here = row_text(w, target, 0);
     int kind = random_below(w->random, columns > 1 ? 4 : 3);
     switch (kind) {
-    case 0: return (RowCall){write_text(w, "\"raise_row\", T.address_of(%s)", here), NULL, 0, 4, 4};
-    case 1: return (RowCall){write_text(w, "\"half_row\", T.address_of(%s), T.address_of(%s)", row_text(w, from, 0), here), from, 3, 0, 2};
-    case 2: return (RowCall){write_text(w, "\"some_of_row\", T.address_of(%s), %d", here, random_below(w->random, 5)), NULL, 0, 4, 4};
-    default: return (RowCall){write_text(w, "\"spill_row\", T.address_of(%s)", here), NULL, 0, 8, 8};
+    case 0: return (RowCall){write_text(w, "\"raise_row\", T.address_of(%s)", here), NULL, 0, 4, 4, false};
+    case 1: return (RowCall){write_text(w, "\"half_row\", T.address_of(%s), T.address_of(%s)", row_text(w, from, 0), here), from, 3, 0, 2, false};
+    case 2: return (RowCall){write_text(w, "\"some_of_row\", T.address_of(%s), %d", here, random_below(w->random, 5)), NULL, 0, 4, 4, false};
+    default: return (RowCall){write_text(w, "\"spill_row\", T.address_of(%s)", here), NULL, 0, 8, 8, false};
     }
 }
 
@@ -97,7 +98,7 @@ bool write_calls(Writer *w)
     int count = w->extents[from->dims[from->rank - 1]].size / 4;
     const char *rows = from->rank == 2 ? w->extents[from->dims[0]].text : "1";
     Tensor *target = writer_tensor(w, w->type, from->dims, from->rank);
-    RowCall made = {write_text(w, "\"make_row\", T.address_of(%s), T.address_of(%s)", row_text(w, from, 0), row_text(w, target, 0)), from, 4, 0, 4};
+    RowCall made = {write_text(w, "\"make_row\", T.address_of(%s), T.address_of(%s)", row_text(w, from, 0), row_text(w, target, 0)), from, 4, 0, 4, true};
     write_call_block(w, target, &made, rows, write_text(w, "%d", count));
     for (int changes = random_below(w->random, 3); changes > 0; changes--) {
         RowCall call = changing_call(w, from, target, count);

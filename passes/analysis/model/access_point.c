@@ -8,7 +8,7 @@ Subst frame_values(Context *ctx, const Frame *frame)
         return (Subst){0};
     Subst values = frame_values(ctx, frame->outer);
     if (frame->kind == FRAME_BIND && frame->value)
-        subst_var(ctx, &values, frame->var, subst_expr(ctx, &values, frame->value));
+        subst_var(ctx, &values, frame->var, op_cast(ctx, frame->var->dtype, subst_expr(ctx, &values, frame->value)));
     return values;
 }
 
