@@ -133,6 +133,7 @@ static bool one_pass(Trial *trial, const Module **module, const char **passes, i
         return true;
     }
     diag_rollback(ctx, mark);
+    trial->reordered |= after != *module && !strcmp(name, "lower_cross_thread_reduction"); /* each thread sums up its own */
     *module = after;
     *passes = all;
     return reads_back(trial, after, all) && trial_interpreted(trial, after, arena_printf(ctx->arena, "after --pass %s", all));
@@ -145,7 +146,7 @@ bool trial_passes(Trial *trial, uint64_t seed)
     Random random = {seed * 7919 + 17};
     const Module *module = trial->current;
     const char *passes = "";
-    bool in_order = random_chance(&random, 50), ok = true;
+    bool in_order = random_chance(&random, 50), ok = true, reordered = trial->reordered;
     for (int i = 0; i < count && in_order && ok; i++) {
         bool asks = !i || !strcmp(rows[i].name, "inject_double_buffer");
         if (random_chance(&random, asks ? 60 : 10))
@@ -154,5 +155,6 @@ bool trial_passes(Trial *trial, uint64_t seed)
     }
     for (int wanted = 1 + random_below(&random, MOST_PASSES); !in_order && ok && made < wanted; made++)
         ok = one_pass(trial, &module, &passes, random_below(&random, count));
+    trial->reordered = reordered;
     return ok;
 }
