@@ -30,6 +30,11 @@ SCRIPT_TESTS := \
   tests/import-c \
   tests/cross-targets
 
+# What is about the build, texts of the project and the values of generated code tells nothing more of a compiler with sanitizers.
+ifneq ($(SANITIZE),)
+SCRIPT_TESTS := $(filter-out tests/build-rules tests/case-names tests/layers tests/shell-scripts tests/benchmark tests/hacking-commands tests/vector-math, $(SCRIPT_TESTS))
+endif
+
 check: all $(UNIT_TESTS) $(TEST_TOOLS) $(RUNTIME_TESTS) $(BUILD)/tests/fuzz/fuzz
 	@CC='$(CC)' SANITIZE='$(SANITIZE)' tests/run $(BUILD) $(UNIT_TESTS) $(RUNTIME_TESTS) $(BUILD)/tests/roundtrip $(BUILD)/tests/readback $(BUILD)/tests/traces $(BUILD)/tests/verdicts $(BUILD)/tests/mutations $(BUILD)/tests/fuzz/fuzz $(SCRIPT_TESTS)
 
