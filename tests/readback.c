@@ -6,7 +6,8 @@
    same from the same random inputs, bit for bit. What cannot be compiled (threads) must still be refused, and is interpreted. The same for
    the text after each lowering pass, which goes on with --start-after.
 
-   Without files it takes a part, which a hash of their names chooses: a quarter of the cases, of these the program or what the schedule gives
+   Without files it takes a part, which a hash of their names chooses: a quarter of the cases (a twelfth in a build with sanitizers), of these the
+   program or what the schedule gives
    in the end, and a sixth of the programs between and of the texts after lowering passes; with READBACK=all in the environment it takes all,
    with READBACK=K/N all of every N-th file, from the K-th on.
    Says what failed on stderr; exit code 1 then. */
@@ -24,7 +25,12 @@
 #include "support/strbuf.h"
 #include "tests/cases.h"
 
-enum { CASE_PART = 4, PART = 6, WORKERS = 2, STEP_LIMIT = 20000000, LONGEST_FILE_SECONDS = 120 };
+#ifdef __SANITIZE_ADDRESS__
+enum { CASE_PART = 12 };
+#else
+enum { CASE_PART = 4 };
+#endif
+enum { PART = 6, WORKERS = 2, STEP_LIMIT = 20000000, LONGEST_FILE_SECONDS = 120 };
 
 /* A case on its way: NAME is the file, WHERE the program or pass at hand. */
 typedef struct {

@@ -30,9 +30,10 @@ SCRIPT_TESTS := \
   tests/import-c \
   tests/cross-targets
 
-# What is about the build, texts of the project and the values of generated code tells nothing more of a compiler with sanitizers.
+# Tests of the build, of the project's texts and of the values of generated code tell nothing more of a compiler with sanitizers.
 ifneq ($(SANITIZE),)
-SCRIPT_TESTS := $(filter-out tests/build-rules tests/case-names tests/layers tests/shell-scripts tests/benchmark tests/hacking-commands tests/vector-math, $(SCRIPT_TESTS))
+SCRIPT_TESTS := $(filter-out tests/build-rules tests/install tests/case-names tests/docs-check tests/layers tests/shell-scripts tests/benchmark \
+  tests/hacking-commands tests/vector-math tests/vector-widths, $(SCRIPT_TESTS))
 endif
 
 check: all $(UNIT_TESTS) $(TEST_TOOLS) $(RUNTIME_TESTS) $(BUILD)/tests/fuzz/fuzz
