@@ -32,6 +32,7 @@ SCRIPT_TESTS := \
 
 # Tests of the build, of the project's texts and of the values of generated code tell nothing more of a compiler with sanitizers.
 ifneq ($(SANITIZE),)
+UNIT_TESTS := $(filter-out %/test_codegen_cast %/test_codegen_ops %/test_codegen_random %/test_codegen_math %/test_codegen_small_float %/test_codegen_vector, $(UNIT_TESTS))
 SCRIPT_TESTS := $(filter-out tests/build-rules tests/install tests/case-names tests/docs-check tests/layers tests/shell-scripts tests/benchmark \
   tests/hacking-commands tests/vector-math tests/vector-widths, $(SCRIPT_TESTS))
 endif
