@@ -170,11 +170,19 @@ static bool write_stream(const OutputFile *file)
     return descriptor >= 0 && close_written(descriptor, write_all(descriptor, file->data, file->length, PIPE_BUF));
 }
 
-/* Writes the data of FILE beside its target. */
+static mode_t mode_of_new_file(void)
+{
+    mode_t mask = umask(0);
+    umask(mask);
+    return 0666 & ~mask;
+}
+
+/* Writes the data of FILE beside its target. A file that is there keeps who may read and write it. */
 static bool write_aside(Arena *arena, OutputFile *file)
 {
     struct stat status;
-    if (!stat(file->target, &status) && S_ISDIR(status.st_mode)) {
+    bool is_there = !stat(file->target, &status);
+    if (is_there && S_ISDIR(status.st_mode)) {
         errno = EISDIR;
         return false;
     }
@@ -184,9 +192,8 @@ static bool write_aside(Arena *arena, OutputFile *file)
     if (descriptor < 0)
         return false;
     file->temporary = temporary;
-    mode_t mask = umask(0);
-    umask(mask);
-    return close_written(descriptor, write_all(descriptor, file->data, file->length, FILE_STEP) && !fchmod(descriptor, 0666 & ~mask));
+    mode_t mode = is_there ? status.st_mode & 0777 : mode_of_new_file();
+    return close_written(descriptor, write_all(descriptor, file->data, file->length, FILE_STEP) && !fchmod(descriptor, mode));
 }
 
 static bool put_in_place(OutputFile *file)
