@@ -133,6 +133,11 @@ static bool names_buffer(const AttrValue *value)
     return named;
 }
 
+static bool is_string(const AttrValue *value)
+{
+    return value->kind == ATTR_EXPR && value->expr->kind == EXPR_STRING;
+}
+
 Value builtin_func_attr(Elab *elab, const Call *call)
 {
     if (!elab->frame || elab->frame->kind != FRAME_FUNC) {
@@ -147,6 +152,8 @@ Value builtin_func_attr(Elab *elab, const Call *call)
         const Attr *attr = &attrs.entries[i];
         if (names_buffer(attr->value))
             diag_error(elab->ctx, call->span, "the attribute '%s' of a function cannot name a buffer", attr->key);
+        else if (!strcmp(attr->key, "global_symbol") && !is_string(attr->value))
+            diag_error(elab->ctx, call->span, "the global_symbol of a function must be a string");
         if (attrs_get(elab->func->attrs, attr->key))
             diag_error(elab->ctx, call->span, "the function has the attribute '%s' already", attr->key);
         elab->func->attrs = attrs_set(elab->ctx, elab->func->attrs, attr->key, attr->value);
