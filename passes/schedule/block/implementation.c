@@ -229,32 +229,34 @@ static const Iter *reduced_axis(const BlockStmt *block)
     return NULL;
 }
 
-static bool refuse_init(const Comparison *comparison, const Iter *axis)
+static bool refuse_init(const Comparison *comparison, const char *text)
 {
-    Span place = comparison->intrin->implementation->name_span;
-    bool described = comparison->described->init != NULL;
-    if (axis)
-        refuse(comparison, place, described ? "the init in the description of '%s' runs before the first instance over axis '%s' alone, and its implementation has none"
-                                            : "the init in the implementation of '%s' runs before the first instance over axis '%s' alone, and its description has none",
-               comparison->intrin->name, axis->var->name);
-    else
-        refuse(comparison, place, "the implementation of '%s' begins with an init, and its description has none", comparison->intrin->name);
+    refuse(comparison, comparison->intrin->implementation->name_span, "%s", text);
     note_implementation(comparison);
     return false;
 }
 
-/* An init of the description's block runs before the first of the instances that reduce together, as that of the implementation does; one
-   inside of it runs in each instance. */
-static bool check_inits(Comparison *comparison, const BlockStmt *block)
+/* An init of the implementation, where its description has none at all. */
+static bool check_own_init(Comparison *comparison)
 {
     const BlockStmt *described = comparison->described, *implemented = comparison->implemented;
-    const Iter *axis = reduced_axis(block);
     comparison->apart = described->init && implemented->init;
-    if (!described->init == !implemented->init)
+    if (!implemented->init || described->init || has_inner_init(described))
         return true;
-    if (axis || !(described->init || has_inner_init(described)))
-        return refuse_init(comparison, axis);
-    return true;
+    return refuse_init(comparison, arena_printf(comparison->ctx->arena, "the implementation of '%s' begins with an init, and its description has none",
+                                                comparison->intrin->name));
+}
+
+/* An init of the description's block runs before the first of the instances that reduce together, as that of the implementation does; one
+   inside of it runs in each instance, and matches no block with an axis that reduces. */
+static bool check_inits(Comparison *comparison, const BlockStmt *block)
+{
+    const Iter *axis = reduced_axis(block);
+    if (!axis || !comparison->described->init || comparison->implemented->init)
+        return check_own_init(comparison);
+    return refuse_init(comparison, arena_printf(comparison->ctx->arena,
+                                                "the init in the description of '%s' runs before the first instance over axis '%s' alone, and its implementation has none",
+                                                comparison->intrin->name, axis->var->name));
 }
 
 /* --- what is found there --- */
@@ -315,5 +317,6 @@ bool check_registered_implementation(Context *ctx, const TensorIntrin *intrin)
     if (!blocks || !has_constant_sizes(intrin->description))
         return true;
     Comparison comparison = comparison_new(ctx, NULL, intrin);
-    return check_written(&comparison, comparison.described, comparison.implemented);
+    return check_own_init(&comparison) && check_written(&comparison, comparison.described, comparison.implemented) &&
+           check_written(&comparison, comparison.implemented, comparison.described);
 }
