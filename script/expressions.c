@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "ir/fold.h"
 #include "support/bug.h"
 
 bool script_is_expr(const Script *script, Value value)
@@ -54,12 +53,7 @@ static bool give(const Expr *expr, Value *result)
 
 static bool bit_operation(Script *script, Op op, const Expr *a, const Expr *b, Span span, Value *result)
 {
-    if (!op_match_types(script->ctx, &a, &b, span))
-        return false;
-    if (!dtype_is_integer(a->dtype))
-        return script_error(script, span, "T.%s needs integers, not %s", op_info(op)->name, dtype_name(script->ctx, a->dtype));
-    const Expr *args[] = {a, b}, *folded = fold_bits(script->ctx, op, a, b);
-    return give(folded ? folded : expr_call(script->ctx, a->dtype, op, args, 2, span), result);
+    return give(op_bits(script->ctx, op, a, b, span), result);
 }
 
 bool script_expr_binary(Script *script, AstOp op, Value left, Value right, Span span, Value *result)

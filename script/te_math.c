@@ -12,8 +12,10 @@
 const Expr *te_limit(Script *script, DType dtype, bool greatest)
 {
     Context *ctx = script->ctx;
+    bool unsigned64 = dtype.code == DT_UINT && dtype.bits == 64;
     if (!dtype_is_float(dtype))
-        return dtype.code == DT_BOOL ? expr_bool(ctx, greatest) : expr_int(ctx, dtype, greatest ? dtype_max_int(dtype) : dtype_min_int(dtype));
+        return dtype.code == DT_BOOL ? expr_bool(ctx, greatest)
+                                     : expr_int(ctx, dtype, !greatest ? dtype_min_int(dtype) : unsigned64 ? -1 : dtype_max_int(dtype));
     double most = dtype_limit_float(dtype);
     return expr_float(ctx, dtype, greatest ? most : -most);
 }
@@ -407,6 +409,22 @@ static bool math_args(Script *script, Op op, const Expr **args, int count, Span 
     return true;
 }
 
+/* An int of Python takes the type of the other operand of a bit operation. */
+static bool bits_args(Script *script, const Arguments *arguments, const Expr **args, int count)
+{
+    for (int i = 0; i < count && count == 2; i++) {
+        Value value = arguments->positional[i];
+        DType dtype = args[1 - i]->dtype;
+        bool boolean = dtype.code == DT_BOOL;
+        if (value.kind != VALUE_INT || arguments->positional[1 - i].kind == VALUE_INT || (!dtype_is_integer(dtype) && !boolean))
+            continue;
+        if (boolean ? value.as.integer < 0 || value.as.integer > 1 : !dtype_holds(dtype_scalar(dtype), value.as.integer))
+            return script_error(script, arguments->span, "%lld does not fit in %s", (long long)value.as.integer, dtype_name(script->ctx, dtype));
+        args[i] = op_cast(script->ctx, dtype, args[i]);
+    }
+    return true;
+}
+
 static DType result_type(const OpInfo *info, const Expr *const *args)
 {
     switch (info->result) {
@@ -422,6 +440,10 @@ static DType result_type(const OpInfo *info, const Expr *const *args)
 
 static bool bits_value(Script *script, Op op, const Expr *const *args, int count, Span span, Value *result)
 {
+    int64_t amount;
+    if ((op == OP_SHIFT_LEFT || op == OP_SHIFT_RIGHT) && expr_const_int(args[1], &amount) && (amount < 0 || amount >= args[0]->dtype.bits))
+        return script_error(script, span, "%s cannot be shifted by %lld: the amount must be at least 0 and less than %d",
+                            dtype_name(script->ctx, args[0]->dtype), (long long)amount, args[0]->dtype.bits);
     const Expr *made = op_bits(script->ctx, op, args[0], count > 1 ? args[1] : NULL, span);
     if (made)
         *result = te_expr_value(made);
@@ -444,7 +466,8 @@ bool te_math(Script *script, const char *name, const Arguments *arguments, Value
     if (arguments->keyword_count || count < info->fewest_args || (info->most_args >= 0 && count > info->most_args))
         return script_error(script, arguments->span, "%s takes %s%d argument%s", name, info->most_args < 0 ? "at least " : "",
                             info->most_args < 0 ? info->fewest_args : info->most_args, info->most_args == 1 ? "" : "s");
-    if (!call_args(script, arguments, 0, &args) || !math_args(script, op, args, count, arguments->span))
+    if (!call_args(script, arguments, 0, &args) || (op >= OP_SHIFT_LEFT && op <= OP_BITWISE_XOR && !bits_args(script, arguments, args, count)) ||
+        !math_args(script, op, args, count, arguments->span))
         return false;
     if (op >= OP_SHIFT_LEFT && op <= OP_BITWISE_NOT)
         return bits_value(script, op, args, count, arguments->span, result);

@@ -194,7 +194,7 @@ bool te_binary(Script *script, AstOp op, Value left, Value right, Span span, Val
     if (!te_to_expr(script, left, span, &a) || !te_to_expr(script, right, span, &b))
         return false;
     if (call_of(op)) {
-        Value pair[] = {te_expr_value(a), te_expr_value(b)};
+        Value pair[] = {left, right};
         Arguments arguments = {.positional = pair, .positional_count = 2, .span = span};
         bool known;
         return te_math(script, call_of(op), &arguments, result, &known);
