@@ -308,7 +308,8 @@ Value builtin_alloc_buffer(Elab *elab, const Call *call)
     if (!buffer || (call_has(call, "annotations") && !read_memory_annotations(elab, call, buffer, &annotations)))
         return value_error();
     bool nested = elab->frame && !block && elab->frame->kind != FRAME_FUNC;
-    if (elab->frame && !block && elab->func->newest && !call_has(call, "data")) {
+    bool statement = elab->func && elab->func->newest && strcmp(call->builtin->name, "T.sblock_alloc_buffer") != 0;
+    if (elab->frame && !block && statement && !call_has(call, "data")) {
         begin_at_zero(elab, buffer);
         if (!nested)
             vec_push(elab->ctx->arena, &elab->func->root_allocs, buffer);
