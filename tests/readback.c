@@ -429,8 +429,8 @@ int main(int argc, char **argv)
     }
     glob("examples/*/*.tir", GLOB_APPEND, NULL, &found);
     glob("examples/*/*.sched", GLOB_APPEND, NULL, &found);
-    bool good = check_files(found.gl_pathv, found.gl_pathc, part - 1, parts, all) &
-                check_files(scripts.gl_pathv, scripts.gl_pathc, part - 1, parts, all);
+    bool good = check_files(found.gl_pathv, found.gl_pathc, part - 1, parts, all);
+    good &= check_files(scripts.gl_pathv, scripts.gl_pathc, part - 1, parts, all);
     globfree(&found);
     globfree(&scripts);
     return !good;
