@@ -152,10 +152,15 @@ static void bind_let(Elab *elab, Str name, const Value *value, Span span)
    as in Python. */
 static const Binding *binding_around(const Elab *elab, Str name)
 {
-    if (!elab->func || elab->scope == elab->func->scope || map_has(&elab->scope->bindings, name))
+    if (!elab->func || map_has(&elab->scope->bindings, name))
         return NULL;
-    const Binding *binding = scope_find(elab, name);
-    return binding && binding->value.kind != VALUE_ERROR ? binding : NULL;
+    for (const Scope *scope = elab->scope; scope != elab->func->scope && scope->parent;) {
+        scope = scope->parent;
+        const Binding *binding = map_get(&scope->bindings, name);
+        if (binding)
+            return binding->value.kind != VALUE_ERROR ? binding : NULL;
+    }
+    return NULL;
 }
 
 static const char *element_type(Elab *elab, const Value *value)
