@@ -253,6 +253,16 @@ static void note_pass(void *data, const char *pass, const Func *func, double sec
     vec_push(list->ctx->arena, &list->results, result);
 }
 
+/* As of the target that the driver compiles for: the text after a pass depends on it. */
+static void tell_vector_registers(void *data, int *bytes, int *count)
+{
+    PassList *list = data;
+    CodegenOptions options = codegen_options();
+    VectorRegisters registers = backend_find(NULL)->vector_registers(list->ctx, &options);
+    *bytes = registers.bytes;
+    *count = registers.count;
+}
+
 /* MODULE after pass NAME, as --print-after=NAME prints it; *CHANGED: the pass did something. */
 static const char *text_after(ReadBack *check, const Module *module, const PassList *list, const char *name, bool *changed)
 {
@@ -284,7 +294,7 @@ static void check_passes(ReadBack *check, const Build *build)
 {
     Driver *driver = check->driver;
     PassList list = {.ctx = driver->ctx};
-    LowerOptions options = {.after_pass = note_pass, .data = &list};
+    LowerOptions options = {.vector_registers = tell_vector_registers, .after_pass = note_pass, .data = &list};
     const char *where = check->where;
     int count;
     const LowerPass *passes = lower_passes(&count);

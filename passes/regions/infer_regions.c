@@ -514,3 +514,29 @@ void infer_init_regions(Context *ctx, const BlockStmt *block, BlockStmt *init)
     init->writes = writes;
     init->write_count = count;
 }
+
+bool regions_have(const Region *regions, int count, const Region *region)
+{
+    for (int i = 0; i < count; i++) {
+        bool same = regions[i].buffer == region->buffer;
+        for (int d = 0; same && d < region->buffer->ndim; d++)
+            same = expr_equal(regions[i].ranges[d].min, region->ranges[d].min) &&
+                   expr_equal(regions[i].ranges[d].extent, region->ranges[d].extent);
+        if (same)
+            return true;
+    }
+    return false;
+}
+
+Region *regions_read_by_update(Context *ctx, const BlockStmt *block, int *count)
+{
+    Region *reads = ARENA_ARRAY(ctx->arena, Region, block->read_count + block->write_count);
+    int added = 0;
+    for (int i = 0; i < block->write_count; i++)
+        if (!regions_have(block->reads, block->read_count, &block->writes[i]))
+            reads[added++] = block->writes[i];
+    for (int i = 0; i < block->read_count; i++)
+        reads[added + i] = block->reads[i];
+    *count = added + block->read_count; /* COUNT may be that of BLOCK */
+    return reads;
+}

@@ -18,5 +18,9 @@ BlockRegions infer_block_regions(Context *ctx, const BlockStmt *block, const Map
 /* INIT is a block made of the init of BLOCK, with the writes of that: sets its reads, for it may start from values of the buffers that BLOCK
    declares to read, and keeps the writes of buffers that it uses. */
 void infer_init_regions(Context *ctx, const BlockStmt *block, BlockStmt *init);
+/* REGION is one of REGIONS (COUNT of them), as they are written. */
+bool regions_have(const Region *regions, int count, const Region *region);
+/* What BLOCK reads, an update once its init is gone: first what it writes, but for those regions that are among its reads. */
+Region *regions_read_by_update(Context *ctx, const BlockStmt *block, int *count);
 
 #endif

@@ -21,6 +21,7 @@
 #include "passes/lower/blocks/init.h"
 
 #include "passes/lower/core/effects.h"
+#include "passes/regions/infer_regions.h"
 
 typedef VEC(Buffer *) BufferList;
 
@@ -153,24 +154,6 @@ static void add_nest(Context *ctx, InitPass *pass, const InitSite *site, const S
     map_set(ctx->arena, &pass->nests, loop, (void *)nest);
 }
 
-/* The reads of UPDATE, with its write regions in front where they are not among them: an update reads what it adds to. */
-static void add_reads_of_update(Context *ctx, BlockStmt *update)
-{
-    Region *reads = ARENA_ARRAY(ctx->arena, Region, update->write_count + update->read_count);
-    int count = 0;
-    for (int i = 0; i < update->write_count; i++) {
-        bool known = false;
-        for (int k = 0; k < update->read_count; k++)
-            known |= update->reads[k].buffer == update->writes[i].buffer;
-        if (!known)
-            reads[count++] = update->writes[i];
-    }
-    for (int i = 0; i < update->read_count; i++)
-        reads[count++] = update->reads[i];
-    update->reads = reads;
-    update->read_count = count;
-}
-
 static void refuse(const InitSite *site)
 {
     const Stmt *block = site->frames[site->frame_count - 1].stmt, *outer = site->frames[site->outer].stmt;
@@ -265,13 +248,9 @@ static const Stmt *declare_updates(Context *ctx, const InitPass *pass, const Stm
 {
     BlockStmt block = stmt->as.block;
     for (int i = first; i < pass->updated.count; i++)
-        for (int w = 0; w < block.write_count; w++) {
-            bool known = block.writes[w].buffer != pass->updated.data[i];
-            for (int r = 0; r < block.read_count; r++)
-                known |= block.reads[r].buffer == pass->updated.data[i];
-            if (!known)
+        for (int w = 0; w < block.write_count; w++)
+            if (block.writes[w].buffer == pass->updated.data[i] && !regions_have(block.reads, block.read_count, &block.writes[w]))
                 regions_add(ctx, &block.reads, &block.read_count, block.writes[w]);
-        }
     return block.read_count == stmt->as.block.read_count ? stmt : stmt_block(ctx, block, stmt->span);
 }
 
@@ -285,7 +264,7 @@ static const Stmt *split_init(Context *ctx, InitPass *pass, const Stmt *stmt)
     if (pass->guard_first && !is_in_one_thread(site))
         return stmt;
     if (site->outer >= 0) {
-        add_reads_of_update(ctx, &update);
+        update.reads = regions_read_by_update(ctx, &update, &update.read_count);
         for (int i = 0; i < update.write_count && pass->guard_first; i++)
             vec_push(ctx->arena, &pass->updated, update.writes[i].buffer);
         if (has_no_point(site) || does_nothing(init))

@@ -23,8 +23,6 @@ Region *regions_read_to_enter(Context *ctx, const TreeNode *node, int *count);
 const Region *regions_find(const Region *regions, int count, const Buffer *buffer);
 /* True when two of REGIONS are of BUFFER. */
 bool regions_repeat(const Region *regions, int count, const Buffer *buffer);
-/* What BLOCK reads, an update once its init is gone: first what it writes, but for those regions that are among its reads. */
-Region *regions_read_by_update(Context *ctx, const BlockStmt *block, int *count);
 /* The one of REGIONS that is of BUFFER; NULL when none or several are. */
 const Region *regions_find_only(const Region *regions, int count, const Buffer *buffer);
 
