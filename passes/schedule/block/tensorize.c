@@ -138,7 +138,7 @@ static bool add_views(Schedule *sch, Matcher *matcher, const TensorIntrin *intri
 {
     Context *ctx = sch->ctx;
     const Func *description = intrin->description;
-    block->matches = ARENA_ARRAY(ctx->arena, MatchBuffer, intrin->implementation->param_count);
+    block->matches = ARENA_ARRAY(ctx->arena, MatchBuffer, intrin->implementation->param_count + root->match_count);
     block->match_count = 0;
     for (int i = 0; i < intrin->implementation->param_count; i++) {
         const Region *region = views[i] ? implementation_region(root, views[i]) : NULL;
@@ -155,6 +155,8 @@ static bool add_views(Schedule *sch, Matcher *matcher, const TensorIntrin *intri
             return false;
         block->matches[block->match_count++] = match;
     }
+    for (int i = 0; i < root->match_count; i++) /* views of these views, which ROOT has itself */
+        block->matches[block->match_count++] = root->matches[i];
     return true;
 }
 
