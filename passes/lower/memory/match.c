@@ -32,6 +32,7 @@ typedef struct {
     Map aliases;  /* declared Buffer over a view's memory -> Buffer over the root's */
     Subst vars;   /* what views define */
     Map known;    /* Vars that mean something already */
+    Map place;    /* Vars that the offset of one view depends on */
 } Matcher;
 
 static void know(Matcher *matcher, const Var *var)
@@ -281,9 +282,42 @@ static const Expr *match_access_ptr(Rewriter *rewriter, const Expr *expr)
     return expr_with_args(matcher->ctx, expr, args);
 }
 
+static bool collect_var(Visitor *visitor, const Expr *expr)
+{
+    Matcher *matcher = visitor->data;
+    if (expr->kind == EXPR_VAR)
+        map_set(matcher->ctx->arena, &matcher->place, expr->value.var, (void *)expr);
+    return true;
+}
+
+/* A view that names its offset gives calls the pointer of the whole buffer. CALL can find the view's elements only by its other operands, of
+   which one at least must tell where they lie. */
+static void check_offset_is_passed(Matcher *matcher, const Expr *call)
+{
+    for (int i = 0; i < call->arg_count; i++) {
+        const RootView *view = call->args[i]->kind == EXPR_VAR ? map_get(&matcher->pointers, call->args[i]->value.var) : NULL;
+        if (!view || !view->pointer_at_root)
+            continue;
+        matcher->place = (Map){0};
+        Visitor visitor = {.expr = collect_var, .data = matcher};
+        visit_expr(&visitor, view->offset);
+        bool told = !matcher->place.count;
+        for (int k = 0; k < call->arg_count && !told; k++)
+            told = expr_uses_any(subst_expr(matcher->ctx, &matcher->vars, call->args[k]), &matcher->place);
+        if (told)
+            continue;
+        diag_error(matcher->ctx, call->span, "the call is given the pointer of '%s' and not the offset of '%s' in it, which is %s; '%s.access_ptr' gives both",
+                   view->root->name, view->target->name, text_of(matcher, view->offset), view->target->name);
+        if (view->target->span.file)
+            diag_note(matcher->ctx, view->target->span, "the view is here");
+    }
+}
+
 static const Expr *match_in_expr(Rewriter *rewriter, const Expr *expr)
 {
     Matcher *matcher = rewriter->data;
+    if (expr->kind == EXPR_CALL)
+        check_offset_is_passed(matcher, expr);
     if (expr->kind == EXPR_VAR) {
         const RootView *view = map_get(&matcher->pointers, expr->value.var);
         const Expr *value = map_get(&matcher->vars.vars, expr->value.var);
