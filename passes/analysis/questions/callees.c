@@ -14,6 +14,7 @@
 #include "passes/analysis/collect/access_collect.h"
 #include "passes/analysis/cover/cover.h"
 #include "passes/analysis/model/access_point.h"
+#include "passes/analysis/pairs/pair.h"
 #include "passes/analysis/questions/inlined.h"
 #include "passes/regions/complete.h"
 
@@ -110,6 +111,40 @@ static CalleeRegions compare_call(const Comparison *comparison, const InlinedCal
     return !keeps_to_regions(comparison, call) ? CALLEES_UNKNOWN : fills_regions(comparison, call) ? CALLEES_FILL : CALLEES_INSIDE;
 }
 
+/* --- memory that is passed twice --- */
+
+static const Access *only_access_in(const Comparison *comparison, const Block *block)
+{
+    for (int i = 0; block && i < comparison->accesses.count; i++)
+        if (access_in_block(&comparison->accesses.data[i], block))
+            return &comparison->accesses.data[i];
+    return NULL;
+}
+
+/* Parameters never overlap: the callee's code, and all steps on it, rely on that. */
+static void check_apart(const Comparison *comparison, const SharedMemory *shared)
+{
+    Context *ctx = comparison->ctx;
+    const Access *a = only_access_in(comparison, shared->elements[0]), *b = only_access_in(comparison, shared->elements[1]);
+    Conflict conflict = {.text = "which elements they are cannot be told"};
+    if (a && b) {
+        Pair pair = pair_new(ctx, a, b);
+        pair_build(&pair, &comparison->sizes, 0);
+        pair_assume_equal(&pair, &pair.space, pair.common);
+        if (!pair_conflicts(&pair, pair.space, &conflict))
+            return;
+    }
+    const char *first = shared->params[0]->name, *second = shared->params[1]->name, *memory = a ? a->buffer->name : NULL;
+    Fault fault = {shared->call->span, NULL};
+    if (conflict.witnessed)
+        fault.text = arena_printf(ctx->arena, "'%s' is given '%s' and '%s' with elements of '%s' in common, and writes to one of them; parameters never overlap",
+                                  shared->callee->name, first, second, memory);
+    else
+        fault.text = arena_printf(ctx->arena, "'%s' is given '%s' and '%s' in one memory, and writes to one of them; that they do not overlap is not shown: %s",
+                                  shared->callee->name, first, second, conflict.text);
+    vec_push(ctx->arena, comparison->faults, fault);
+}
+
 /* --- in the program --- */
 
 /* What the calls in one block were found to do. */
@@ -153,6 +188,8 @@ const Func *func_compare_callees(Context *ctx, const Module *module, const Func 
     Comparison comparison = {.ctx = ctx, .inlined = func_inline_calls(ctx, module, func), .faults = faults};
     comparison.accesses = access_collect(ctx, comparison.inlined.func);
     comparison.sizes = func_sizes(ctx, comparison.inlined.func);
+    for (int i = 0; faults && i < comparison.inlined.shared.count; i++)
+        check_apart(&comparison, &comparison.inlined.shared.data[i]);
     Marking marking = {.ctx = ctx, .module = module};
     for (int i = 0; i < comparison.inlined.calls.count; i++) {
         const InlinedCall *call = &comparison.inlined.calls.data[i];

@@ -5,7 +5,7 @@
 #include "passes/analysis/questions/faults.h"
 
 /* FUNC, whose blocks say what calls of functions of MODULE in them touch (see CalleeRegions). FAULTS, where not NULL, gets those calls that
-   certainly touch what is not declared. */
+   certainly touch what is not declared, and those not shown to give their callee memory that does not overlap. */
 const Func *func_compare_callees(Context *ctx, const Module *module, const Func *func, FaultList *faults);
 /* MODULE, of any stage before its regions are complete, as the program that steps and checks work on: all regions complete, and all calls of its own
    functions compared with them. NULL after diagnostics, and for NULL. */

@@ -28,6 +28,7 @@ typedef struct {
     const Module *module;
     const Func *func;
     Map buffers; /* data variable -> the first buffer over it */
+    Map lets;    /* Var of a pointer -> its value */
     const BlockStmt *block; /* innermost */
     InlinedFunc *result;
     int depth; /* of calls in one another */
@@ -386,6 +387,72 @@ static const Stmt *block_around(Context *ctx, const Stmt *body, const char *name
     return stmt_block(ctx, around, body->span);
 }
 
+/* --- memory that a call passes twice --- */
+
+/* The data variable of the memory that POINTER leads into. */
+static const Var *pointed_memory(const Inlining *inlining, const Expr *pointer)
+{
+    const Expr *value = pointer->kind == EXPR_VAR ? map_get(&inlining->lets, pointer->value.var) : NULL;
+    const Expr *data = expr_is_call(pointer, OP_TVM_ACCESS_PTR) ? pointer->args[1] : pointer;
+    if (value)
+        return pointed_memory(inlining, value);
+    if (expr_is_call(pointer, OP_ADDRESS_OF) && pointer->args[0]->kind == EXPR_LOAD)
+        return buffer_viewed(inlining->func, pointer->args[0]->value.buffer)->data;
+    if (data->kind != EXPR_VAR)
+        return NULL;
+    const Buffer *buffer = map_get(&inlining->buffers, data->value.var);
+    return buffer ? buffer_viewed(inlining->func, buffer)->data : data->value.var;
+}
+
+/* Stores to all elements of PARAM where POINTER leads, in a new block *ELEMENTS. */
+static const Stmt *store_to_param(const Inlining *inlining, Subst *subst, const Buffer *param, const Expr *pointer, Block **elements)
+{
+    Context *ctx = inlining->ctx;
+    PlacedList placed = {0};
+    if (!place_param(inlining, subst, param, pointer, &placed))
+        return NULL;
+    Region all = {(Buffer *)param, ARENA_ARRAY(ctx->arena, Range, param->ndim), param->span};
+    for (int d = 0; d < param->ndim; d++)
+        all.ranges[d] = (Range){expr_int(ctx, param->shape[d]->dtype, 0), param->shape[d]};
+    const Stmt *body = body_over_memory(ctx, store_to_region(ctx, &all), &placed);
+    return body ? block_around(ctx, subst_stmt(ctx, subst, body), "passed", elements) : NULL;
+}
+
+/* The parameters FIRST and SECOND of CALLEE, of which it writes one, as CALL passes them. */
+static const Stmt *store_to_shared(Inlining *inlining, const Expr *call, const Func *callee, int first, int second)
+{
+    int params[] = {first, second};
+    SharedMemory shared = {.call = call, .callee = callee};
+    const Stmt *stores[2];
+    for (int i = 0; i < 2; i++) {
+        Subst subst = {0};
+        const Buffer *param = shared.params[i] = callee->params[params[i]].buffer;
+        bool known = scalar_values(inlining, call, callee, &subst);
+        stores[i] = known ? store_to_param(inlining, &subst, param, call->args[params[i] + 1], &shared.elements[i]) : NULL;
+        stores[i] = stores[i] ? stores[i] : stmt_empty(inlining->ctx);
+    }
+    vec_push(inlining->ctx->arena, &inlining->result->shared, shared);
+    return stmt_seq(inlining->ctx, stores, 2);
+}
+
+static const Stmt *stores_to_shared(Inlining *inlining, const Expr *call, const Func *callee)
+{
+    const Signature *signature = func_signature(inlining->ctx, callee);
+    const Stmt *result = stmt_empty(inlining->ctx);
+    for (int i = 0; i < callee->param_count && i + 1 < call->arg_count; i++)
+        for (int k = 0; k < i; k++) {
+            bool buffers = callee->params[i].buffer && callee->params[k].buffer && (signature->written[i] || signature->written[k]);
+            const Var *memory = buffers ? pointed_memory(inlining, call->args[i + 1]) : NULL;
+            if (memory && memory == pointed_memory(inlining, call->args[k + 1])) {
+                const Stmt *parts[] = {result, store_to_shared(inlining, call, callee, k, i)};
+                result = stmt_seq(inlining->ctx, parts, 2);
+            }
+        }
+    return result;
+}
+
+/* --- the calls of a statement --- */
+
 /* What CALL does, before the statement that it stands in. NULL where that cannot be told. */
 static const Stmt *inlined_call(Inlining *inlining, const Expr *call, const Func *callee)
 {
@@ -411,6 +478,8 @@ static const Stmt *inlined_call(Inlining *inlining, const Expr *call, const Func
 typedef struct {
     Inlining *inlining;
     VEC(const Stmt *) parts;
+    bool in_place; /* a call is replaced */
+    bool in_let;
 } CallsOfStmt;
 
 /* A call that runs whenever the statement does. */
@@ -421,22 +490,29 @@ static bool inline_in_expr(Visitor *visitor, const Expr *expr)
     if (expr->kind == EXPR_AND || expr->kind == EXPR_OR || expr_is_call(expr, OP_IF_THEN_ELSE))
         return false;
     const Func *callee = module_callee(inlining->ctx, inlining->module, expr);
-    const Stmt *inlined = callee ? inlined_call(inlining, expr, callee) : NULL;
+    if (!callee)
+        return true;
+    const Stmt *shared = stores_to_shared(inlining, expr, callee);
+    bool compared = !calls->in_let && inlining->block && block_declares_regions(inlining->block);
+    const Stmt *inlined = compared ? inlined_call(inlining, expr, callee) : NULL;
+    calls->in_place |= inlined != NULL;
+    if (!stmt_is_empty(shared))
+        vec_push(inlining->ctx->arena, &calls->parts, shared);
     if (inlined)
         vec_push(inlining->ctx->arena, &calls->parts, inlined);
-    return !callee;
+    return false;
 }
 
-/* STMT behind what the calls in it do. */
-static const Stmt *behind_calls(Inlining *inlining, const Stmt *stmt)
+/* STMT, rewritten to NEW, behind what the calls in it do. */
+static const Stmt *behind_calls(Inlining *inlining, const Stmt *stmt, const Stmt *new)
 {
-    CallsOfStmt calls = {.inlining = inlining};
+    CallsOfStmt calls = {.inlining = inlining, .in_let = stmt->kind == STMT_LET};
     Visitor visitor = {.expr = inline_in_expr, .data = &calls};
     visit_stmt_exprs(&visitor, stmt, MOMENT_ENTRY);
     if (!calls.parts.count)
-        return stmt;
-    if (stmt->kind != STMT_EVALUATE)
-        vec_push(inlining->ctx->arena, &calls.parts, stmt);
+        return new;
+    if (stmt->kind != STMT_EVALUATE || !calls.in_place)
+        vec_push(inlining->ctx->arena, &calls.parts, new);
     return stmt_seq(inlining->ctx, calls.parts.data, calls.parts.count);
 }
 
@@ -445,7 +521,11 @@ static const Stmt *inline_in_stmt(Rewriter *rewriter, const Stmt *stmt)
     Inlining *inlining = rewriter->data;
     const BlockStmt *outside = inlining->block;
     if (stmt->kind == STMT_STORE || stmt->kind == STMT_EVALUATE)
-        return inlining->block && block_declares_regions(inlining->block) ? behind_calls(inlining, stmt) : stmt;
+        return behind_calls(inlining, stmt, stmt);
+    if (stmt->kind == STMT_LET && stmt->as.let.var->dtype.code == DT_HANDLE)
+        map_set(inlining->ctx->arena, &inlining->lets, stmt->as.let.var, (void *)stmt->as.let.value);
+    if (stmt->kind == STMT_LET)
+        return behind_calls(inlining, stmt, rewrite_stmt_children(rewriter, stmt));
     if (stmt->kind == STMT_BLOCK)
         inlining->block = &stmt->as.block;
     const Stmt *inlined = rewrite_stmt_children(rewriter, stmt);
