@@ -11,8 +11,8 @@ _tirc() {
     --show) COMPREPLY=($(compgen -W "steps diff" -- "$word")); return ;;
     --dialect) COMPREPLY=($(compgen -W "tir tirx" -- "$word")); return ;;
     --pass) COMPREPLY=($(compgen -W "lower_cross_thread_reduction lower_init_block plan_and_update_buffer_allocation_location convert_blocks_to_opaque lift_thread_binding compact_buffer_allocation unify_thread_binding lower_match_buffer inject_software_pipeline lower_opaque_block flatten_buffer simplify narrow_data_type loop_partition vectorize_loop inject_virtual_thread inject_double_buffer storage_rewrite unroll_loop hoist_if_then_else remove_no_op common_subexpr_elim" -- "$word")); return ;;
-    --print-after) COMPREPLY=($(compgen -W "complete target pragmas wrapping init bindings layouts place compact hoist match blocks kernels bounds lanes flatten simplify outer regroup peel trim scratch copies vectorize tiles unroll cleanup parts widen entry all" -- "$word")); return ;;
-    --start-after) COMPREPLY=($(compgen -W "complete target pragmas wrapping init bindings layouts place compact hoist match blocks kernels bounds lanes flatten simplify outer regroup peel trim scratch copies vectorize tiles unroll cleanup parts widen entry" -- "$word")); return ;;
+    --print-after) COMPREPLY=($(compgen -W "complete target pragmas wrapping init bindings layouts place compact hoist match blocks kernels bounds lanes promote flatten simplify outer regroup peel trim scratch copies vectorize tiles unroll cleanup parts widen entry all" -- "$word")); return ;;
+    --start-after) COMPREPLY=($(compgen -W "complete target pragmas wrapping init bindings layouts place compact hoist match blocks kernels bounds lanes promote flatten simplify outer regroup peel trim scratch copies vectorize tiles unroll cleanup parts widen entry" -- "$word")); return ;;
     --remarks) COMPREPLY=($(compgen -W "text json" -- "$word")); return ;;
     --explain) COMPREPLY=($(compgen -W "text json" -- "$word")); return ;;
     --fp-contract) COMPREPLY=($(compgen -W "on off" -- "$word")); return ;;

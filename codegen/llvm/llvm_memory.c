@@ -26,6 +26,12 @@ static bool is_staging(const Stmt *stmt)
     return attrs_get(stmt->as.allocate.annotations, "tirc.staging") != NULL;
 }
 
+/* Sums that lowering holds in registers, or at worst on the stack: they are few, and take nothing from the program's scratch. */
+static bool is_registers(const Stmt *stmt)
+{
+    return attrs_get(stmt->as.allocate.annotations, "tirc.registers") != NULL;
+}
+
 /* The large pieces of the frame say where they begin and end to be needed, so that two of them may be one. */
 static void emit_lifetime(FuncGen *gen, const char *intrinsic, LLVMValueRef slot)
 {
@@ -38,7 +44,7 @@ static LLVMValueRef take_stack(FuncGen *gen, const Stmt *stmt, int64_t count)
     DType dtype = stmt->as.allocate.dtype;
     bool staging = is_staging(stmt);
     int64_t bytes = (count * dtype.lanes * dtype_bytes(dtype) + SCRATCH_ALIGNMENT - 1) / SCRATCH_ALIGNMENT * SCRATCH_ALIGNMENT;
-    int64_t *taken = staging ? &gen->staging_bytes : &gen->stack_bytes;
+    int64_t none = 0, *taken = staging ? &gen->staging_bytes : is_registers(stmt) ? &none : &gen->stack_bytes;
     if (*taken + bytes > (staging ? STAGING_LIMIT : STACK_LIMIT))
         return NULL;
     *taken += bytes;

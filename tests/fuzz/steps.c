@@ -287,6 +287,8 @@ static const char *reverse_compute_inline(Chooser *c)
 /* --- Reductions --- */
 static const char *decompose_reduction(Chooser *c)
 {
+    if (random_chance(c->random, 30))
+        return step_tile_sums(c);
     const TreeNode *block = block_where(c, block_has_init);
     if (!block)
         return NULL;

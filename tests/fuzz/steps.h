@@ -75,6 +75,7 @@ const char *step_reindex(Chooser *c);
 /* Steps of reductions and what follows them; see steps_epilogue.c. */
 const char *step_fuse_reduction_epilogue(Chooser *c);
 const char *step_cache_accumulate(Chooser *c);
+const char *step_tile_sums(Chooser *c);
 
 /* Steps with numbers that they draw, and on other functions; see steps_sample.c. */
 const char *step_sample_perfect_tile(Chooser *c);
