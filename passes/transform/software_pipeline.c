@@ -281,15 +281,28 @@ static bool find_pointer(Visitor *visitor, const Expr *expr)
     return !search->found;
 }
 
+static bool find_declared(Visitor *visitor, const Stmt *stmt)
+{
+    PointerSearch *search = visitor->data;
+    search->found |= stmt->kind == STMT_DECL_BUFFER && stmt->as.declare.buffer->data == search->data;
+    return !search->found;
+}
+
+/* The body has the pointer of the buffer of DATA, or another buffer over its memory: that reaches one version alone. */
+static bool has_other_name(const Pipeline *p, const Var *data)
+{
+    PointerSearch search = {data, false};
+    Visitor visitor = {.expr = find_pointer, .stmt = find_declared, .data = &search};
+    visit_stmt(&visitor, p->loop->body);
+    return search.found;
+}
+
 static bool choose_versions(Pipeline *p)
 {
     for (int i = 0; i < p->versions.count; i++) {
         Version *version = &p->versions.data[i];
         version->versions = needed_versions(p, version);
-        PointerSearch search = {version->old->data, false};
-        Visitor visitor = {.expr = find_pointer, .data = &search};
-        visit_stmt(&visitor, p->loop->body);
-        if (version->versions > 1 && search.found)
+        if (version->versions > 1 && has_other_name(p, version->old->data))
             return refuse(p, arena_printf(p->ctx->arena, "needs several versions of '%s', whose pointer the body uses", version->old->name));
         if (version->versions > 1)
             version->new = versioned(p->ctx, version->old, version->versions);
