@@ -154,9 +154,11 @@ static IterSplit pad_split(IterRewriter *r, IterSplit split, const Expr *base, c
     if (r->collecting_padding)
         return collect_padding(r, split, *left, right, divisor);
     IterPadding *padding = padding_for(r, split.source);
-    if (!padding || (expr_is_int(padding->left_pad, 0) && iter_prove_divisible(r->an, split.source->extent, padding->factor)))
+    bool padded_here = padding && !(expr_is_int(padding->left_pad, 0) && iter_prove_divisible(r->an, split.source->extent, padding->factor));
+    if (!padded_here && even)
         return split;
-    if (!reaches_top(r, &split)) {
+    /* the first pass did not see a mark over another mark's padding */
+    if (!padded_here || !reaches_top(r, &split)) {
         iter_fail(r, "a division does not come out even");
         return split;
     }
