@@ -194,16 +194,12 @@ static bool check_reverse(Reverse *reverse)
     return false;
 }
 
-/* Each instance of the consumer reads an element that some instance of the producer writes, and comes to run there. The instances of the
-   consumer are its whole iteration domain, since the producer will run it for all of it. */
+/* Each instance of the consumer reads an element that some instance of the producer writes, and comes to run there. */
 static bool check_no_instance_is_lost(Reverse *reverse)
 {
     Schedule *sch = reverse->sch;
     const Block *producer = node_block(reverse->producer)->block, *consumer = node_block(reverse->consumer)->block;
-    Answer answer = dependence_runs_over_domain(sch->ctx, schedule_func(sch), consumer);
-    if (!answer_is_shown(answer))
-        return refuse_by_answer(sch, answer, "instances of block '%s' would be added", consumer->name);
-    answer = dependence_instances_served(sch->ctx, schedule_func(sch), producer, consumer);
+    Answer answer = dependence_instances_served(sch->ctx, schedule_func(sch), producer, consumer);
     if (answer_is_shown(answer))
         return true;
     return refuse_by_answer(sch, answer, "instances of block '%s' would be lost", consumer->name);
@@ -389,12 +385,11 @@ static const Stmt *redirected_producer(Reverse *reverse, BlockStmt producer, Sub
     return stmt_block(ctx, producer, reverse->producer->stmt->span);
 }
 
-/* The consumer, for SOLVED, runs right behind the last update of each element, as its last reduce axis values tell by GUARD, where it ran behind
-   all of the reduction: it reads the same, and each instance runs once. */
-static bool check_last_update(Reverse *reverse, const Subst *solved, const Expr *guard)
+/* A copy of the schedule where the consumer, for SOLVED and under GUARD, stands right behind the producer. */
+static Schedule *consumer_behind_producer(Reverse *reverse, const Subst *solved, const Expr *guard)
 {
-    Schedule *sch = reverse->sch, *trial = schedule_copy(sch);
-    Context *ctx = sch->ctx;
+    Schedule *trial = schedule_copy(reverse->sch);
+    Context *ctx = trial->ctx;
     const BlockStmt *producer = node_block(reverse->producer);
     BlockStmt consumer = *node_block(reverse->consumer);
     Subst axes = {0};
@@ -409,18 +404,41 @@ static bool check_last_update(Reverse *reverse, const Subst *solved, const Expr 
     map_set(ctx->arena, &replace, items[0], (void *)stmt_seq(ctx, items, 2));
     const TreeNode *node = schedule_find_block(trial, consumer.block), *scope = schedule_scope(trial, node);
     sched_replace(trial, scope->stmt, inline_rebuild_scope(trial, scope, node, NULL, &replace));
-    const Func *before = schedule_func(sch), *after = schedule_func(trial);
-    Answer answer = dependence_consumer_may_move(ctx, before, after, consumer.block);
+    return trial;
+}
+
+/* The consumer, which is not known to run for all of its domain, runs for what the producer stores: SOLVED, under GUARD, are its instances. */
+static bool check_no_instance_is_added(Reverse *reverse, const Subst *solved, const Expr *guard)
+{
+    Schedule *sch = reverse->sch;
+    const Block *consumer = node_block(reverse->consumer)->block;
+    Answer answer = dependence_runs_over_domain(sch->ctx, schedule_func(sch), consumer);
     if (answer_is_shown(answer))
-        answer = dependence_loses_none(ctx, before, after, consumer.block);
+        return true;
+    const Schedule *trial = consumer_behind_producer(reverse, solved, guard);
+    return answer_is_shown(dependence_adds_none(sch->ctx, schedule_func(sch), schedule_func(trial), consumer)) ||
+           refuse_by_answer(sch, answer, "instances of block '%s' would be added", consumer->name);
+}
+
+/* The consumer, for SOLVED, runs right behind the last update of each element, as its last reduce axis values tell by GUARD, where it ran behind
+   all of the reduction: it reads the same, and each instance runs once. */
+static bool check_last_update(Reverse *reverse, const Subst *solved, const Expr *guard)
+{
+    Schedule *sch = reverse->sch;
+    Context *ctx = sch->ctx;
+    const Block *producer = node_block(reverse->producer)->block, *consumer = node_block(reverse->consumer)->block;
+    const Func *before = schedule_func(sch), *after = schedule_func(consumer_behind_producer(reverse, solved, guard));
+    Answer answer = dependence_consumer_may_move(ctx, before, after, consumer);
+    if (answer_is_shown(answer))
+        answer = dependence_loses_none(ctx, before, after, consumer);
     int count;
     const TreeNode **loops = schedule_loops_around(sch, reverse->producer, &count);
     if (answer_is_shown(answer) && count)
-        answer = dependence_runs_once(ctx, before, producer->block, node_loop(loops[0])->var);
+        answer = dependence_runs_once(ctx, before, producer, node_loop(loops[0])->var);
     if (answer_is_shown(answer))
         return true;
     return refuse_by_answer(sch, answer, "block '%s' needs the complete results of block '%s', and which update of an element is the last is not known",
-                            consumer.block->name, producer->block->name);
+                            consumer->name, producer->name);
 }
 
 static const Expr *replace_read_by_load(Rewriter *rewriter, const Expr *expr)
@@ -489,7 +507,7 @@ static const Stmt *merged_producer(Reverse *reverse)
         return NULL;
     }
     const Expr *guard = coverage_guard(reverse, &solved, &producer);
-    if (!check_copies_all(reverse, guard) || !check_calls_once(reverse, guard) || !check_vars_stay(reverse, guard) ||
+    if (!check_no_instance_is_added(reverse, &solved, guard) || !check_copies_all(reverse, guard) || !check_calls_once(reverse, guard) || !check_vars_stay(reverse, guard) ||
         !inline_check_order(sch, reverse->consumer, reverse->producer, &solved))
         return NULL;
     if (reverse->reduces) {
