@@ -5,6 +5,7 @@
 
 #include "ir/walk.h"
 #include "passes/analysis/questions/dependence.h"
+#include "passes/schedule/check/checks.h"
 #include "passes/schedule/check/concurrency.h"
 #include "passes/schedule/check/legality.h"
 #include "passes/schedule/core/index_map.h"
@@ -427,7 +428,7 @@ bool reindex_check(const Reindex *reindex)
     if (!layout && reindex->writes && !is_injective(reindex, reindex->indices, reindex->buffer->ndim))
         return sched_refuse(sch, "block '%s' may write an element of '%s' at several values of its axes, of which the last one counts",
                             node_name(reindex->block), reindex->buffer->name);
-    return reindex->writes ? check_copies_writes(reindex) : check_copies_reads(reindex);
+    return reindex->writes ? check_inner_reduces_in_scope(sch, reindex->block) && check_copies_writes(reindex) : check_copies_reads(reindex);
 }
 
 /* --- The edit --- */
