@@ -63,6 +63,19 @@ static int computed_bytes(DType dtype)
     return dtype_is_float(dtype) && bytes < 4 ? 4 : bytes;
 }
 
+/* EXPR tells for which lanes a condition of indices holds. Indices are wider than most elements, but such a condition mostly stays while a loop runs, and
+   takes an instruction for each register of indices however it is cut; the elements would fill a half of theirs. */
+static bool compares_indices(const Expr *expr)
+{
+    bool compares = expr->kind == EXPR_LT || expr->kind == EXPR_LE || expr->kind == EXPR_GT || expr->kind == EXPR_GE || expr->kind == EXPR_EQ ||
+                    expr->kind == EXPR_NE;
+    for (int i = 0; i < 2 && compares; i++) {
+        const Expr *side = expr->args[i];
+        compares = (side->kind == EXPR_RAMP || side->kind == EXPR_BROADCAST) && dtype_is_integer(side->dtype) && side->args[0]->dtype.lanes == 1;
+    }
+    return compares;
+}
+
 static bool look_at_expr(Visitor *visitor, const Expr *expr)
 {
     Content *content = visitor->data;
@@ -72,7 +85,8 @@ static bool look_at_expr(Visitor *visitor, const Expr *expr)
         content->allowed = false;
     if (expr->dtype.lanes == content->lanes && computed_bytes(expr->dtype) > content->bytes)
         content->bytes = computed_bytes(expr->dtype);
-    return content->allowed && expr->kind != EXPR_LOAD; /* indices are computed for the first lane alone */
+    /* indices are computed for the first lane alone */
+    return content->allowed && expr->kind != EXPR_LOAD && !compares_indices(expr);
 }
 
 static void look_at_value(Content *content, const Expr *value)
