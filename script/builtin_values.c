@@ -398,7 +398,9 @@ bool builtin_chr(Script *script, const Arguments *arguments, Value *result)
     int64_t code;
     if (!argument_int(script, arguments, 0, 0, &code))
         return false;
-    if (code < 1 || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000))
+    if (code < 0 || code > 0x10FFFF)
+        return script_raise(script, arguments->span, EXCEPTION_ValueError, "%lld is no character", (long long)code);
+    if (!code || (code >= 0xD800 && code < 0xE000))
         return script_error(script, arguments->span, "%lld is no character", (long long)code);
     char text[5] = "";
     if (code < 0x80)

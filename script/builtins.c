@@ -198,6 +198,18 @@ static bool read_int(const char *text, int base, int64_t *result)
     return last != '_' && !*end && !text[strspn(text, " \t\n\r\f\v")] && !(no_zero && *result) && !errno;
 }
 
+static bool int_of_float(Script *script, Value value, int64_t *result)
+{
+    if (isnan(value.as.real))
+        return script_raise(script, value.span, EXCEPTION_ValueError, "NaN is no int");
+    if (isinf(value.as.real))
+        return script_raise(script, value.span, EXCEPTION_OverflowError, "infinity is no int");
+    if (!(value.as.real >= -0x1p63 && value.as.real < 0x1p63))
+        return script_error(script, value.span, "the number does not fit in 64 bits");
+    *result = (int64_t)value.as.real;
+    return true;
+}
+
 static bool builtin_int(Script *script, const Arguments *arguments, Value *result)
 {
     Value value = arguments->positional_count ? arguments->positional[0] : (Value){.kind = VALUE_INT};
@@ -205,13 +217,15 @@ static bool builtin_int(Script *script, const Arguments *arguments, Value *resul
     *result = (Value){.kind = VALUE_INT};
     if (arguments->positional_count > 1 && !integer_argument(script, arguments, 1, &base))
         return false;
-    if (base < 0 || base == 1 || base > 36 || (arguments->positional_count > 1 && value.kind != VALUE_STRING))
-        return script_error(script, arguments->span, "int takes a string and a base from 2 to 36, or 0");
+    if (arguments->positional_count > 1 && value.kind != VALUE_STRING)
+        return script_raise(script, arguments->span, EXCEPTION_TypeError, "int takes a base beside a string only");
+    if (base < 0 || base == 1 || base > 36)
+        return script_raise(script, arguments->span, EXCEPTION_ValueError, "the base of int is from 2 to 36, or 0");
     if (!arguments->positional_count)
         return true;
-    if (value.kind == VALUE_FLOAT && value.as.real > -9e18 && value.as.real < 9e18)
-        result->as.integer = (int64_t)value.as.real;
-    else if (value.kind == VALUE_STRING) {
+    if (value.kind == VALUE_FLOAT)
+        return int_of_float(script, value, &result->as.integer);
+    if (value.kind == VALUE_STRING) {
         if (!read_int(value.as.text, (int)base, &result->as.integer))
             return errno ? script_error(script, value.span, "'%s' is not an int of 64 bits", value.as.text)
                          : script_raise(script, value.span, EXCEPTION_ValueError, "'%s' is not an int", value.as.text);

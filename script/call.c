@@ -35,7 +35,9 @@ static bool bind_keyword(Script *script, const AstParam *params, int count, cons
         if (params[i].name)
             vec_push(script->ctx->arena, &names, params[i].name);
     const char *near = diag_closest(arguments->keyword_names[index], names.data, names.count);
-    return script_unknown(script, arguments->keyword_spans[index], near, "there is no parameter '%s'", arguments->keyword_names[index]);
+    DiagMark before = diag_mark(script->ctx);
+    script_unknown(script, arguments->keyword_spans[index], near, "there is no parameter '%s'", arguments->keyword_names[index]);
+    return script_raised(script, before, EXCEPTION_TypeError);
 }
 
 /* The parameter at INDEX of PARAMS stands as Python lets it: each name once, one '*', and a default where one is before it. */
@@ -402,6 +404,6 @@ bool script_call_method(Script *script, const Object *method, const Arguments *a
     DiagMark before = diag_mark(script->ctx);
     bool ok = run_primitive(script, sch, primitive, arguments, result);
     if (!ok && !script->mapping)
-        script_raised_step(script, before);
+        script_raised(script, before, EXCEPTION_ScheduleError);
     return ok;
 }

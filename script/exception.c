@@ -119,9 +119,10 @@ bool script_raise_with(Script *script, Span span, ExceptionKind kind, Value argu
     return false;
 }
 
-void script_raised_step(Script *script, DiagMark before)
+bool script_raised(Script *script, DiagMark before, ExceptionKind kind)
 {
-    set_raised(script, before, EXCEPTION_ScheduleError, NULL);
+    set_raised(script, before, kind, NULL);
+    return false;
 }
 
 /* Diagnoses EXCEPTION, an object, at SPAN. */

@@ -178,8 +178,8 @@ bool script_error(Script *script, Span span, const char *format, ...) __attribut
 bool script_raise(Script *script, Span span, ExceptionKind kind, const char *format, ...) __attribute__((format(printf, 4, 5)));
 /* The same with ARGUMENT, what Python gives the exception, in place of the text of the diagnostic. */
 bool script_raise_with(Script *script, Span span, ExceptionKind kind, Value argument, const char *text);
-/* The diagnostics since BEFORE refuse a step. */
-void script_raised_step(Script *script, DiagMark before);
+/* The diagnostics since BEFORE are an exception of KIND; returns false. */
+bool script_raised(Script *script, DiagMark before, ExceptionKind kind);
 bool script_run_raise(Script *script, const AstNode *node);
 Flow script_run_try(Script *script, const AstNode *node);
 /* An error about an unknown name at SPAN, for which NEAR may be meant (NULL: none); with a repair. */

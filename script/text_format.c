@@ -79,7 +79,7 @@ static bool read_spec(Script *script, const char *text, Spec *spec, Span span)
         spec->type = *at++;
     if (ok && !*at && spec->group && spec->type && strchr(spec->group == ',' ? "boxXcns" : "cns", spec->type))
         return script_raise(script, span, EXCEPTION_ValueError, "the format '%c' takes no '%c'", spec->type, spec->group);
-    return (ok && !*at) || script_error(script, span, "'%s' is not a format specification", text);
+    return (ok && !*at) || script_raise(script, span, EXCEPTION_ValueError, "'%s' is not a format specification", text);
 }
 
 int64_t text_characters(const char *text, size_t bytes)
@@ -206,7 +206,7 @@ static bool add_string(Script *script, StrBuf *out, const Spec *spec, Value valu
 {
     const char *text;
     if ((spec->type && spec->type != 's') || spec->sign || spec->align == '=' || spec->group)
-        return script_error(script, span, "%s does not take this format", script_type_phrase(script, value));
+        return script_raise(script, span, EXCEPTION_ValueError, "%s does not take this format", script_type_phrase(script, value));
     if (!script_text(script, value, &text))
         return false;
     if (spec->precision >= 0) {

@@ -71,7 +71,7 @@ static bool named_value(Percent *percent, const char **at, Value *value)
     Value key = {.kind = VALUE_STRING, .as.text = context_internf(percent->script->ctx, "%.*s", (int)length, *at + 1)};
     const Value *found = percent->values.kind == VALUE_DICT ? script_dict_find(percent->values, key) : NULL;
     if (!(*at)[length + 1] || !found)
-        return script_error(percent->script, percent->span, "there is no value for '%%(%s)'", key.as.text);
+        return script_raise(percent->script, percent->span, EXCEPTION_KeyError, "there is no value for '%%(%s)'", key.as.text);
     *at += length + 2;
     *value = *found;
     percent->named = true;
@@ -105,7 +105,7 @@ static bool add_percent(Percent *percent, StrBuf *out, Value value, const char *
         Arguments code = {.positional = &value, .positional_count = 1, .span = percent->span};
         bool letter = value.kind == VALUE_STRING && text_characters(value.as.text, strlen(value.as.text)) == 1;
         if (!letter && (value.kind == VALUE_STRING || !builtin_chr(script, &code, &value)))
-            return value.kind == VALUE_STRING && script_error(script, percent->span, "'%%c' needs one character or its code");
+            return value.kind == VALUE_STRING && script_raise(script, percent->span, EXCEPTION_TypeError, "'%%c' needs one character or its code");
         type = 's';
     }
     bool text = strchr("sra", type) != NULL, whole = strchr("diuxXoc", type) != NULL;
@@ -155,7 +155,7 @@ static bool one_conversion(Percent *percent, const char **at, StrBuf *out)
     }
     char type = **at;
     if (!type || !strchr("cdiuxXosraeEfFgG", type) || size.length > LONGEST_SPEC)
-        return script_error(script, percent->span, "the format ends in '%%', or has an unknown conversion '%c'", type ? type : '%');
+        return script_raise(script, percent->span, EXCEPTION_ValueError, "the format ends in '%%', or has an unknown conversion '%c'", type ? type : '%');
     ++*at;
     return (named || take_value(percent, &value)) && add_percent(percent, out, value, flags, strbuf_text(&size), left, type);
 }
@@ -204,7 +204,7 @@ static bool field_argument(FormatCall *call, const char *name, size_t length, Va
         return keyword || script_raise(script, arguments->span, EXCEPTION_KeyError, "format has no argument '%s'", word);
     }
     if (number ? call->next > 0 : call->next < 0)
-        return script_error(script, arguments->span, "fields with and without a number do not go together");
+        return script_raise(script, arguments->span, EXCEPTION_ValueError, "fields with and without a number do not go together");
     long index = number ? strtol(word, NULL, 10) : call->next;
     call->next = number ? -1 : call->next + 1;
     if (index >= arguments->positional_count)
@@ -255,7 +255,7 @@ static bool one_field(FormatCall *call, const char **at, const char *end, StrBuf
         conversion = (*at)[1];
         *at += 2;
         if (!strchr("rsa", conversion))
-            return script_error(script, span, "'!' is followed by r, s or a");
+            return script_raise(script, span, EXCEPTION_ValueError, "'!' is followed by r, s or a");
     }
     StrBuf spec = {.arena = script->ctx->arena};
     if (**at == ':') {
@@ -266,7 +266,7 @@ static bool one_field(FormatCall *call, const char **at, const char *end, StrBuf
             return false;
     }
     if (*at >= end || **at != '}')
-        return script_error(script, span, "a replacement field was never closed");
+        return script_raise(script, span, EXCEPTION_ValueError, "a replacement field was never closed");
     ++*at;
     return script_convert(script, value, conversion, &value) && script_add_formatted(script, out, value, strbuf_text(&spec), span);
 }
@@ -282,7 +282,7 @@ static bool expand(FormatCall *call, const char *text, size_t length, StrBuf *ou
             strbuf_add_bytes(out, at, 1);
             at += 2;
         } else if (*at == '}' || depth > 1) {
-            return script_error(call->script, call->arguments->span, "'%c' stands alone in the format", *at);
+            return script_raise(call->script, call->arguments->span, EXCEPTION_ValueError, "'%c' stands alone in the format", *at);
         } else {
             at++;
             if (!one_field(call, &at, end, out, depth))
