@@ -59,6 +59,21 @@ static bool uses_externs(const Stmt *stmt)
     return found;
 }
 
+/* What is imported must compile, whoever calls it: a call that finds no function does not tell why. */
+static bool compile_imports(Externs *externs, Span span)
+{
+    Driver *driver = externs->driver;
+    Context *ctx = driver->ctx;
+    Func func = {.name = context_intern(ctx, "extern_imports"),
+                 .span = span,
+                 .attrs = externs->imports,
+                 .body = stmt_evaluate(ctx, expr_int(ctx, DTYPE_INT32, 0), span_none())};
+    const Func *funcs = arena_copy(ctx->arena, &func, sizeof func);
+    Module module = {.bare = true, .funcs = &funcs, .func_count = 1};
+    const Module *lowered = driver_lower(driver, &module, false);
+    return lowered && jit_add_module(externs->jit, lowered, driver_codegen_options(driver), NULL);
+}
+
 bool externs_open(Driver *driver, const Module *module, const Func *func, Externs **externs)
 {
     *externs = NULL;
@@ -69,7 +84,7 @@ bool externs_open(Driver *driver, const Module *module, const Func *func, Extern
         return true;
     *externs = ARENA_NEW(driver->ctx->arena, Externs);
     **externs = (Externs){.driver = driver, .imports = imports, .jit = driver_open_jit(driver)};
-    return (*externs)->jit != NULL;
+    return (*externs)->jit && (!imports.count || compile_imports(*externs, func->span));
 }
 
 void externs_close(Externs *externs)

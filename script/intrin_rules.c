@@ -97,6 +97,44 @@ typedef struct {
     bool failed;
 } Lowering;
 
+/* The first part of what a rule gives for CALL that is neither of its arguments nor defined by the rule itself: a variable, or an element of a buffer. */
+typedef struct {
+    const Expr *call;
+    Arena *arena;
+    VEC(const Var *) bound;
+    const Expr *foreign;
+} Foreign;
+
+static bool find_foreign(Visitor *visitor, const Expr *expr)
+{
+    Foreign *foreign = visitor->data;
+    if (expr->kind == EXPR_LET)
+        vec_push(foreign->arena, &foreign->bound, expr->value.var);
+    bool own = true;
+    if (expr->kind == EXPR_LOAD)
+        own = expr_uses_buffer(foreign->call, expr->value.buffer);
+    if (expr->kind == EXPR_VAR) {
+        own = expr_uses_var(foreign->call, expr->value.var);
+        for (int i = 0; i < foreign->bound.count; i++)
+            own |= foreign->bound.data[i] == expr->value.var;
+    }
+    if (!own && !foreign->foreign)
+        foreign->foreign = expr;
+    return true;
+}
+
+static bool check_own(Context *ctx, const IntrinRule *rule, const Expr *call, const Expr *made)
+{
+    Foreign foreign = {.call = call, .arena = ctx->arena};
+    Visitor visitor = {.expr = find_foreign, .data = &foreign};
+    visit_expr(&visitor, made);
+    if (!foreign.foreign)
+        return true;
+    bool load = foreign.foreign->kind == EXPR_LOAD;
+    return script_error(rule->script, call->span, "the rule for '%s' gives %s '%s', which is no part of its arguments", rule->operation,
+                        load ? "an element of" : "the variable", load ? foreign.foreign->value.buffer->name : foreign.foreign->value.var->name);
+}
+
 /* What RULE gives for CALL. Where that is CALL itself, OTHERWISE is asked, which may be NULL. */
 static const Expr *run_rule(Lowering *lowering, const IntrinRule *rule, const IntrinRule *otherwise, const Expr *call)
 {
@@ -114,7 +152,7 @@ static const Expr *run_rule(Lowering *lowering, const IntrinRule *rule, const In
     else if (!dtype_equal(made->dtype, call->dtype))
         script_error(script, call->span, "the rule for '%s' gives %s, but the operation is %s", rule->operation, dtype_name(lowering->ctx, made->dtype),
                      dtype_name(lowering->ctx, call->dtype));
-    else
+    else if (check_own(lowering->ctx, rule, call, made))
         return made;
     diag_note(lowering->ctx, rule->span, "the rule is registered here");
     return NULL;
