@@ -14,6 +14,7 @@
 #include "passes/analysis/collect/access_collect.h"
 #include "passes/analysis/cover/cover.h"
 #include "passes/analysis/model/access_point.h"
+#include "passes/analysis/pairs/pair.h"
 #include "passes/analysis/prove/explain.h"
 #include "passes/analysis/questions/dependence.h"
 #include "passes/analysis/questions/faults.h"
@@ -288,6 +289,82 @@ bool check_implementation_does_as_described(Schedule *sch, const TensorIntrin *i
     return true;
 }
 
+/* READ is of the element that WRITE, of the same statement, writes. */
+static bool updates(const Access *write, const Access *read)
+{
+    return !read->write && read->stmt == write->stmt && read->data == write->data && access_same_point(read, write);
+}
+
+/* Each write of the description to DATA adds to what the element held before. */
+static bool describes_update(const Comparison *comparison, const Var *data)
+{
+    bool found = false;
+    for (int i = 0; i < comparison->accesses.count; i++) {
+        const Access *write = &comparison->accesses.data[i];
+        if (!write->write || write->data != data || !access_in_block(write, comparison->described->block))
+            continue;
+        bool update = false;
+        for (int k = 0; k < comparison->accesses.count && !update; k++)
+            update = updates(write, &comparison->accesses.data[k]);
+        if (!update || access_in_init(write))
+            return false;
+        found = true;
+    }
+    return found;
+}
+
+/* The implementation certainly writes an element of WRITE, which it cannot have read before: what it held is lost. */
+static bool check_read_before(const Comparison *comparison, const Access *write)
+{
+    AccessRefs reads = {0};
+    for (int i = 0; i < comparison->accesses.count; i++) {
+        Access *read = &comparison->accesses.data[i];
+        if (read->write || !access_in_block(read, comparison->implemented->block) || !(read->fence || read->data == write->data))
+            continue;
+        if (read->fence || read->may || read->whole)
+            return true;
+        bool later = read->stmt != write->stmt && access_precedes(write, read) &&
+                     frame_loop_count(frame_common(write->frame, read->frame)) == 0;
+        Access *touched = arena_copy(comparison->ctx->arena, read, sizeof *read);
+        touched->write = true;
+        if (!later)
+            vec_push(comparison->ctx->arena, &reads, touched);
+    }
+    Access wanted = *write;
+    wanted.write = false;
+    const Frame *place = reads.count ? NULL : write->frame;
+    Answer answer = access_covered(comparison->ctx, reads.data, reads.count, &wanted, place, &comparison->sizes);
+    if (answer.verdict != ANSWER_REFUTED || !is_parameter(comparison->func, write->buffer))
+        return true;
+    return refuse(comparison, write->span, "the implementation of '%s' writes %s without having read it, and its description reads what it held",
+                  comparison->intrin->name, answer.text);
+}
+
+/* The body of FUNC asks for the strides of its buffers: a witness may be one of strides that no call has. */
+static bool uses_strides(const Func *func)
+{
+    for (int i = 0; i < func->param_count; i++)
+        for (int d = 0; func->params[i].buffer->strides && d < func->params[i].buffer->ndim; d++) {
+            const Expr *stride = func->params[i].buffer->strides[d];
+            if (stride->kind == EXPR_VAR && stmt_uses_var(func->body, stride->value.var))
+                return true;
+        }
+    return false;
+}
+
+static bool check_updates(const Comparison *comparison)
+{
+    if (uses_strides(comparison->func))
+        return true;
+    for (int i = 0; i < comparison->accesses.count; i++) {
+        const Access *write = &comparison->accesses.data[i];
+        bool counts = write->write && !write->fence && !write->may && access_in_block(write, comparison->implemented->block) && !access_in_init(write);
+        if (counts && describes_update(comparison, write->data) && !check_read_before(comparison, write))
+            return false;
+    }
+    return true;
+}
+
 /* The sizes of the description are numbers, so that a witness stands for all calls. */
 static bool has_constant_sizes(const Func *func)
 {
@@ -318,5 +395,5 @@ bool check_registered_implementation(Context *ctx, const TensorIntrin *intrin)
         return true;
     Comparison comparison = comparison_new(ctx, NULL, intrin);
     return check_own_init(&comparison) && check_written(&comparison, comparison.described, comparison.implemented) &&
-           check_written(&comparison, comparison.implemented, comparison.described);
+           check_written(&comparison, comparison.implemented, comparison.described) && check_updates(&comparison);
 }
