@@ -57,7 +57,8 @@ typedef struct {
     ForKind kind;
     int count; /* loops, from the outside */
     Range *domains;
-    Str thread; /* FOR_THREAD */
+    const Expr *first, *step; /* the value of the one loop is FIRST + STEP * variable; NULL: the variable */
+    Str thread;               /* FOR_THREAD */
     Attrs annotations;
 } LoopSpec;
 

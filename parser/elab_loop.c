@@ -58,11 +58,43 @@ static bool read_loop(Elab *elab, const Call *call, const Value *start, const Va
            value_to_attrs(elab, call_arg(call, "annotations"), "the annotations of a loop", &spec->annotations);
 }
 
+/* *SIZE: the step that CALL states, or 1. */
+static bool read_step(Elab *elab, const Call *call, int64_t *size)
+{
+    const Value *step = call_arg(call, "step");
+    *size = 1;
+    if (step->kind == VALUE_ABSENT || step->kind == VALUE_NONE)
+        return true;
+    const Expr *value = value_to_integer(elab, step, "the step of a loop");
+    bool valid = value && expr_const_int(value, size) && *size > 0 && *size <= INT32_MAX;
+    if (value && !valid)
+        diag_error(elab->ctx, step->span, "the step of a loop must be a positive constant of 32 bits");
+    return valid;
+}
+
+/* The loop takes each SIZE-th integer of its range: its variable counts them. */
+static void count_steps(Elab *elab, int64_t size, LoopSpec *spec)
+{
+    Context *ctx = elab->ctx;
+    Range *domain = spec->domains;
+    DType dtype = domain->extent->dtype;
+    bool sign = dtype.code == DT_INT; /* an unsigned extent of 0 has no predecessor */
+    const Expr *last = op_add(ctx, domain->extent, expr_int(ctx, dtype, sign ? -1 : size - 1));
+    spec->first = domain->min;
+    spec->step = expr_int(ctx, dtype, size);
+    domain->extent = linear_simplify(ctx, op_add(ctx, op_floordiv(ctx, last, spec->step), expr_int(ctx, dtype, sign)));
+    domain->min = expr_int(ctx, dtype, 0);
+}
+
+/* range(0, n, 2), T.serial(0, n, step=2) and the like. */
 Value builtin_loop(Elab *elab, const Call *call)
 {
     LoopSpec spec = {.kind = (ForKind)call->builtin->variant};
-    if (!read_loop(elab, call, call_arg(call, "start"), call_arg(call, "stop"), &spec))
+    int64_t size;
+    if (!read_step(elab, call, &size) || !read_loop(elab, call, call_arg(call, "start"), call_arg(call, "stop"), &spec))
         return value_error();
+    if (size > 1)
+        count_steps(elab, size, &spec);
     return loop_value(elab, spec, call->span);
 }
 
@@ -124,6 +156,11 @@ static Var **bind_loop_vars(Elab *elab, const LoopSpec *spec, const AstNode *tar
     }
     bool single = spec->count == 1 && target->kind == AST_NAME;
     elab_bind_target(elab, target, single ? values[0] : value_tuple(elab, values, spec->count, target->span));
+    if (single && spec->step) {
+        scope_forget(elab, target->as.name);
+        scope_bind(elab, target->as.name, value_expr(op_add(ctx, spec->first, op_mul(ctx, expr_var(ctx, vars[0]), spec->step)), target->span),
+                   target->span);
+    }
     return vars;
 }
 
