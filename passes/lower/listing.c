@@ -342,6 +342,51 @@ static const Func *expanded(Listing *listing, const Module *module, const Func *
     return func;
 }
 
+typedef struct {
+    Context *ctx;
+    Map known;
+    VEC(Buffer *) order;
+} Undeclared;
+
+static void note_use(Undeclared *undeclared, Buffer *buffer)
+{
+    if (map_has(&undeclared->known, buffer))
+        return;
+    map_set(undeclared->ctx->arena, &undeclared->known, buffer, buffer);
+    vec_push(undeclared->ctx->arena, &undeclared->order, buffer);
+}
+
+static bool note_store(Visitor *visitor, const Stmt *stmt)
+{
+    Undeclared *undeclared = visitor->data;
+    if (stmt->kind == STMT_DECL_BUFFER)
+        map_set(undeclared->ctx->arena, &undeclared->known, stmt->as.declare.buffer, stmt->as.declare.buffer);
+    if (stmt->kind == STMT_STORE)
+        note_use(undeclared, stmt->as.store.buffer);
+    return true;
+}
+
+static bool note_load(Visitor *visitor, const Expr *expr)
+{
+    if (expr->kind == EXPR_LOAD)
+        note_use(visitor->data, expr->value.buffer);
+    return true;
+}
+
+/* Declares the flat buffers, in the order of their first uses. Unrolled copies of an allocation have buffers of their own. */
+static const Stmt *declare_flat(Context *ctx, const Func *func, const Stmt *body)
+{
+    Undeclared undeclared = {.ctx = ctx};
+    for (int i = 0; i < func->param_count; i++)
+        if (func->params[i].buffer)
+            map_set(ctx->arena, &undeclared.known, func->params[i].buffer, func->params[i].buffer);
+    Visitor visitor = {.expr = note_load, .stmt = note_store, .data = &undeclared};
+    visit_stmt(&visitor, body);
+    for (int i = 0; i < undeclared.order.count; i++)
+        body = declare_first(ctx, body, undeclared.order.data[i]);
+    return body;
+}
+
 static const Func *flattened(Listing *listing, const Module *module, const Func *func)
 {
     FlatBuffers flat = {.ctx = listing->ctx};
@@ -349,9 +394,7 @@ static const Func *flattened(Listing *listing, const Module *module, const Func 
     if (listing->stages && !(func = expanded(listing, module, func)))
         return NULL;
     const Stmt *body = listing->stages ? listing_share(listing->ctx, func->body) : func->body;
-    for (int i = 0; i < flat.order.count; i++)
-        body = declare_first(listing->ctx, body, flat.order.data[i]);
-    return func_with_body(listing->ctx, func, body);
+    return func_with_body(listing->ctx, func, declare_flat(listing->ctx, func, body));
 }
 
 const Func *lower_listing(Context *ctx, const Module *module, const Func *func, const StageListing *stages)
