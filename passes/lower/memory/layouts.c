@@ -9,6 +9,8 @@
    The passes behind this one put a view's region and a buffer's strides into each access, where memory may hold something else. Needs: no
    axes and no init left. */
 #include "passes/lower/core/state.h"
+#include "passes/regions/complete.h"
+#include "passes/regions/infer_regions.h"
 
 typedef struct {
     const Expr *value;
@@ -196,9 +198,43 @@ static Buffer *laid_out_buffer(Rewriter *rewriter, Buffer *buffer)
     return changed ? changed : buffer;
 }
 
+typedef struct {
+    Context *ctx;
+    const Map *buffers;
+} RootRegions;
+
+static const Stmt *declare_root(Rewriter *rewriter, const Stmt *stmt)
+{
+    const RootRegions *root = rewriter->data;
+    if (stmt->kind != STMT_BLOCK)
+        return rewrite_stmt_children(rewriter, stmt);
+    BlockStmt block = stmt->as.block;
+    BlockRegions regions = infer_block_regions(root->ctx, &block, root->buffers);
+    if (regions.opaque)
+        return stmt;
+    block.reads = regions.reads, block.read_count = regions.read_count;
+    block.writes = regions.writes, block.write_count = regions.write_count;
+    return stmt_block(root->ctx, block, stmt->span);
+}
+
+/* FUNC, whose root block ROOT has lets around it now: it is an ordinary block, which needs regions, in a root around these lets. */
+static const Func *with_root_declared(Context *ctx, const Func *func, const Stmt *root)
+{
+    Map buffers = func_buffers_by_data(ctx, func);
+    RootRegions regions = {ctx, &buffers};
+    Rewriter rewriter = {.ctx = ctx, .stmt = declare_root, .data = &regions};
+    BlockStmt outer = {.block = block_new(ctx, root->as.block.block->name, root->span),
+                       .predicate = expr_bool(ctx, true),
+                       .reads_inferred = true,
+                       .writes_inferred = true,
+                       .body = rewrite_stmt(&rewriter, func->body)};
+    return func_with_body(ctx, func, stmt_block(ctx, outer, root->span));
+}
+
 const Func *lower_layouts(LowerState *state, const Func *func)
 {
     Layouts layouts = {.ctx = state->ctx};
     Rewriter rewriter = {.ctx = state->ctx, .stmt = lay_out_stmt, .buffer = laid_out_buffer, .data = &layouts};
-    return func_with_body(state->ctx, func, rewrite_stmt(&rewriter, func->body));
+    const Func *result = func_with_body(state->ctx, func, rewrite_stmt(&rewriter, func->body));
+    return func->body->kind == STMT_BLOCK && result->body->kind != STMT_BLOCK ? with_root_declared(state->ctx, result, func->body) : result;
 }
