@@ -114,7 +114,7 @@ static void give_results(const AllreduceInfo *info, Thread *thread, const Slot *
     for (int i = 0; i < info->count; i++) {
         const Access *target = &info->targets[i]->as.access;
         Element element;
-        if (access_locate(thread, target, 0, true, &element))
+        if (access_locate(thread, target, 0, USE_WRITES, &element))
             element_store(thread, target, &element, target->buffer->dtype, totals[i]);
     }
 }

@@ -22,7 +22,7 @@ static Pointer eval_access_pointer(const EvalNode *node, Thread *thread)
 static Pointer eval_address(const EvalNode *node, Thread *thread)
 {
     Element element;
-    if (!access_locate(thread, &node->args[0]->as.access, 0, false, &element))
+    if (!access_locate(thread, &node->args[0]->as.access, 0, USE_POINTS, &element))
         return (Pointer){NULL, 0};
     return (Pointer){element.memory, element.byte};
 }

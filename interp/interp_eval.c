@@ -77,7 +77,7 @@ static bool load_locate(const EvalNode *node, Thread *thread, Element *element)
     if (node->arg_count && !eval_integer(node->args[0], thread))
         return false;
     const Access *access = &node->as.access;
-    if (!access_locate(thread, access, node->dtype.lanes > 1 ? thread->lane : 0, false, element))
+    if (!access_locate(thread, access, node->dtype.lanes > 1 ? thread->lane : 0, USE_READS, element))
         return false;
     if (thread->run->checks)
         check_read(thread, access, element, access->buffer->bytes);

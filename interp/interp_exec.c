@@ -201,8 +201,8 @@ static bool copies_undefined(Thread *thread, const ExecNode *node, int lane, Ele
     if (!load)
         return false;
     const Access *source = &load->as.access, *target = &node->as.store.access;
-    if (!access_locate(thread, source, lane, false, from) || check_defined(thread, from, source->buffer->bytes) ||
-        !access_locate(thread, target, lane, true, &to) || (is_argument(thread->run, to.memory) && !comes_back(thread, source, from, target, &to)))
+    if (!access_locate(thread, source, lane, USE_READS, from) || check_defined(thread, from, source->buffer->bytes) ||
+        !access_locate(thread, target, lane, USE_WRITES, &to) || (is_argument(thread->run, to.memory) && !comes_back(thread, source, from, target, &to)))
         return false;
     if (!dtype_equal(source->buffer->dtype, target->buffer->dtype))
         from->at = NULL;
@@ -214,7 +214,7 @@ static void store_lane(Thread *thread, const ExecNode *node, int lane, bool unde
 {
     const Access *access = &node->as.store.access;
     Element element;
-    if (!access_locate(thread, access, lane, true, &element))
+    if (!access_locate(thread, access, lane, USE_WRITES, &element))
         return;
     if (!undefined)
         element_store(thread, access, &element, access->buffer->dtype, value);

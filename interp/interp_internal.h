@@ -234,8 +234,10 @@ void memory_bind(Thread *thread, const BufferInfo *buffer, Pointer data);
 void memory_allocate(Group group, const AllocateInfo *info, Memory **memories);
 /* Frees the MEMORIES; no thread of GROUP has the buffer bound to them any more. */
 void memory_release(Group group, const AllocateInfo *info, Memory **memories);
-/* Finds LANE of the element that ACCESS means now; false after a finding when there is none. */
-bool access_locate(Thread *thread, const Access *access, int lane, bool is_write, Element *element);
+typedef enum { USE_READS, USE_WRITES, USE_POINTS } Use;
+/* Finds LANE of the element that ACCESS means now; false after a finding when there is none. The address of the place behind the last element may
+   be taken, as in C: USE_POINTS, which accesses nothing. */
+bool access_locate(Thread *thread, const Access *access, int lane, Use use, Element *element);
 /* The BYTES at POINTER + OFFSET bytes; false after a finding when they are outside the memory. */
 bool pointer_locate(Thread *thread, const Access *access, Pointer pointer, int64_t offset, int bytes, bool is_write, Element *element);
 /* How many elements of BUFFER, as THREAD has it bound, the element at BYTE of MEMORY lies behind the one whose indices are all 0; false when the

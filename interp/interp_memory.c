@@ -237,8 +237,9 @@ static const char *shape_text(Thread *thread, const int64_t *shape, int ndim)
                      : arena_printf(thread->run->arena, "(%s)", report_tuple(thread, shape, ndim));
 }
 
-static void report_outside(Thread *thread, const Access *access, int lane, bool is_write)
+static void report_outside(Thread *thread, const Access *access, int lane, Use use)
 {
+    static const char *const verbs[] = {"reads", "writes", "takes the address of"};
     const BufferInfo *buffer = access->buffer;
     int64_t indices[access->index_count + 1];
     thread->lane = lane / buffer->lanes;
@@ -248,12 +249,12 @@ static void report_outside(Thread *thread, const Access *access, int lane, bool 
     bool inside = true;
     for (int i = 0; i < access->index_count; i++)
         inside = inside && indices[i] >= 0 && indices[i] < shape[i];
-    report_finding(thread, INTERP_OUT_OF_BOUNDS, access->place, access->span, "%s %s[%s], %s (shape %s)", is_write ? "writes" : "reads",
+    report_finding(thread, INTERP_OUT_OF_BOUNDS, access->place, access->span, "%s %s[%s], %s (shape %s)", verbs[use],
                    buffer->buffer->name, report_tuple(thread, indices, access->index_count),
                    inside ? "outside the memory behind it" : "out of bounds", shape_text(thread, shape, buffer->buffer->ndim));
 }
 
-bool access_locate(Thread *thread, const Access *access, int lane, bool is_write, Element *element)
+bool access_locate(Thread *thread, const Access *access, int lane, Use use, Element *element)
 {
     const BufferInfo *buffer = access->buffer;
     const BoundBuffer *bound = &thread->bound[buffer->index];
@@ -264,18 +265,18 @@ bool access_locate(Thread *thread, const Access *access, int lane, bool is_write
     thread->lane = buffer->lanes > 1 ? lane / buffer->lanes : lane;
     for (int i = 0; i < access->index_count; i++) {
         int64_t index = eval_integer(access->indices[i], thread);
-        inside = inside && (uint64_t)index < (uint64_t)shape[i];
+        inside = inside && (uint64_t)index < (uint64_t)shape[i] + (use == USE_POINTS);
         offset += (uint64_t)index * (uint64_t)strides[i];
     }
     int64_t place = (int64_t)(offset * (uint64_t)buffer->lanes + (uint64_t)part);
-    inside = inside && place >= 0 && place <= (bound->data.memory->bytes - bound->data.byte) / buffer->bytes - 1;
+    inside = inside && place >= 0 && place <= (bound->data.memory->bytes - bound->data.byte) / buffer->bytes - (use != USE_POINTS);
     if (inside) {
         element->memory = bound->data.memory;
         element->plane = memory_plane(element->memory, thread);
         element->byte = bound->data.byte + place * buffer->bytes;
         element->at = element->plane->data + element->byte;
     } else
-        report_outside(thread, access, lane, is_write);
+        report_outside(thread, access, lane, use);
     thread->lane = saved;
     return inside;
 }
