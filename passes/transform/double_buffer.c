@@ -122,6 +122,8 @@ static bool enter_use(Visitor *visitor, const Stmt *stmt)
         search->why = "another statement writes it";
     if (stmt->kind == STMT_DECL_BUFFER && stmt->as.declare.buffer != old && stmt->as.declare.buffer->data == old->data)
         search->why = "another buffer has the same memory";
+    if (stmt->kind == STMT_DECL_BUFFER && stmt->as.declare.buffer != old && !search->inside && stmt_uses_buffer(search->ahead->fill, stmt->as.declare.buffer))
+        search->why = "the statement that fills it uses a buffer that is declared in the loop";
     return true;
 }
 
