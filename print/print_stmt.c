@@ -154,7 +154,8 @@ static void print_allocate(Printer *printer, const Stmt *stmt, bool last)
 {
     if (allocates_declared_buffer(stmt)) {
         const Stmt *declare = stmt->as.allocate.body;
-        print_buffer_scope(printer, "decl_buffer", declare->as.declare.buffer, true, declare->as.declare.body, last);
+        const char *method = printer->ctx->new_spellings ? "alloc_buffer" : "decl_buffer"; /* since 0.25, a declaration has no memory of its own */
+        print_buffer_scope(printer, method, declare->as.declare.buffer, true, declare->as.declare.body, last);
         return;
     }
     const char *name = printer_define_var(printer, stmt->as.allocate.var);
