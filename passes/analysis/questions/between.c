@@ -228,14 +228,15 @@ Map dependence_read_data(Context *ctx, const Func *func, const Block *block)
     return data;
 }
 
-bool conflict_reads_late(Context *ctx, const Func *func, const Block *block, int common, Conflict *conflict)
+bool conflict_reads_late(Context *ctx, const Func *func, const Block *block, int common, const Var *own, Conflict *conflict)
 {
-    AccessList own = access_collect_inside(ctx, func, block);
+    AccessList accesses = access_collect_inside(ctx, func, block);
     Map sizes = func_sizes(ctx, func);
-    for (int i = 0; i < own.count; i++)
-        for (int j = 0; j < own.count && own.data[i].write; j++)
-            if (!own.data[j].write && !pair_is_harmless(&own.data[i], &own.data[j], true) &&
-                access_comes_before(ctx, &own.data[i], &own.data[j], &sizes, common, conflict))
+    for (int i = 0; i < accesses.count; i++)
+        for (int j = 0; j < accesses.count && accesses.data[i].write; j++)
+            if (!accesses.data[j].write && (!own || accesses.data[j].data != own || accesses.data[j].fence) &&
+                !pair_is_harmless(&accesses.data[i], &accesses.data[j], true) &&
+                access_comes_before(ctx, &accesses.data[i], &accesses.data[j], &sizes, common, conflict))
                 return true;
     return false;
 }

@@ -19,7 +19,7 @@ bool conflict_adds_instances(Context *ctx, const Func *before, const Func *after
 bool conflict_loses_instances(Context *ctx, const Func *before, const Func *after, const Block *block, Conflict *conflict);
 bool conflict_overwrites(Context *ctx, const Func *func, const Block *reader, const Block *writer, Conflict *conflict);
 bool conflict_shares_memory(Context *ctx, const Func *func, const Block *block, const Block *other, const Var *except);
-bool conflict_reads_late(Context *ctx, const Func *func, const Block *block, int common, Conflict *conflict);
+bool conflict_reads_late(Context *ctx, const Func *func, const Block *block, int common, const Var *own, Conflict *conflict);
 bool conflict_comes_between(Context *ctx, const Func *func, const BlockPair *pair, const Var *data, const AccessList *middle, Conflict *conflict);
 bool shown_serves_each_iteration(Context *ctx, const Func *func, const Block *from, const Block *until, const Var *data);
 bool conflict_leaves_instances(Context *ctx, const Func *func, const Block *producer, const Block *consumer, Conflict *conflict);

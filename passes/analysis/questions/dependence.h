@@ -80,8 +80,9 @@ Answer dependence_no_loose_between(Context *ctx, const Func *func, const BlockPa
 /* In each iteration of the loops around both, block FROM writes before all that block UNTIL reads there of DATA. */
 Answer dependence_serves_each_iteration(Context *ctx, const Func *func, const Block *from, const Block *until, const Var *data);
 /* No instance of BLOCK writes what a later one reads, in each iteration of the outermost COMMON loops around it. BLOCK has taken over reads that
-   another block did before its first instance there. */
-Answer dependence_reads_in_time(Context *ctx, const Func *func, const Block *block, int common);
+   another block did before its first instance there. Not looked at are reads of the memory OWN (NULL: none), all of which are of what BLOCK itself
+   writes, and which it did in the same order elsewhere. */
+Answer dependence_reads_in_time(Context *ctx, const Func *func, const Block *block, int common, const Var *own);
 
 /* --- instances --- */
 

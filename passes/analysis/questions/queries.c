@@ -102,11 +102,11 @@ Answer dependence_serves_each_iteration(Context *ctx, const Func *func, const Bl
     return query_end(asking, answer_if(shown_serves_each_iteration(ctx, func, from, until, data)));
 }
 
-Answer dependence_reads_in_time(Context *ctx, const Func *func, const Block *block, int common)
+Answer dependence_reads_in_time(Context *ctx, const Func *func, const Block *block, int common, const Var *own)
 {
     Conflict conflict;
     Asking asking = ask_of_block(ctx, QUERY_READS_IN_TIME, block);
-    return query_end(asking, answer_of(conflict_reads_late(ctx, func, block, common, &conflict), &conflict));
+    return query_end(asking, answer_of(conflict_reads_late(ctx, func, block, common, own, &conflict), &conflict));
 }
 
 Answer dependence_adds_none(Context *ctx, const Func *before, const Func *after, const Block *block)

@@ -472,9 +472,9 @@ LoopMembers inline_loop_members(Schedule *sch, const TreeNode *from, int common)
     return found;
 }
 
-bool inline_check_reads_in_time(Schedule *sch, const Block *block, int common)
+bool inline_check_reads_in_time(Schedule *sch, const Block *block, int common, const Var *own)
 {
-    Answer answer = dependence_reads_in_time(sch->ctx, schedule_func(sch), block, common);
+    Answer answer = dependence_reads_in_time(sch->ctx, schedule_func(sch), block, common, own);
     return answer_is_shown(answer) ||
            refuse_by_answer(sch, answer, "block '%s' would overwrite what it still has to read for the other block", block->name);
 }

@@ -72,6 +72,6 @@ bool inline_writes_the_same(const LoopMembers *loop, const TreeNode *writer, int
 
 /* BLOCK has taken over reads of a block that shared the outermost COMMON loops with it: none of its instances writes what a later one still has
    to read. False after a refusal. */
-bool inline_check_reads_in_time(Schedule *sch, const Block *block, int common);
+bool inline_check_reads_in_time(Schedule *sch, const Block *block, int common, const Var *own);
 
 #endif

@@ -541,6 +541,16 @@ static bool check_no_jump_around(Schedule *sch, const TreeNode *block)
     return true;
 }
 
+/* The memory that the merged block works on in the place of the buffer between, where it then reads nothing else of that memory; or NULL. */
+static const Var *own_memory(const Reverse *reverse)
+{
+    Context *ctx = reverse->sch->ctx;
+    const Func *func = schedule_func(reverse->sch);
+    const Var *data = buffer_viewed(func, reverse->store->as.store.buffer)->data;
+    Map read = dependence_read_data(ctx, func, node_block(reverse->producer)->block);
+    return reverse->copies && !map_has(&read, data) ? data : NULL;
+}
+
 /* REVERSE->consumer disappears into its producer; KEPT: the allocation of the buffer between them stays. */
 static bool inline_consumer(Reverse *reverse, bool kept)
 {
@@ -551,6 +561,7 @@ static bool inline_consumer(Reverse *reverse, bool kept)
     const Stmt *merged = merged_producer(reverse);
     if (!merged)
         return false;
+    const Var *own = own_memory(reverse);
     Map replace = {0};
     map_set(sch->ctx->arena, &replace, reverse->producer->stmt, (void *)merged);
     const TreeNode *scope = schedule_scope(sch, reverse->consumer);
@@ -558,7 +569,7 @@ static bool inline_consumer(Reverse *reverse, bool kept)
     int common = inline_common_loops(sch, reverse->producer, reverse->consumer);
     sched_replace(sch, scope->stmt, inline_rebuild_scope(sch, scope, reverse->consumer, kept ? NULL : reverse->buffer, &replace));
     return (kept || inline_check_not_named(sch, reverse->buffer)) &&
-           (reverse->appends || inline_check_reads_in_time(sch, producer, common)) &&
+           (reverse->appends || inline_check_reads_in_time(sch, producer, common, own)) &&
            check_concurrent_loops_around(sch, schedule_find_block(sch, producer));
 }
 
