@@ -367,6 +367,24 @@ static const Stmt *cross_block(const Lowering *low)
     return stmt_block(ctx, block, low->stmt->span);
 }
 
+/* BLOCK writes at the indices of the reduction's store: what these read is added to its reads. */
+static void add_reads_of_indices(const Lowering *low, BlockStmt *block)
+{
+    Region *reads = ARENA_ARRAY(low->pass->ctx->arena, Region, block->read_count + low->block->read_count);
+    const Stmt *store = low->block->body;
+    for (int i = 0; i < block->read_count; i++)
+        reads[i] = block->reads[i];
+    for (int i = 0; i < low->block->read_count; i++) {
+        bool used = false;
+        for (int k = 0; k < store->as.store.index_count; k++)
+            used |= expr_uses_buffer(store->as.store.indices[k], low->block->reads[i].buffer);
+        const Region *read = &low->block->reads[i];
+        if (used)
+            reads[block->read_count++] = region_reduce_axis(read, low->block) ? region_whole(low->pass->ctx, read->buffer) : *read;
+    }
+    block->reads = reads;
+}
+
 /* Each thread writes into memory of its own; else the first one writes. */
 static const Stmt *write_back(const Lowering *low)
 {
@@ -380,6 +398,8 @@ static const Stmt *write_back(const Lowering *low)
     block.writes = arena_copy(ctx->arena, low->block->writes, (size_t)low->block->write_count * sizeof *block.writes);
     block.write_count = low->block->write_count;
     substitute_regions(ctx, &subst, block.writes, block.write_count);
+    add_reads_of_indices(low, &block);
+    substitute_regions(ctx, &subst, block.reads, block.read_count);
     block.body = subst_stmt(ctx, &subst, body);
     ExprList conditions = {0};
     for (int i = 0; scope_class(low->target->scope) != SCOPE_LOCAL && i < low->threads.count; i++) {
