@@ -126,7 +126,7 @@ typedef struct {
     VEC(IterSplit) flat, grouped; /* innermost first */
     const Expr *base_scale;
     const Expr *expected_scale; /* of the next digit */
-    const Expr *extra_base; /* offsets of the constrained groups, scaled */
+    const Expr *offset;     /* of the constrained groups, in steps of BASE_SCALE: the least value, as they begin at their own offsets */
     const Expr *overlap;    /* by how much digits reach into the next ones */
 } Fusion;
 
@@ -183,8 +183,9 @@ static bool take_constrained(IterRewriter *r, Fusion *f, const IterSum *flat, co
         push_flat(r, f, k);
     }
     const FusedSum *known = iter_find_fused(r, flat);
-    vec_push(r->ctx->arena, &f->grouped, iter_split_whole(r->ctx, known->mark, divide_scale(r, scale, f->base_scale)));
-    f->extra_base = op_add(r->ctx, f->extra_base, op_mul(r->ctx, known->offset, scale));
+    const Expr *digit = divide_scale(r, scale, f->base_scale);
+    vec_push(r->ctx->arena, &f->grouped, iter_split_whole(r->ctx, known->mark, digit));
+    f->offset = op_add(r->ctx, f->offset, op_mul(r->ctx, known->offset, digit));
     f->expected_scale = analyzer_simplify(r->an, op_mul(r->ctx, known->mark->extent, scale));
     return true;
 }
@@ -235,12 +236,12 @@ static const FusedSum *fused_mark(IterRewriter *r, const Fusion *f)
     IterSum flat = reversed_sum(r, f->flat.data, f->flat.count, f->sum->dtype);
     FusedSum *known = iter_find_fused(r, &flat);
     if (known)
-        return analyzer_prove_equal(r->an, f->extra_base, op_mul(r->ctx, known->offset, f->base_scale)) ? known : NULL;
+        return analyzer_prove_equal(r->an, f->offset, known->offset) ? known : NULL;
     IterSum *structured = ARENA_NEW(r->ctx->arena, IterSum);
     *structured = reversed_sum(r, f->grouped.data, f->grouped.count, f->sum->dtype);
     const Expr *extent = op_add(r->ctx, divide_scale(r, f->expected_scale, f->base_scale), f->overlap);
     const IterMark *mark = iter_mark_new(r->ctx, NULL, structured, analyzer_simplify(r->an, extent));
-    FusedSum fused = {flat, *structured, mark, expr_zero_like(r->ctx, extent)};
+    FusedSum fused = {flat, *structured, mark, f->offset};
     vec_push(r->ctx->arena, &r->fused, fused);
     return &vec_last(&r->fused);
 }
@@ -264,7 +265,7 @@ bool iter_fuse(IterRewriter *r, IterSum *sum, bool early)
     if (combine_same_source(r, sum) && early && sum->count <= 1)
         return true;
     const Expr *zero = expr_int(r->ctx, sum->dtype, 0);
-    Fusion f = {.sum = sum, .visited = ARENA_ARRAY(r->ctx->arena, bool, sum->count), .extra_base = zero, .overlap = zero};
+    Fusion f = {.sum = sum, .visited = ARENA_ARRAY(r->ctx->arena, bool, sum->count), .offset = zero, .overlap = zero};
     int first = find_base(sum, f.visited, NULL, sum->count - 1);
     if (first < 0)
         return false;
@@ -272,6 +273,6 @@ bool iter_fuse(IterRewriter *r, IterSum *sum, bool early)
     const FusedSum *fused = fuse_digits(r, &f, first) ? fused_mark(r, &f) : NULL;
     if (!fused)
         return false;
-    *sum = iter_sum_of_split(r->ctx, iter_split_whole(r->ctx, fused->mark, f.base_scale), op_add(r->ctx, sum->base, f.extra_base));
+    *sum = iter_sum_of_split(r->ctx, iter_split_whole(r->ctx, fused->mark, f.base_scale), op_add(r->ctx, sum->base, op_mul(r->ctx, f.offset, f.base_scale)));
     return true;
 }
