@@ -106,7 +106,7 @@ $(BUILD)/lexer/lexer.h: $(BUILD)/lexer/lexer.c
 $(BUILD)/script/topi_texts.c: $(TOPI) script/topi-texts
 	@mkdir -p $(@D)
 	$(call say,GEN $@)script/topi-texts $(TOPI) >$@
-$(BUILD)/script/topi_texts.o: $(BUILD)/script/topi_texts.c $(BUILD)/compile-flags
+$(BUILD)/script/topi_texts.o: $(BUILD)/script/topi_texts.c $(BUILD)/compile-flags | $(BUILD)/tools
 	$(call say,CC $<)$(CC) $(ALL_CFLAGS) $(PART_CFLAGS) -c -o $@ $<
 
 # Generated code is compiled without the warnings that its generators do not keep.
