@@ -39,12 +39,24 @@ static AccessRefs writes_before(Context *ctx, const AccessList *accesses, const 
     return writes;
 }
 
+/* After some write of BLOCK comes code that may read anything, which no regions tell. */
+static bool is_read_by_fence(const AccessList *accesses, const Block *block)
+{
+    for (int i = 0; i < accesses->count; i++)
+        for (int j = 0; j < accesses->count && accesses->data[i].fence && !access_in_block(&accesses->data[i], block); j++)
+            if (accesses->data[j].write && access_in_block(&accesses->data[j], block) && access_precedes(&accesses->data[j], &accesses->data[i]))
+                return true;
+    return false;
+}
+
 bool conflict_moved_producer(Context *ctx, const Func *before, const Func *after, const Block *block, Conflict *conflict)
 {
     OrderQuestion question = {before, after, before->body, after->body, block, is_input_pair, (void *)block, block};
     if (order_changes(ctx, &question, conflict))
         return true;
     AccessList accesses = access_collect(ctx, after);
+    if (is_read_by_fence(&accesses, block) && conflict_loses_instances(ctx, before, after, block, conflict))
+        return true;
     Map sizes = func_sizes(ctx, after), written = written_data(ctx, &accesses, block);
     for (int i = 0; i < accesses.count; i++) {
         const Access *read = &accesses.data[i];
