@@ -194,6 +194,7 @@ const char *script_class_name(Value value)
     case OBJECT_REGION: return "BufferRegion";
     case OBJECT_GLOBAL_VAR: return "GlobalVar";
     case OBJECT_REDUCTION: return "Reduce";
+    case OBJECT_TAG_SCOPE: return "TagScope";
     case OBJECT_OPERATION: return operation_class(object->as.operation);
     default: return "object";
     }

@@ -61,6 +61,12 @@ static void collect_statement(Script *script, Map *names, const AstNode *node)
         collect_body(script, names, node->as.branch.body);
         collect_body(script, names, node->as.branch.else_body);
         break;
+    case AST_WITH:
+        for (int i = 0; i < node->as.with.item_count; i++)
+            if (node->as.with.items[i].target)
+                collect_target(script, names, node->as.with.items[i].target);
+        collect_body(script, names, node->as.with.body);
+        break;
     case AST_DEF: add_name(script, names, node->as.def.name); break;
     case AST_CLASS: add_name(script, names, node->as.class_def.name); break;
     case AST_IMPORT:
@@ -97,6 +103,7 @@ static void collect_elsewhere(Script *script, Map *names, AstList body)
             collect_elsewhere(script, names, node->as.while_loop.body);
             collect_elsewhere(script, names, node->as.while_loop.else_body);
             break;
+        case AST_WITH: collect_elsewhere(script, names, node->as.with.body); break;
         case AST_IF:
             collect_elsewhere(script, names, node->as.branch.body);
             collect_elsewhere(script, names, node->as.branch.else_body);

@@ -353,6 +353,7 @@ static Flow run_statement(Script *script, const AstNode *node)
     case AST_RETURN: return run_return(script, node);
     case AST_RAISE: ok = script_run_raise(script, node); break;
     case AST_TRY: return script_run_try(script, node);
+    case AST_WITH: return script_run_with(script, node);
     case AST_NONLOCAL:
         ok = script->calls.count > 0 || script_error(script, node->span, "'nonlocal' outside of a function");
         break;

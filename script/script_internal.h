@@ -36,6 +36,7 @@ typedef enum {
     OBJECT_PASS,      /* what tvm.tir.transform.Simplify() gives */
     OBJECT_BUILT,     /* what tvm.build gives, and a function of it */
     OBJECT_EXCEPTION, /* what ValueError() gives */
+    OBJECT_TAG_SCOPE, /* what te.tag_scope("tag") gives */
     OBJECT_SET,
     OBJECT_SEQUENCE,  /* a range, a view of a dict, an iterator; see sequence.h */
 } ObjectKind;
@@ -56,7 +57,7 @@ typedef struct Object {
         const Region *region;
         const Module *module; /* OBJECT_MODULE */
         const Func *func;
-        Str path; /* OBJECT_NAMESPACE; OBJECT_TYPE, OBJECT_GLOBAL_VAR: the name */
+        Str path; /* OBJECT_NAMESPACE; OBJECT_TYPE, OBJECT_GLOBAL_VAR: the name; OBJECT_TAG_SCOPE: the tag */
         Value value; /* OBJECT_VALUE */
         struct {
             const AstNode *node; /* AST_DEF or AST_LAMBDA */
@@ -142,6 +143,7 @@ struct Script {
     const Object *handled; /* the exception whose handler runs, or NULL */
     VEC(Span) calls; /* places of the script's function calls now running, outermost first */
     uint64_t random; /* the state of numpy.random */
+    Str tag; /* of operations that are made in the `with te.tag_scope(...)` that runs, or NULL */
     int loops; /* around the statement that runs, inside of the function called last */
     long steps; /* statements and the like so far */
     int steps_made; /* of schedules: calls of primitives that do more than ask */
@@ -182,6 +184,7 @@ bool script_raise_with(Script *script, Span span, ExceptionKind kind, Value argu
 bool script_raised(Script *script, DiagMark before, ExceptionKind kind);
 bool script_run_raise(Script *script, const AstNode *node);
 Flow script_run_try(Script *script, const AstNode *node);
+Flow script_run_with(Script *script, const AstNode *node);
 /* An error about an unknown name at SPAN, for which NEAR may be meant (NULL: none); with a repair. */
 bool script_unknown(Script *script, Span span, const char *near, const char *format, ...) __attribute__((format(printf, 4, 5)));
 /* Notes the calls that the script is in, after an error: the innermost and outermost few. */

@@ -145,6 +145,9 @@ const Module *script_bound_program(Script *script, Span span);
 
 /* --- te.create_schedule (te_schedule.c) --- */
 typedef struct StageSchedule StageSchedule;
+TeFunction te_tag_scope;
+/* The tag of an operation: GIVEN, NULL where there is none, or that of the `with te.tag_scope(...)` around it. */
+bool te_tag(Script *script, const Value *given, Span span, Str *tag);
 TeFunction te_create_schedule, te_thread_axis, te_lower;
 /* Schedules of stages have the method NAME. */
 bool te_stages_have(const char *name);

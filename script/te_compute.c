@@ -285,7 +285,7 @@ bool te_compute(Script *script, const Arguments *arguments, Value *result)
     Span span = arguments->span;
     if (!te_bind(script, "te.compute", arguments, "shape fcompute name? tag? attrs? varargs_names?", values) ||
         !read_shape(script, *values[0], values[0]->span, &shape, &ndim) || !te_name(script, values[2], "compute", &name) ||
-        !te_name(script, values[3], "", &tag) || !axis_names(script, *values[1], values[5], ndim, values[1]->span, &names))
+        !te_tag(script, values[3], span, &tag) || !axis_names(script, *values[1], values[5], ndim, values[1]->span, &names))
         return false;
     int count = names.names.count;
     const Iter **axes = ARENA_ARRAY(script->ctx->arena, const Iter *, count);

@@ -209,7 +209,7 @@ bool te_extern(Script *script, const Arguments *arguments, Value *result)
     op->attr_values.kind = VALUE_DICT;
     if (values[8] && values[8]->kind == VALUE_DICT)
         op->attr_values = *values[8];
-    if (!te_name(script, values[3], "extern", &op->name) || !te_name(script, values[7], "", &op->tag) ||
+    if (!te_name(script, values[3], "extern", &op->name) || !te_tag(script, values[7], arguments->span, &op->tag) ||
         !read_inputs(script, op, *values[1], span) || !make_results(script, op, *values[0], values[4], span) ||
         !make_body(script, op, *values[2], values[2]->span))
         return false;

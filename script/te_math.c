@@ -234,6 +234,25 @@ static bool binary_of(Script *script, const char *name, const Arguments *argumen
     {                                                                                                                                        \
         return binary_of(script, #name, arguments, kind, result);                                                                            \
     }
+/* log(exp(a) + exp(b)), as TVM writes it. */
+static bool te_logaddexp(Script *script, const Arguments *arguments, Value *result)
+{
+    Context *ctx = script->ctx;
+    const Value *values[3];
+    const Expr *sides[2], *sum;
+    Span span = arguments->span;
+    if (!te_bind(script, "logaddexp", arguments, "a b span?", values) || !te_to_expr(script, *values[0], span, &sides[0]) ||
+        !te_to_expr(script, *values[1], span, &sides[1]) || !te_match_types(script, &sides[0], &sides[1], span))
+        return false;
+    if (!dtype_is_float(sides[0]->dtype))
+        return script_error(script, span, "logaddexp needs floats, not %s", dtype_name(ctx, sides[0]->dtype));
+    for (int i = 0; i < 2; i++)
+        sides[i] = expr_call(ctx, sides[i]->dtype, OP_EXP, &sides[i], 1, span);
+    sum = op_binary(ctx, EXPR_ADD, sides[0], sides[1], span);
+    *result = te_expr_value(expr_call(ctx, sum->dtype, OP_LOG, &sum, 1, span));
+    return true;
+}
+
 BINARY(floordiv, EXPR_FLOORDIV)
 BINARY(floormod, EXPR_FLOORMOD)
 BINARY(truncdiv, EXPR_DIV)
@@ -493,7 +512,7 @@ static const struct {
     {"SizeVar", te_size_var}, {"const", te_const}, {"max_value", te_max_value}, {"min_value", te_min_value}, {"infinity", te_infinity}, {"Let", te_let}, {"if_then_else", te_if_then_else},
     {"Select", te_select}, {"all", te_all}, {"any", te_any}, {"Not", te_not}, {"isnan", te_isnan}, {"isinf", te_isinf}, {"isfinite", te_isfinite}, {"abs", te_abs}, {"Cast", te_cast}, {"FloatImm", te_cast},
     {"div", te_truncdiv}, {"indexdiv", te_floordiv}, {"indexmod", te_floormod}, {"floordiv", te_floordiv}, {"floormod", te_floormod},
-    {"truncdiv", te_truncdiv}, {"truncmod", te_truncmod}, {"ceildiv", te_ceildiv}, {"And", te_all}, {"Or", te_any}, {"Add", te_add},
+    {"truncdiv", te_truncdiv}, {"truncmod", te_truncmod}, {"ceildiv", te_ceildiv}, {"logaddexp", te_logaddexp}, {"tag_scope", te_tag_scope}, {"And", te_all}, {"Or", te_any}, {"Add", te_add},
     {"Sub", te_subtract}, {"Mul", te_multiply}, {"Div", te_truncdiv}, {"FloorDiv", te_floordiv}, {"FloorMod", te_floormod}, {"Min", te_min_of_two},
     {"Max", te_max_of_two}, {"EQ", te_eq}, {"NE", te_ne}, {"LT", te_lt}, {"LE", te_le}, {"GT", te_gt}, {"GE", te_ge},
     {"call_intrin", te_call_intrin}, {"call_pure_intrin", te_call_intrin}, {"call_extern", te_call_extern}, {"call_pure_extern", te_call_pure_extern}, {"decl_buffer", te_decl_buffer},

@@ -134,9 +134,32 @@ static bool mark_axis(Replay *replay, const Note *note)
         return te_replay_call(replay, "annotate", arguments, 3, note->span, &result);
     }
     bool binds = note->method == STAGE_BIND;
+    const Object *thread = binds ? value_object(*note->values[1], OBJECT_AXIS) : NULL;
     if (binds)
-        arguments[1] = *note->values[1];
+        arguments[1] = thread ? (Value){.kind = VALUE_STRING, .as.text = thread->as.axis->var->name} : *note->values[1];
     return te_replay_call(replay, note->name, arguments, binds ? 2 : 1, note->span, &result);
+}
+
+/* The thread index that NOTE, of bind, binds an axis of reduction to; NULL: an axis of another kind. */
+static const Var *reduction_thread(const Note *note)
+{
+    const Object *axis = value_object(*note->values[0], OBJECT_AXIS), *thread = value_object(*note->values[1], OBJECT_AXIS);
+    return axis && thread && axis->as.axis->kind == ITER_REDUCE ? thread->as.axis->var : NULL;
+}
+
+/* set_store_predicate(tx.var.equal(0)) of a reduction over the threads of tx: the first one stores the result anyway. Any other predicate
+   would leave out elements. */
+static bool store_predicate(Replay *replay, const Note *note)
+{
+    const Expr *predicate = note->values[0]->kind == VALUE_EXPR ? note->values[0]->as.expr : NULL;
+    const Var *first = predicate && predicate->kind == EXPR_EQ && predicate->args[0]->kind == EXPR_VAR && expr_is_int(predicate->args[1], 0)
+                           ? predicate->args[0]->value.var : NULL;
+    for (int i = 0; first && i < replay->schedule->notes.count; i++) {
+        const Note *other = &replay->schedule->notes.data[i];
+        if (other->method == STAGE_BIND && stage_of(replay, other->op) == stage_of(replay, note->op) && reduction_thread(other) == first)
+            return true;
+    }
+    return script_error(replay->script, note->span, "a store predicate must be that of the first thread, tx.var.equal(0), where the stage binds an axis of its reduction to tx");
 }
 
 /* tensorize(axis, intrinsic): what is under the axis; of a reduction the update, with its start before. */
@@ -249,6 +272,7 @@ static Phase phase_of(StageMethod method)
     case STAGE_VECTORIZE:
     case STAGE_UNROLL:
     case STAGE_PARALLEL:
+    case STAGE_STORE_PREDICATE:
     case STAGE_TENSORIZE: return PHASE_MARK;
     default: return PHASE_SHAPE;
     }
@@ -276,6 +300,7 @@ static bool do_note(Replay *replay, const Note *note)
     case STAGE_SET_SCOPE:
     case STAGE_STORAGE_ALIGN: return of_block(replay, note);
     case STAGE_TENSORIZE: return tensorize(replay, note);
+    case STAGE_STORE_PREDICATE: return store_predicate(replay, note);
     case STAGE_CACHE_READ: return te_replay_cache_read(replay, note);
     case STAGE_CACHE_WRITE: return te_replay_cache_write(replay, note);
     case STAGE_RFACTOR: return te_replay_rfactor(replay, note);

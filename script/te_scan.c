@@ -56,7 +56,7 @@ bool te_scan(Script *script, const Arguments *arguments, Value *result)
     op->attr_values = script_list(script, NULL, 0, false);
     op->attr_values.kind = VALUE_DICT;
     int count = values[1]->kind == VALUE_LIST ? values[1]->as.list->count : 1;
-    if (!te_name(script, values[4], "scan", &op->name) || !te_name(script, values[5], "", &op->tag) ||
+    if (!te_name(script, values[4], "scan", &op->name) || !te_tag(script, values[5], arguments->span, &op->tag) ||
         !read_tensors(script, values[0], "first rows", count, span, &op->inits) || !read_tensors(script, values[1], "updates", count, span, &op->updates) ||
         !read_tensors(script, values[2], "states", count, span, &op->states))
         return false;

@@ -23,6 +23,7 @@ static const struct {
     [STAGE_SET_SCOPE] = {"set_scope", "scope", 0},
     [STAGE_STORAGE_ALIGN] = {"storage_align", "axis factor offset", 0},
     [STAGE_TENSORIZE] = {"tensorize", "var tensor_intrin", 0},
+    [STAGE_STORE_PREDICATE] = {"set_store_predicate", "predicate", 0},
 };
 enum { METHOD_COUNT = sizeof methods / sizeof *methods };
 
@@ -163,8 +164,12 @@ bool te_thread_axis(Script *script, const Arguments *arguments, Value *result)
     if (!te_bind(script, "te.thread_axis", arguments, "dom? tag? name?", values))
         return false;
     const Value *tag = values[1] && values[1]->kind == VALUE_STRING ? values[1] : values[0];
-    *result = tag ? *tag : value_none();
-    return (tag && tag->kind == VALUE_STRING) || script_error(script, arguments->span, "te.thread_axis needs a name such as \"threadIdx.x\"");
+    if (!tag || tag->kind != VALUE_STRING)
+        return script_error(script, arguments->span, "te.thread_axis needs a name such as \"threadIdx.x\"");
+    const Expr *zero = expr_int(script->ctx, DTYPE_INT32, 0);
+    Iter *axis = new_axis(script, tag->as.text, (Range){zero, zero}, ITER_OPAQUE, arguments->span);
+    *result = script_object(script, (Object){.kind = OBJECT_AXIS, .as.axis = axis});
+    return true;
 }
 
 /* --- stages that are made --- */

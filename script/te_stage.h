@@ -20,6 +20,7 @@ typedef enum {
     STAGE_SET_SCOPE,
     STAGE_STORAGE_ALIGN,
     STAGE_TENSORIZE,
+    STAGE_STORE_PREDICATE,
     /* of the schedule, not of one stage */
     STAGE_CACHE_READ,
     STAGE_CACHE_WRITE,

@@ -172,15 +172,38 @@ bool te_match_types(Script *script, const Expr **a, const Expr **b, Span span)
     return op_match_types(script->ctx, a, b, span);
 }
 
+static bool is_widened_bool(const Expr *expr)
+{
+    return expr->kind == EXPR_INT || (expr->kind == EXPR_CAST && expr->args[0]->dtype.code == DT_BOOL);
+}
+
+/* The int32 of which OPERAND, a result of arithmetic on bools, is the truth: arithmetic goes on with it, as in a program's text. */
+static const Expr *before_truth(const Expr *operand)
+{
+    const Expr *value = operand->kind == EXPR_CAST ? operand->args[0] : operand;
+    bool sum = value->kind == EXPR_ADD || value->kind == EXPR_SUB || value->kind == EXPR_MUL;
+    return sum && dtype_equal(value->dtype, DTYPE_INT32) && is_widened_bool(value->args[0]) && is_widened_bool(value->args[1]) ? value : operand;
+}
+
+/* Arithmetic on two bools is that of int32, and its result is a bool. */
+static const Expr *bool_arithmetic(Context *ctx, ExprKind kind, const Expr *a, const Expr *b, Span span)
+{
+    const Expr *made = op_binary(ctx, kind, before_truth(a), before_truth(b), span);
+    if (!made)
+        return NULL;
+    return made->kind == EXPR_CAST && dtype_equal(made->args[0]->dtype, DTYPE_BOOL) ? made->args[0] : op_cast(ctx, DTYPE_BOOL, made);
+}
+
 const Expr *te_operation(Script *script, ExprKind kind, const Expr *a, const Expr *b, Span span)
 {
+    bool bools = kind <= EXPR_MAX && dtype_equal(a->dtype, DTYPE_BOOL) && dtype_equal(b->dtype, DTYPE_BOOL);
     widen_literal(script->ctx, &a, b);
     widen_literal(script->ctx, &b, a);
     if (kind == EXPR_DIV && b->kind == EXPR_FLOAT && b->value.real == 0) {
         script_error(script, span, "division by zero");
         return NULL;
     }
-    const Expr *made = op_binary(script->ctx, kind, a, b, span);
+    const Expr *made = bools ? bool_arithmetic(script->ctx, kind, a, b, span) : op_binary(script->ctx, kind, a, b, span);
     if (!made)
         script_note_calls(script);
     return made ? without_neutral(made) : NULL;
