@@ -134,14 +134,14 @@ static void check_apart(const Comparison *comparison, const SharedMemory *shared
         if (!pair_conflicts(&pair, pair.space, &conflict))
             return;
     }
-    const char *first = shared->params[0]->name, *second = shared->params[1]->name, *memory = a ? a->buffer->name : NULL;
+    const char *first = shared->params[0], *second = shared->params[1], *memory = a ? a->buffer->name : NULL;
     Fault fault = {shared->call->span, NULL};
     if (conflict.witnessed)
         fault.text = arena_printf(ctx->arena, "'%s' is given '%s' and '%s' with elements of '%s' in common, and writes to one of them; parameters never overlap",
                                   shared->callee->name, first, second, memory);
     else
-        fault.text = arena_printf(ctx->arena, "'%s' is given '%s' and '%s' in one memory, and writes to one of them; that they do not overlap is not shown: %s",
-                                  shared->callee->name, first, second, conflict.text);
+        fault.text = arena_printf(ctx->arena, "'%s' is given '%s' and '%s' %sin one memory, and %s to one of them; that they do not overlap is not shown: %s",
+                                  shared->callee->name, first, second, shared->certain ? "" : "perhaps ", shared->written ? "writes" : "may write", conflict.text);
     vec_push(ctx->arena, comparison->faults, fault);
 }
 
