@@ -184,10 +184,12 @@ static void touch_declared(Thread *thread, const ExternCall *call)
 {
     const BlockInfo *block = thread->block;
     Access access = call_access(call->call);
-    if (!block || !thread->frames[block->index].regions_known || !block->check_writes || !block->check_reads) {
+    /* A block that calls, and declares that it touches nothing, declares nothing: so te.extern has it. */
+    bool says_nothing = block && !block->source->read_count && !block->source->write_count;
+    if (!block || says_nothing || !thread->frames[block->index].regions_known || !block->check_writes || !block->check_reads) {
         for (int i = 0; i < call->pointer_count; i++)
             if (call->pointers[i].memory)
-                touch_memory(thread, call->pointers[i].memory, !call->is_known);
+                touch_memory(thread, call->pointers[i].memory, !call->is_known && !says_nothing);
         return;
     }
     for (int i = 0; i < block->source->read_count; i++)

@@ -1,8 +1,10 @@
 /* Whether the content that a buffer parameter comes with matters: func_overwrites in signature.h.
 
-   Two ways of writing before reading are known, on surface and scheduled programs:
+   Three ways of writing before reading are known, on surface and scheduled programs:
    - a block's init stores the element that the rest of the block reads; an init runs before any update of its point;
-   - a nest of loops stores every element, each once for its indices, before the statements after it.
+   - a nest of loops stores every element, each once for its indices, before the statements after it;
+   - a block of calls declares that it writes the whole buffer and reads nothing of it; one that declares nothing gives a pointer to all of
+     it, whose access mask says so.
    All else, accesses through views and pointers included, counts as a read of what was there. */
 #include "ir/signature.h"
 #include "ir/walk.h"
@@ -16,6 +18,7 @@ typedef struct {
     const Stmt *init; /* the store that covers reads of its element; NULL: none */
     Map bindings;     /* const Var *, an axis of a block -> the variable, an Expr, that it is bound to */
     bool reads_old;
+    int pointers; /* to all of the buffer, for writes only, in the calls that are looked at */
 } Finder;
 
 /* The variable outside of the blocks that INDEX, an axis, is; any other INDEX itself. */
@@ -164,8 +167,82 @@ static bool reads_expr(Finder *finder, const Expr *expr)
     return finder->reads_old;
 }
 
+/* STMT does nothing but call. */
+static bool only_calls(const Stmt *stmt)
+{
+    while (stmt->kind == STMT_LET || stmt->kind == STMT_ATTR)
+        stmt = stmt_body(stmt);
+    bool all = true;
+    for (int i = 0; stmt->kind == STMT_SEQ && i < stmt->as.seq.count; i++)
+        all = all && only_calls(stmt->as.seq.items[i]);
+    return all && (stmt->kind == STMT_SEQ || stmt->kind == STMT_EVALUATE);
+}
+
+static bool is_whole(const Region *region)
+{
+    bool whole = true;
+    for (int i = 0; i < region->buffer->ndim; i++)
+        whole = whole && expr_is_int(region->ranges[i].min, 0) && expr_equal(region->ranges[i].extent, region->buffer->shape[i]);
+    return whole;
+}
+
+/* CALL gives a pointer to all of BUFFER that is for writes only. */
+static bool points_to_all(Context *ctx, const Expr *call, const Buffer *buffer)
+{
+    int64_t mask;
+    const Expr *count = expr_int(ctx, call->args[3]->dtype, 1);
+    for (int i = 0; i < buffer->ndim && count; i++)
+        count = op_binary(ctx, EXPR_MUL, count, buffer->shape[i], span_none());
+    return expr_const_int(call->args[4], &mask) && mask == 2 && expr_equal(call->args[2], buffer->elem_offset) && count && expr_equal(call->args[3], count);
+}
+
+static bool find_pointer(Visitor *visitor, const Expr *expr)
+{
+    Finder *finder = visitor->data;
+    bool pointer = expr_is_call(expr, OP_TVM_ACCESS_PTR) && expr->args[1]->kind == EXPR_VAR && expr->args[1]->value.var == finder->buffer->data;
+    if (pointer && points_to_all(finder->ctx, expr, finder->buffer)) {
+        finder->pointers++;
+        return false;
+    }
+    return find_in_expr(visitor, expr);
+}
+
+/* The calls of BLOCK, which declares nothing, get no pointer to the buffer but such as are to all of it and for writes only. */
+static bool calls_write_all(Finder *finder, const BlockStmt *block)
+{
+    Visitor visitor = {.expr = find_pointer, .data = finder};
+    finder->reads_old = false;
+    finder->pointers = 0;
+    visit_stmt(&visitor, block->body);
+    return finder->pointers && !finder->reads_old;
+}
+
+/* BLOCK holds nothing but calls, and declares that it writes the buffer and does not read it: *WHOLE, all of it. */
+static bool declares_writes(Finder *finder, const BlockStmt *block, bool *whole)
+{
+    bool writes = false;
+    *whole = expr_is_int(block->predicate, 1);
+    if (block->incomplete || block->init || block->match_count || !only_calls(block->body))
+        return false;
+    if (!block->read_count && !block->write_count)
+        return calls_write_all(finder, block);
+    *whole = false;
+    for (int i = 0; i < block->read_count; i++)
+        if (block->reads[i].buffer->data == finder->buffer->data)
+            return false;
+    for (int i = 0; i < block->write_count; i++) {
+        bool here = block->writes[i].buffer == finder->buffer;
+        *whole |= here && is_whole(&block->writes[i]) && expr_is_int(block->predicate, 1);
+        writes |= here;
+    }
+    return writes;
+}
+
 static BufferUse effect_of_block(Finder *finder, const BlockStmt *block)
 {
+    bool whole;
+    if (declares_writes(finder, block, &whole))
+        return whole ? WRITES_ALL : READS_NOTHING;
     for (int i = 0; i < block->match_count; i++)
         if (block->matches[i].source.buffer->data == finder->buffer->data)
             return READS_OLD;
