@@ -78,7 +78,8 @@ bool check_buffer_is_accessed_by_elements(Schedule *sch, const Buffer *buffer)
 
 typedef struct {
     const LayoutChange *change;
-    Analyzer *an;
+    Analyzer *an;    /* knows the ranges of the loops and axes around */
+    Analyzer *plain; /* knows none: the reference puts indices through the map without them */
     VEC(VarRange) iters; /* of the loops and blocks around */
     const Expr *condition; /* of the if statements around */
 } Edit;
@@ -87,7 +88,7 @@ static const Expr **mapped_indices(Edit *edit, const Expr *const *indices)
 {
     Context *ctx = edit->change->sch->ctx;
     const IndexMap *map = edit->change->map;
-    const Expr **mapped = index_map_apply(edit->an, map, indices);
+    const Expr **mapped = index_map_apply(edit->plain, map, indices);
     IterMapQuery query = {mapped, map->output_count, edit->iters.data, edit->iters.count, edit->condition, ITER_MAP_SURJECTIVE, true};
     const Expr **simple = iter_map_simplify(edit->an, &query);
     const Expr **result = ARENA_ARRAY(ctx->arena, const Expr *, map->output_count);
@@ -198,7 +199,7 @@ static const Stmt *edit_stmt(Rewriter *rewriter, const Stmt *stmt)
 const Stmt *layout_rewrite(const LayoutChange *change, const Stmt *stmt)
 {
     Context *ctx = change->sch->ctx;
-    Edit edit = {.change = change, .an = analyzer_new(ctx)};
+    Edit edit = {.change = change, .an = analyzer_new(ctx), .plain = analyzer_new(ctx)};
     Rewriter rewriter = {.ctx = ctx, .expr = edit_expr, .stmt = edit_stmt, .data = &edit};
     Subst rest = {0}; /* annotations may name the buffer too */
     subst_buffer(ctx, &rest, change->old_buffer, change->new_buffer);
