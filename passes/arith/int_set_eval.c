@@ -156,7 +156,7 @@ static bool within_one_period(Evaluator *e, IntSet a, const Expr *divisor, IntSe
     if (!analyzer_prove_equal(e->an, last, first))
         return false;
     const Expr *start = op_mul(e->ctx, divisor, first);
-    *result = interval(op_sub(e->ctx, a.min, start), op_sub(e->ctx, a.max, start));
+    *result = interval(analyzer_simplify(e->an, op_sub(e->ctx, a.min, start)), analyzer_simplify(e->an, op_sub(e->ctx, a.max, start)));
     return true;
 }
 
