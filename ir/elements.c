@@ -25,6 +25,44 @@ bool buffer_is_empty(const Buffer *buffer)
     return false;
 }
 
+/* The lanes from the start of a row on fill COUNT elements: the whole rows that these are, over RANGES. */
+static bool fill_rows(Context *ctx, const Buffer *buffer, const Expr *const *indices, int64_t count, Range *ranges)
+{
+    for (int d = buffer->ndim - 1; d >= 0; d--) {
+        int64_t extent = 1, index = 0;
+        bool known = expr_const_int(indices[d], &index), sized = expr_const_int(buffer->shape[d], &extent) && extent > 0;
+        bool last = d == 0 || count == 1 || (known && sized && index + count <= extent);
+        ranges[d] = (Range){indices[d], expr_int(ctx, buffer->shape[d]->dtype, count)};
+        if (last) {
+            for (int k = 0; k < d; k++)
+                ranges[k] = (Range){indices[k], expr_int(ctx, buffer->shape[k]->dtype, 1)};
+            return true;
+        }
+        if (!known || index != 0 || !sized || count % extent)
+            return false;
+        ranges[d].min = expr_int(ctx, buffer->shape[d]->dtype, 0);
+        ranges[d].extent = buffer->shape[d];
+        count /= extent;
+    }
+    return true;
+}
+
+LanesReach lanes_reach(Context *ctx, const Buffer *buffer, const Expr *const *indices, Range *ranges)
+{
+    int64_t stride, extent, first = 0, span;
+    const Expr *index = buffer->ndim > 1 ? indices[buffer->ndim - 1] : NULL;
+    if (!index || index->kind != EXPR_RAMP || index->args[0]->dtype.lanes != 1 || !expr_const_int(index->args[1], &stride) || stride <= 0 ||
+        !expr_const_int(buffer->shape[buffer->ndim - 1], &extent) || __builtin_mul_overflow(stride, index->dtype.lanes - 1, &span))
+        return LANES_IN_ROW;
+    bool known = expr_const_int(index->args[0], &first);
+    if (span < extent && (!known || first < extent - span))
+        return LANES_IN_ROW;
+    const Expr **starts = arena_copy(ctx->arena, indices, sizeof *indices * (size_t)buffer->ndim);
+    starts[buffer->ndim - 1] = index->args[0];
+    bool rows = known && first == 0 && stride == 1 && extent > 0 && (span + 1) % extent == 0 && buffer_is_dense(buffer);
+    return rows && fill_rows(ctx, buffer, starts, span + 1, ranges) ? LANES_OF_ROWS : LANES_ANYWHERE;
+}
+
 /* --- numbers --- */
 
 static int64_t magnitude(int64_t value)

@@ -20,6 +20,13 @@ ElementsVerdict buffer_elements(const Buffer *buffer, int64_t *first, int64_t *s
 /* The condition that is checked at run time where the declaration leaves it open: in each dimension of several elements, the stride is larger
    than all that the dimensions with strides no larger reach together. Enough for distinct elements, and met by every layout in rows. */
 bool strides_keep_apart(const int64_t *shape, const int64_t *strides, int ndim);
+/* What an access to BUFFER at INDICES touches whose last index is a vector: the lanes of A[i, 0:8] in rows of four are two rows. */
+typedef enum {
+    LANES_IN_ROW,   /* none is seen to leave the row that it begins in; also where the index is none that goes on evenly */
+    LANES_OF_ROWS,  /* all elements of RANGES, which are whole rows */
+    LANES_ANYWHERE, /* they leave the row for others that are not told */
+} LanesReach;
+LanesReach lanes_reach(Context *ctx, const Buffer *buffer, const Expr *const *indices, Range *ranges);
 /* The buffers that FUNC writes elements of (Buffer -> Buffer): by stores, through match_buffer views, and by calls whose block declares the
    write. Aliases of a memory count each by itself: what is written through one of them says nothing of the others' elements. */
 Map func_written_buffers(Context *ctx, const Func *func);

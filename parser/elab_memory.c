@@ -77,8 +77,8 @@ static Value store(Elab *elab, const Call *call, Buffer *buffer, const Value *at
     int count;
     if (!buffer || !read_indices(elab, at, &indices, &count))
         return value_error();
-    if (widens && value->kind == VALUE_EXPR && value->as.expr->dtype.lanes > buffer->dtype.lanes &&
-        !widen_index(elab, buffer, value->as.expr->dtype, indices, count, call->span))
+    const Expr *lanes = widens && (value->kind == VALUE_EXPR || value->kind == VALUE_REGION) ? value_to_expr(elab, value) : NULL;
+    if (lanes && lanes->dtype.lanes > buffer->dtype.lanes && !widen_index(elab, buffer, lanes->dtype, indices, count, call->span))
         return value_error();
     if (!read_mask(elab, call, indices, count, &mask))
         return value_error();

@@ -2,6 +2,7 @@
    Not handled: conditions that relate several variables (they do not narrow), and pointers that were stored in other variables. */
 #include "passes/regions/infer_regions.h"
 
+#include "ir/elements.h"
 #include "ir/fold.h"
 #include "ir/interval.h"
 #include "ir/linear_sum.h"
@@ -97,9 +98,21 @@ static void add_access(Inference *inference, AccessList *list, Buffer *buffer, c
 
 static void add_element(Inference *inference, AccessList *list, Buffer *buffer, const Expr *const *indices)
 {
-    Interval *dims = ARENA_ARRAY(inference->ctx->arena, Interval, buffer->ndim);
-    for (int i = 0; i < buffer->ndim; i++)
-        dims[i] = interval_of_expr(inference->ctx, &inference->scope, indices[i]);
+    Context *ctx = inference->ctx;
+    Interval *dims = ARENA_ARRAY(ctx->arena, Interval, buffer->ndim);
+    Range *rows = ARENA_ARRAY(ctx->arena, Range, buffer->ndim);
+    LanesReach reach = lanes_reach(ctx, buffer, indices, rows);
+    if (reach == LANES_ANYWHERE) {
+        add_whole(inference, list, buffer);
+        return;
+    }
+    for (int i = 0; i < buffer->ndim; i++) {
+        const Expr *index = indices[i];
+        int64_t count;
+        if (reach == LANES_OF_ROWS && expr_const_int(rows[i].extent, &count))
+            index = count > 1 ? expr_ramp(ctx, rows[i].min, expr_int(ctx, rows[i].min->dtype, 1), (int)count) : rows[i].min;
+        dims[i] = interval_of_expr(ctx, &inference->scope, index);
+    }
     add_access(inference, list, buffer, dims);
 }
 

@@ -1,6 +1,7 @@
 /* Collecting accesses; see access.h. */
 #include <string.h>
 
+#include "ir/elements.h"
 #include "ir/walk.h"
 #include "ir/wrap.h"
 #include "passes/analysis/collect/access_flat.h"
@@ -41,6 +42,7 @@ typedef struct {
     int item;   /* the number of the part that the walk is in; -1: of none */
     bool plain; /* that part, so far */
     bool may;   /* what is accessed now need not touch all of its region */
+    bool ends;  /* it touches the first and the last element of it */
     bool wraps; /* arithmetic in conditions and lets, by itself; else the program says where (see lower/wrapping.c) */
     const AccessList *known; /* the accesses of another function, and its parts */
     const PartList *known_parts;
@@ -74,6 +76,7 @@ static Range index_range(Collector *collector, const Expr *index)
     int64_t stride;
     bool ramp = index->kind == EXPR_RAMP && expr_const_int(index->args[1], &stride) && stride > 0;
     collector->may |= ramp && stride > 1;
+    collector->ends = ramp && index->args[0]->dtype.lanes == 1;
     if (ramp)
         return (Range){index->args[0], expr_int(ctx, index->args[0]->dtype, stride * (index->dtype.lanes - 1) + 1)};
     if (index->kind == EXPR_BROADCAST && index->args[0]->dtype.lanes == 1)
@@ -150,6 +153,7 @@ static void add_access(Collector *collector, Region region, bool whole, bool wri
                      .region = region,
                      .write = write,
                      .may = collector->may,
+                     .ends = collector->ends,
                      .viewed = region.buffer != buffer,
                      .never = frame_never_runs(collector->frame),
                      .order = write,
@@ -176,8 +180,11 @@ static void add_indexed(Collector *collector, Buffer *buffer, const Expr *const 
         region.ranges[i] = index_range(collector, indices[i]);
         whole |= !region.ranges[i].min;
     }
+    LanesReach reach = lanes_reach(collector->ctx, buffer, indices, region.ranges);
+    collector->ends &= !mask && reach != LANES_ANYWHERE;
+    whole |= reach == LANES_ANYWHERE;
     add_access(collector, whole ? region_whole(collector->ctx, buffer) : region, whole, write, span);
-    collector->may = false;
+    collector->may = collector->ends = false;
 }
 
 /* What CALL may touch, which says nothing of it: the declared regions of the block around, or anything. Pure code writes nothing, and reads
@@ -254,26 +261,22 @@ static void push_condition(Collector *collector, const Expr *condition, bool neg
     push(collector, (Frame){.kind = FRAME_CONDITION, .value = wrapping(collector, condition), .negated = negated, .stmt = stmt});
 }
 
-/* The branches of if_then_else are evaluated only under their condition. */
-static void collect_choice(Collector *collector, const Expr *expr)
+static void collect_under(Collector *collector, const Expr *condition, bool negated, const Expr *expr)
 {
     const Frame *outside = collector->frame;
-    collect_reads(collector, expr->args[0]);
-    for (int i = 1; i <= 2; i++) {
-        push_condition(collector, expr->args[0], i == 2, NULL);
-        collect_reads(collector, expr->args[i]);
-        collector->frame = outside;
-    }
+    push_condition(collector, condition, negated, NULL);
+    collect_reads(collector, expr);
+    collector->frame = outside;
 }
 
-/* The right operand of "and" is evaluated only where the left one holds, that of "or" where it does not. */
-static void collect_right_operand(Collector *collector, const Expr *expr)
+/* The branches of if_then_else are evaluated only under their condition, the right operand of "and" where the left one holds, that of "or" where it
+   does not. */
+static void collect_choice(Collector *collector, const Expr *expr)
 {
-    const Frame *outside = collector->frame;
     collect_reads(collector, expr->args[0]);
-    push_condition(collector, expr->args[0], expr->kind == EXPR_OR, NULL);
-    collect_reads(collector, expr->args[1]);
-    collector->frame = outside;
+    collect_under(collector, expr->args[0], expr->kind == EXPR_OR, expr->args[1]);
+    if (expr->kind == EXPR_CALL)
+        collect_under(collector, expr->args[0], true, expr->args[2]);
 }
 
 /* A jump concerns the innermost loop. */
@@ -291,13 +294,9 @@ static bool visit_read(Visitor *visitor, const Expr *expr)
     Collector *collector = visitor->data;
     if (expr_is_call(expr, OP_BREAK_LOOP) || expr_is_call(expr, OP_CONTINUE_LOOP))
         note_jump(collector);
-    if ((expr->kind == EXPR_AND || expr->kind == EXPR_OR) && !expr_is_pure(expr->args[1])) {
-        collect_right_operand(collector, expr);
-        return false;
-    }
     if (expr->kind == EXPR_LOAD)
-        add_indexed(collector, expr->value.buffer, expr->args, NULL, false, expr->span);
-    if (expr_is_call(expr, OP_IF_THEN_ELSE)) {
+        add_indexed(collector, expr->value.buffer, expr->args, load_mask(expr), false, expr->span);
+    if (expr_is_call(expr, OP_IF_THEN_ELSE) || ((expr->kind == EXPR_AND || expr->kind == EXPR_OR) && !expr_is_pure(expr->args[1]))) {
         collect_choice(collector, expr);
         return false;
     }

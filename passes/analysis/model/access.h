@@ -40,6 +40,7 @@ typedef struct Access {
     bool whole;         /* may touch any element: REGION says nothing */
     bool write;
     bool may;           /* need not touch all of REGION: it is masked, or its lanes lie apart. No write of that kind is a must-write */
+    bool ends;          /* touches the first and the last element of REGION: those of the first and the last lane of a vector */
     bool viewed;        /* the access is made through a match_buffer view of the root buffer */
     Block *group;       /* of an access to the target of a recognized reduction: its block. Accesses of one group commute. Else NULL */
     bool initialized;   /* the group's block has an init, which runs before any update */

@@ -294,7 +294,7 @@ static bool subtract_declared(const FaultSearch *search, const Site *site, Affin
     return true;
 }
 
-static void find_undeclared(FaultSearch *search, const Access *access, const Site *site)
+static bool find_undeclared(FaultSearch *search, const Access *access, const Site *site)
 {
     Context *ctx = search->ctx;
     for (const Frame *frame = access->frame; frame && !owns_memory(search, frame, access); frame = frame->outer) {
@@ -314,8 +314,9 @@ static void find_undeclared(FaultSearch *search, const Access *access, const Sit
                                numbers_text(ctx, element, access->buffer->ndim), access->write ? "written" : "read", where,
                                left_out ? "" : "declared ", list, block->block->name,
                                left_out ? ", which writes the same buffer: T.reads has to state it" : ""));
-        return;
+        return true;
     }
+    return false;
 }
 
 /* --- bindings --- */
@@ -381,28 +382,54 @@ static void find_overlaps(FaultSearch *search, const Func *func)
     visit_stmt(&visitor, func->body);
 }
 
-static bool can_be_judged(const Access *access)
+static bool is_element(const Region *region)
 {
-    if (access->whole || access->fence || access->stmt->kind == STMT_EVALUATE || !is_counted(access->frame))
-        return false;
-    for (int d = 0; d < access->region.buffer->ndim; d++)
-        if (!expr_is_int(access->region.ranges[d].extent, 1))
+    for (int d = 0; d < region->buffer->ndim; d++)
+        if (!expr_is_int(region->ranges[d].extent, 1))
             return false;
     return true;
 }
 
-static void find_misplaced(FaultSearch *search, const Access *access)
+static bool can_be_judged(const Access *access)
+{
+    bool lasting = !access->whole && !access->fence && access->stmt->kind != STMT_EVALUATE && is_counted(access->frame);
+    return lasting && (access->ends || is_element(&access->region));
+}
+
+/* False where ACCESS, of one element, was found to lie where it must not. */
+static bool find_misplaced(FaultSearch *search, const Access *access)
 {
     Facts facts = facts_at(search, access, access->frame);
     bool in_bounds = is_plainly_in_bounds(&facts, access);
     if (in_bounds && is_plainly_declared(search, &facts, access))
-        return;
+        return true;
     Site site = site_new(search, access->frame, access->region.buffer->ndim);
     for (int d = 0; d < access->region.buffer->ndim; d++)
         site_locate(search, &site, d, access->region.ranges[d].min);
-    if (in_bounds || !find_out_of_bounds(search, access, &site))
-        find_undeclared(search, access, &site);
+    bool misplaced = (!in_bounds && find_out_of_bounds(search, access, &site)) || find_undeclared(search, access, &site);
     affine_free(&site.space);
+    return !misplaced;
+}
+
+/* The access to the last element that ACCESS touches. */
+static Access last_element(Context *ctx, const Access *access)
+{
+    Access last = *access;
+    Range *ranges = last.region.ranges = ARENA_ARRAY(ctx->arena, Range, access->region.buffer->ndim);
+    for (int d = 0; d < access->region.buffer->ndim; d++) {
+        Range range = access->region.ranges[d];
+        const Expr *behind = op_add(ctx, range.min, op_cast(ctx, range.min->dtype, range.extent));
+        ranges[d] = expr_is_int(range.extent, 1) ? range : (Range){op_add_int(ctx, behind, -1), expr_int(ctx, range.extent->dtype, 1)};
+    }
+    return last;
+}
+
+static void find_misplaced_ends(FaultSearch *search, const Access *access)
+{
+    if (!find_misplaced(search, access) || is_element(&access->region))
+        return;
+    Access last = last_element(search->ctx, access);
+    find_misplaced(search, &last);
 }
 
 /* --- who owns which memory --- */
@@ -465,7 +492,7 @@ FaultList faults_collect(Context *ctx, const Func *func)
             if (frame->kind == FRAME_BIND && frame->identity && !access->entry) /* no predicate need hold there */
                 find_misbound(&search, access, frame);
         if (can_be_judged(access))
-            find_misplaced(&search, access);
+            find_misplaced_ends(&search, access);
     }
     return search.faults;
 }
