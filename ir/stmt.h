@@ -284,6 +284,13 @@ typedef struct {
     bool matched;   /* declared with T.handle and T.match_buffer (else T.Buffer in the signature or a scalar) */
     const ParamLayout *layout; /* the last step that changed the buffer's layout, or NULL */
 } Param;
+/* Where CONDITION, over the sizes of the parameters, does not hold, an access of BUFFER leaves its dimension DIM. */
+typedef struct {
+    const Expr *condition;
+    const Buffer *buffer;
+    int dim;
+    Span span; /* of the access */
+} SizeNeed;
 typedef struct Func {
     Str name;
     Param *params;
@@ -292,6 +299,9 @@ typedef struct Func {
     DType return_type;
     bool is_private;
     const Stmt *body;
+    const SizeNeed *needs; /* found before any step; see passes/regions/needs.h */
+    int need_count;
+    bool needs_known;
     Span span, name_span;
 } Func;
 

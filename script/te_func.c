@@ -4,6 +4,7 @@
 
 #include "verify/verify.h"
 #include "script/te_func.h"
+#include "passes/regions/needs.h"
 
 /* --- symbols --- */
 
@@ -310,7 +311,7 @@ static const Func *make_func(FuncBuild *build)
         .span = build->span,
         .name_span = build->span,
     };
-    return func;
+    return func_with_needs(ctx, func);
 }
 
 /* A placeholder that is no parameter has no values, unless a scan gives it some. */

@@ -17,6 +17,7 @@
 #include "passes/analysis/pairs/pair.h"
 #include "passes/analysis/questions/inlined.h"
 #include "passes/regions/complete.h"
+#include "passes/regions/needs.h"
 
 typedef struct {
     Context *ctx;
@@ -203,7 +204,7 @@ const Module *program_complete(Context *ctx, const Module *module)
 {
     module = complete_module(ctx, module);
     for (int i = 0; module && i < module->func_count; i++) {
-        const Func *func = func_compare_callees(ctx, module, module->funcs[i], NULL);
+        const Func *func = func_with_needs(ctx, func_compare_callees(ctx, module, module->funcs[i], NULL));
         if (func != module->funcs[i])
             module = module_with_func(ctx, module, i, func);
     }

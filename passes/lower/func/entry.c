@@ -4,7 +4,11 @@
                                                                                       assert n - 4 >= 0, "..."
                                                                                       assert off % 16 == 0, "..."
 
+   So is what the accesses of the function need of the sizes (passes/regions/needs.h).
+
    Not here: that the numbers fit the types of their variables, which the generated entry sees before the variables exist. */
+#include "ir/signature.h"
+#include "ir/walk.h"
 #include "passes/lower/core/checks.h"
 #include "print/print.h"
 
@@ -45,6 +49,42 @@ static void check_offset(EntryChecks *checks, const Buffer *buffer)
     checks_require(&checks->list, op_compare(ctx, EXPR_EQ, rest, expr_int(ctx, offset->dtype, 0)), message, buffer->span);
 }
 
+static bool find_undefined(Visitor *visitor, const Expr *expr)
+{
+    const Map *defined = visitor->data;
+    if (defined && expr->kind == EXPR_VAR && !map_has(defined, expr->value.var))
+        visitor->data = NULL;
+    return visitor->data != NULL;
+}
+
+/* The numbers that the caller gives. */
+static Map given_numbers(Context *ctx, const Func *func)
+{
+    Map given = {0};
+    const Signature *signature = func_signature(ctx, func);
+    for (int i = 0; i < signature->dim_count; i++)
+        map_set(ctx->arena, &given, signature->dims[i], signature->dims[i]);
+    for (int i = 0; i < func->param_count; i++)
+        if (!func->params[i].buffer)
+            map_set(ctx->arena, &given, func->params[i].param, func->params[i].param);
+    return given;
+}
+
+/* A step may have taken away a size that a need is about. */
+static void check_needs(EntryChecks *checks, const Func *func)
+{
+    Map given = given_numbers(checks->ctx, func);
+    for (int i = 0; i < func->need_count; i++) {
+        const SizeNeed *need = &func->needs[i];
+        Visitor visitor = {.expr = find_undefined, .data = &given};
+        visit_expr(&visitor, need->condition);
+        if (visitor.data)
+            checks_require(&checks->list, need->condition,
+                           arena_printf(checks->ctx->arena, "the sizes do not go together: an access leaves dimension %d of '%s'", need->dim, need->buffer->name),
+                           need->span);
+    }
+}
+
 const Func *lower_entry(LowerState *state, const Func *func)
 {
     EntryChecks checks = {.ctx = state->ctx, .list = {.ctx = state->ctx}};
@@ -55,5 +95,6 @@ const Func *lower_entry(LowerState *state, const Func *func)
         if (buffer)
             check_offset(&checks, buffer);
     }
+    check_needs(&checks, func);
     return func_with_body(state->ctx, func, checks_around(&checks.list, func->body));
 }
