@@ -213,30 +213,36 @@ typedef struct {
     LLVMModuleRef module;
 } EmitTrial;
 
-static void try_emit(void *data)
+static CodegenBytes try_emit(void *data)
 {
     const EmitTrial *trial = data;
     char *message;
     LLVMMemoryBufferRef bytes;
-    LLVMTargetMachineEmitToMemoryBuffer(trial->machine, trial->module, LLVMObjectFile, &message, &bytes);
+    if (LLVMTargetMachineEmitToMemoryBuffer(trial->machine, trial->module, LLVMObjectFile, &message, &bytes))
+        return (CodegenBytes){0};
+    return (CodegenBytes){LLVMGetBufferStart(bytes), LLVMGetBufferSize(bytes)};
 }
 
-/* Intrinsics that the user names, and imported code, may ask for what the target does not have; LLVM then ends the process. */
-static bool check_emission(LlvmBuild *build, LLVMModuleRef module)
+/* Intrinsics that the user names, and imported code, may ask for what the target does not have; LLVM then ends the process. Where it does not, the
+   object is there. */
+static bool check_emission(LlvmBuild *build, LLVMModuleRef module, CodegenBytes *object)
 {
     EmitTrial trial = {build->target.machine, module};
-    const char *objection = llvm_trial(build->ctx, try_emit, &trial);
+    const char *objection = llvm_trial(build->ctx, try_emit, &trial, object);
     if (!*objection)
         return true;
     diag_error(build->ctx, span_none(), "LLVM cannot generate code for %s (%s): %s", build->target.triple, build->target.cpu, objection);
     return false;
 }
 
-static bool emit_kinds(LlvmBuild *build, LLVMModuleRef module, unsigned kinds)
+/* OBJECT_BYTES: the object, if it is there already. */
+static bool emit_kinds(LlvmBuild *build, LLVMModuleRef module, unsigned kinds, CodegenBytes object_bytes)
 {
     Context *ctx = build->ctx;
     CodegenOutput *out = build->out;
-    bool object = kinds & 1u << EMIT_OBJECT, assembly = kinds & 1u << EMIT_ASSEMBLY;
+    bool object = kinds & 1u << EMIT_OBJECT && !object_bytes.data, assembly = kinds & 1u << EMIT_ASSEMBLY;
+    if (kinds & 1u << EMIT_OBJECT)
+        out->bytes[EMIT_OBJECT] = object_bytes;
     if (kinds & 1u << EMIT_LLVM_IR)
         out->bytes[EMIT_LLVM_IR] = emit_text_ir(ctx, module);
     if (kinds & 1u << EMIT_BITCODE)
@@ -265,7 +271,8 @@ static bool run_phases(LlvmBuild *build, LlvmUnit *units, const Module *module, 
     if (!linked)
         return false;
     start = seconds_now();
-    ok = (!foreign || check_emission(build, linked)) && emit_kinds(build, linked, kinds);
+    CodegenBytes object = {0};
+    ok = (!foreign || check_emission(build, linked, &object)) && emit_kinds(build, linked, kinds, object);
     times->emit = seconds_now() - start;
     return ok && diag_error_count(build->ctx) == errors_before;
 }

@@ -113,7 +113,7 @@ typedef struct {
 } Probe;
 
 /* Compiles an empty function, so that LLVM says everything that it has against the processor: it warns and goes on, or aborts. */
-static void compile_nothing(void *data)
+static CodegenBytes compile_nothing(void *data)
 {
     const Probe *probe = data;
     LLVMTargetMachineRef machine = create_machine(probe->target, probe->llvm_target, probe->options);
@@ -129,6 +129,7 @@ static void compile_nothing(void *data)
     LLVMMemoryBufferRef bytes;
     if (LLVMTargetMachineEmitToMemoryBuffer(machine, module, LLVMObjectFile, &message, &bytes))
         fprintf(stderr, "%s\n", message);
+    return (CodegenBytes){0};
 }
 
 /* False after a diagnostic when LLVM objects to the processor or the features that the user named. */
@@ -137,7 +138,7 @@ static bool check_cpu(Context *ctx, const LlvmTarget *target, LLVMTargetRef llvm
     if (!options->features && (!options->cpu || !strcmp(options->cpu, "generic") || !strcmp(options->cpu, "native")))
         return true;
     Probe probe = {target, llvm_target, options};
-    const char *text = llvm_trial(ctx, compile_nothing, &probe);
+    const char *text = llvm_trial(ctx, compile_nothing, &probe, NULL);
     if (!*text)
         return true;
     const char *aside = strstr(text, " (ignoring");
