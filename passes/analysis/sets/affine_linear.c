@@ -1,7 +1,7 @@
 /* See affine_linear.h. */
 
-#include <isl/constraint.h>
 #include <isl/id.h>
+#include <isl/mat.h>
 #include <isl/space.h>
 #include <isl/val.h>
 
@@ -250,21 +250,36 @@ static isl_space *add_params(isl_space *shape, const AffineRow *row)
     return shape;
 }
 
-static isl_constraint *constraint_of(isl_space *shape, const AffineRow *row)
+typedef VEC(const AffineRow *) Rows;
+
+/* The coefficients of ROW become row AT of MATRIX (taken): the constant, the parameters of SHAPE, its dimensions. */
+static isl_mat *set_row(isl_mat *matrix, isl_space *shape, int at, const AffineRow *row)
 {
     isl_ctx *isl = isl_space_get_ctx(shape);
-    isl_local_space *local = isl_local_space_from_space(isl_space_copy(shape));
-    isl_constraint *constraint = row->equality ? isl_constraint_alloc_equality(local) : isl_constraint_alloc_inequality(local);
-    constraint = isl_constraint_set_constant_val(constraint, isl_val_int_from_si(isl, row->constant));
+    int params = (int)isl_space_dim(shape, isl_dim_param), columns = 1 + params + (int)isl_space_dim(shape, isl_dim_set);
+    for (int i = 1; i < columns; i++)
+        matrix = isl_mat_set_element_si(matrix, at, i, 0);
+    matrix = isl_mat_set_element_val(matrix, at, 0, isl_val_int_from_si(isl, row->constant));
     for (int i = 0; i < row->count; i++) {
         const LinearTermOf *term = &row->terms[i];
         isl_id *id = term->param ? param_id(isl, term->param) : NULL;
-        int position = id ? isl_space_find_dim_by_id(shape, isl_dim_param, id) : term->dim;
+        int position = id ? isl_space_find_dim_by_id(shape, isl_dim_param, id) : params + term->dim;
         isl_id_free(id);
-        constraint = isl_constraint_set_coefficient_val(constraint, term->param ? isl_dim_param : isl_dim_set, position,
-                                                        isl_val_int_from_si(isl, term->coefficient));
+        matrix = isl_mat_set_element_val(matrix, at, 1 + position, isl_val_int_from_si(isl, term->coefficient));
     }
-    return constraint;
+    return matrix;
+}
+
+static isl_mat *matrix_of(isl_space *shape, const Rows *rows, bool equality)
+{
+    unsigned count = 0, columns = 1 + (unsigned)(isl_space_dim(shape, isl_dim_param) + isl_space_dim(shape, isl_dim_set));
+    for (int i = 0; i < rows->count; i++)
+        count += rows->data[i]->equality == equality;
+    isl_mat *matrix = isl_mat_alloc(isl_space_get_ctx(shape), count, columns);
+    for (int i = rows->count - 1, at = 0; i >= 0; i--)
+        if (rows->data[i]->equality == equality)
+            matrix = set_row(matrix, shape, at++, rows->data[i]);
+    return matrix;
 }
 
 /* SET (taken) in LIMIT (taken). Sets of one part each are intersected as such: isl would look first, with much effort, if they are equal. */
@@ -282,7 +297,7 @@ static isl_set *intersect(isl_set *set, isl_basic_set *limit)
 
 void affine_settle(AffineSpace *space)
 {
-    VEC(const AffineRow *) rows = {0}; /* the latest first */
+    Rows rows = {0}; /* the latest first */
     for (const AffineRow *row = space->rows; row; row = row->earlier)
         vec_push(space->ctx->arena, &rows, row);
     space->rows = NULL;
@@ -291,9 +306,7 @@ void affine_settle(AffineSpace *space)
     isl_space *shape = isl_set_get_space(space->set);
     for (int i = rows.count - 1; i >= 0; i--)
         shape = add_params(shape, rows.data[i]);
-    isl_basic_set *limit = isl_basic_set_universe(isl_space_copy(shape));
-    for (int i = rows.count - 1; i >= 0; i--)
-        limit = isl_basic_set_add_constraint(limit, constraint_of(shape, rows.data[i]));
-    isl_space_free(shape);
-    space->set = intersect(space->set, limit);
+    isl_mat *equal = matrix_of(shape, &rows, true), *at_least = matrix_of(shape, &rows, false);
+    isl_basic_set *limit = isl_basic_set_from_constraint_matrices(shape, equal, at_least, isl_dim_cst, isl_dim_param, isl_dim_set, isl_dim_div);
+    space->set = intersect(space->set, limit); /* which simplifies the whole */
 }
