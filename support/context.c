@@ -20,7 +20,7 @@ void context_free(Context *ctx)
 {
     if (!ctx)
         return;
-    Resource *resources[] = {&ctx->isl, &ctx->llvm, &ctx->accesses};
+    Resource *resources[] = {&ctx->isl, &ctx->target, &ctx->llvm, &ctx->accesses};
     for (size_t i = 0; i < sizeof resources / sizeof *resources; i++)
         if (resources[i]->release)
             resources[i]->release(resources[i]->handle);

@@ -10,7 +10,7 @@
 #include "support/vec.h"
 
 /* What a layer above keeps with the context, made at first use and released with it: an isl or LLVM context, the accesses collected
-   last. */
+   last, the target compiled for last. */
 typedef struct {
     void *handle;
     void (*release)(void *handle);
@@ -29,7 +29,7 @@ struct Context {
     bool new_spellings; /* what is printed is for TVM 0.25 and later: see print/dialect.def */
     uint32_t next_symbol; /* the last number given to a Var, Buffer or Block */
     bool has_scalable;    /* some program has had vectors of T.vscale() lanes */
-    Resource isl, llvm, accesses, rules;
+    Resource isl, llvm, target, accesses, rules;
     Map pure_operations; /* interned names of those that scripts registered, "tir.mysq" -> themselves */
     struct IntrinRules *intrin_rules; /* of script/: how operations of scripts are lowered; NULL: there are none */
     uint64_t work; /* operations of the analysis so far: a count that is the same everywhere, for --explain */

@@ -293,7 +293,6 @@ bool llvm_compile(Context *ctx, const Module *module, const CodegenOptions *opti
     out->times.setup = seconds_now() - start;
     bool ok = run_phases(&build, units, module, kinds, errors_before);
     close_units(units);
-    llvm_target_close(&build.target);
     if (!ok)
         memset(out->bytes, 0, sizeof out->bytes);
     return ok;

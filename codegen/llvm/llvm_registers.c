@@ -16,7 +16,5 @@ VectorRegisters llvm_vector_registers(Context *ctx, const CodegenOptions *option
     if (!llvm_target_open(ctx, options, &target))
         return (VectorRegisters){0};
     bool is_x86 = !strcmp(target.arch, "x86_64"), is_known = is_x86 || !strcmp(target.arch, "aarch64");
-    VectorRegisters registers = {target.vector_bytes, is_known ? (is_x86 && target.vector_bytes < 64 ? 16 : 32) : 0};
-    llvm_target_close(&target);
-    return registers;
+    return (VectorRegisters){target.vector_bytes, is_known ? (is_x86 && target.vector_bytes < 64 ? 16 : 32) : 0};
 }

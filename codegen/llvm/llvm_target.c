@@ -174,7 +174,13 @@ bool llvm_target_initialize_host(Context *ctx)
     return check_triple(ctx, take_string(ctx, LLVMGetDefaultTargetTriple()), &arch, &llvm_target);
 }
 
-bool llvm_target_open(Context *ctx, const CodegenOptions *options, LlvmTarget *target)
+static void close_target(LlvmTarget *target)
+{
+    LLVMDisposeTargetMachine(target->machine);
+    LLVMDisposeMessage(target->data_layout);
+}
+
+static bool open_target(Context *ctx, const CodegenOptions *options, LlvmTarget *target)
 {
     const ArchInfo *arch;
     LLVMTargetRef llvm_target;
@@ -197,8 +203,62 @@ bool llvm_target_open(Context *ctx, const CodegenOptions *options, LlvmTarget *t
     if (pointer_size == 8)
         return true;
     diag_error(ctx, span_none(), "target '%s' is not supported: its pointers have %u bits", target->triple, pointer_size * 8);
-    llvm_target_close(target);
+    close_target(target);
     return false;
+}
+
+/* The target opened last, and what of the options chose it. */
+typedef struct {
+    LlvmTarget target;
+    const char *triple, *cpu, *features; /* NULL: not named */
+    int opt_level;
+    bool pic;
+} KeptTarget;
+
+static bool same_name(const char *a, const char *b)
+{
+    return a && b ? !strcmp(a, b) : a == b;
+}
+
+static bool is_kept(const KeptTarget *kept, const CodegenOptions *options)
+{
+    return kept && same_name(kept->triple, options->target) && same_name(kept->cpu, options->cpu) && same_name(kept->features, options->features) &&
+           kept->opt_level == options->opt_level && kept->pic == options->pic;
+}
+
+static void release_target(void *handle)
+{
+    close_target(&((KeptTarget *)handle)->target);
+}
+
+static const char *keep_name(Context *ctx, const char *name)
+{
+    return name ? arena_strndup(ctx->base_arena, name, strlen(name)) : NULL;
+}
+
+static bool keep_target(Context *ctx, const CodegenOptions *options)
+{
+    Arena *arena = ctx->arena;
+    LlvmTarget target;
+    ctx->arena = ctx->base_arena;
+    bool opened = open_target(ctx, options, &target);
+    ctx->arena = arena;
+    if (!opened)
+        return false;
+    if (ctx->target.handle)
+        release_target(ctx->target.handle);
+    KeptTarget kept = {target, keep_name(ctx, options->target), keep_name(ctx, options->cpu), keep_name(ctx, options->features), options->opt_level,
+                       options->pic};
+    ctx->target = (Resource){arena_copy(ctx->base_arena, &kept, sizeof kept), release_target};
+    return true;
+}
+
+bool llvm_target_open(Context *ctx, const CodegenOptions *options, LlvmTarget *target)
+{
+    if (!is_kept(ctx->target.handle, options) && !keep_target(ctx, options))
+        return false;
+    *target = ((KeptTarget *)ctx->target.handle)->target;
+    return true;
 }
 
 /* How FEATURES mention NAME last: '+', '-', or 0 for not at all. */
@@ -238,7 +298,6 @@ bool llvm_target_runs_here(Context *ctx, const CodegenOptions *options)
                    own ? own->arch : "");
     else if (lacking)
         diag_error(ctx, span_none(), "code for '%s' cannot run on this machine, which lacks %s; --interpret runs the program", target.cpu, lacking);
-    llvm_target_close(&target);
     return same && !lacking;
 }
 
@@ -246,13 +305,6 @@ char llvm_target_sign(const LlvmTarget *target, const char *feature)
 {
     char found = feature_sign(target->found, feature);
     return found ? found : feature_sign(target->features, feature);
-}
-
-void llvm_target_close(LlvmTarget *target)
-{
-    LLVMDisposeTargetMachine(target->machine);
-    LLVMDisposeMessage(target->data_layout);
-    *target = (LlvmTarget){0};
 }
 
 void llvm_target_set_module(const LlvmTarget *target, LLVMModuleRef module)

@@ -10,7 +10,7 @@
 typedef struct {
     LLVMTargetMachineRef machine;
     char *data_layout;                      /* owned by LLVM */
-    const char *triple, *cpu, *features;    /* in ctx->arena; features may be "" */
+    const char *triple, *cpu, *features;    /* live as long as the context; features may be "" */
     const char *found;                      /* what was found of the features of a processor that the user named: see llvm_features.h; else "" */
     const char *arch;                       /* "x86_64", "aarch64" or "riscv64" */
     int vector_bytes;   /* of the widest vector register */
@@ -18,11 +18,10 @@ typedef struct {
 } LlvmTarget;
 
 /* Opens the target that OPTIONS name. False after a diagnostic: an architecture that tirc does not know, or a processor or feature that
-   LLVM does not. On true the caller closes it. */
+   LLVM does not. The target is that of CTX, which keeps it for the next who asks. */
 bool llvm_target_open(Context *ctx, const CodegenOptions *options, LlvmTarget *target);
 /* What is known of FEATURE (LLVM's name without a sign): '+' the target has it, '-' it lacks it, 0 nothing. */
 char llvm_target_sign(const LlvmTarget *target, const char *feature);
-void llvm_target_close(LlvmTarget *target);
 /* Makes LLVM ready to compile for the machine that this process runs on. False after a diagnostic. */
 bool llvm_target_initialize_host(Context *ctx);
 /* Code for the target that OPTIONS name runs on this machine. False after a diagnostic. */
