@@ -14,6 +14,7 @@
 #include "passes/analysis/collect/access_collect.h"
 #include "passes/analysis/cover/cover.h"
 #include "passes/analysis/model/access_point.h"
+#include "passes/analysis/normal/known.h"
 #include "passes/analysis/pairs/pair.h"
 #include "passes/analysis/questions/inlined.h"
 #include "passes/regions/complete.h"
@@ -122,11 +123,37 @@ static const Access *only_access_in(const Comparison *comparison, const Block *b
     return NULL;
 }
 
+/* Each element that ACCESS touches has the indices that say so: none is one of another row, by an index behind the end of its own. */
+static bool stays_in_rows(const Comparison *comparison, const Access *access)
+{
+    Context *ctx = comparison->ctx;
+    if (access->whole || access->fence)
+        return false;
+    for (int d = 1; d < access->region.buffer->ndim; d++) {
+        const Expr *index = access->region.ranges[d].min, *extent = access->region.buffer->shape[d];
+        if (!access_shows_at_most(ctx, access, &comparison->sizes, expr_int(ctx, index->dtype, 0), index) ||
+            !access_shows_at_most(ctx, access, &comparison->sizes, op_add_int(ctx, index, 1), extent))
+            return false;
+    }
+    return true;
+}
+
+/* The stores to all elements of both parameters: to parts of the buffers where they stay in rows there, else to flat memory; NULLs where neither says
+   where they lie. */
+static void accesses_to_shared(const Comparison *comparison, const SharedMemory *shared, const Access **a, const Access **b)
+{
+    *a = only_access_in(comparison, shared->elements[0]), *b = only_access_in(comparison, shared->elements[1]);
+    if (*a && *b && stays_in_rows(comparison, *a) && stays_in_rows(comparison, *b))
+        return;
+    *a = only_access_in(comparison, shared->flat_elements[0]), *b = only_access_in(comparison, shared->flat_elements[1]);
+}
+
 /* Parameters never overlap: the callee's code, and all steps on it, rely on that. */
 static void check_apart(const Comparison *comparison, const SharedMemory *shared)
 {
     Context *ctx = comparison->ctx;
-    const Access *a = only_access_in(comparison, shared->elements[0]), *b = only_access_in(comparison, shared->elements[1]);
+    const Access *a, *b;
+    accesses_to_shared(comparison, shared, &a, &b);
     Conflict conflict = {.text = "which elements they are cannot be told"};
     if (a && b) {
         Pair pair = pair_new(ctx, a, b);

@@ -159,7 +159,7 @@ static const Stmt *body_of_call(const Inlining *inlining, const Expr *call, cons
     if (!callee->body || callee == inlining->func || inlining->depth == DEEPEST_INLINED || !inlined_scalars(inlining, call, callee, &subst))
         return NULL;
     for (int i = 0; i < callee->param_count; i++)
-        if (callee->params[i].buffer && !inlined_place_param(inlining, &subst, callee->params[i].buffer, call->args[i + 1], placed))
+        if (callee->params[i].buffer && !inlined_place_param(inlining, &subst, callee->params[i].buffer, call->args[i + 1], false, placed))
             return NULL;
     Inlining nested = {.ctx = ctx, .module = inlining->module, .func = callee, .buffers = func_buffers_by_data(ctx, callee), .depth = inlining->depth + 1};
     Rewriter rewriter = {.ctx = ctx, .stmt = inline_nested, .data = &nested};

@@ -15,15 +15,15 @@ typedef struct {
     bool renamed;            /* elements are named by other indices than the program's */
 } InlinedCall;
 
-/* Two parameters that a call may give one memory, and of which the callee may write one; blocks that store to all elements of each, NULL where it
-   cannot be told which these are. */
+/* Two parameters that a call may give one memory, and of which the callee may write one; blocks that store to all elements of each, as parts of the
+   buffers that are passed and as parts of flat memory. NULL where it cannot be told which these are. */
 typedef struct {
     const Expr *call;
     const Func *callee;
     const char *params[2];
     bool certain; /* it is one memory */
     bool written; /* the callee writes to one of them */
-    Block *elements[2];
+    Block *elements[2], *flat_elements[2];
 } SharedMemory;
 
 typedef struct {
@@ -63,8 +63,8 @@ typedef struct {
 typedef VEC(Placed) PlacedList;
 
 /* inlined_place.c: adds PARAM of the callee, whose sizes are those of SUBST, and which the call gives POINTER; false where it cannot be told where
-   PARAM lies. */
-bool inlined_place_param(const Inlining *inlining, Subst *subst, const Buffer *param, const Expr *pointer, PlacedList *list);
+   PARAM lies. FLAT: as a part of the flat memory in any case. */
+bool inlined_place_param(const Inlining *inlining, Subst *subst, const Buffer *param, const Expr *pointer, bool flat, PlacedList *list);
 
 /* inlined.c */
 /* The values of the scalar parameters and sizes of CALLEE; false where one is no number. */

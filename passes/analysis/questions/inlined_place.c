@@ -132,16 +132,15 @@ static Buffer layout_of_param(Context *ctx, Subst *subst, const Buffer *param)
     return layout;
 }
 
-/* PARAM of the callee, whose sizes are those of SUBST, and which the call gives POINTER. */
-bool inlined_place_param(const Inlining *inlining, Subst *subst, const Buffer *param, const Expr *pointer, PlacedList *list)
+bool inlined_place_param(const Inlining *inlining, Subst *subst, const Buffer *param, const Expr *pointer, bool flat, PlacedList *list)
 {
     Context *ctx = inlining->ctx;
     Placed placed = {.param = param, .layout = layout_of_param(ctx, subst, param)};
     if (!(expr_is_int(param->elem_offset, 0) || is_unnamed_offset(param)) || !pointed_element(inlining, pointer, &placed) ||
         !dtype_equal(param->dtype, placed.target->dtype) || param->dtype.lanes != 1)
         return false;
-    bool part = has_strides_of_target(ctx, &placed);
-    if (!(part && fits_target(&placed)) && !place_in_flat(inlining, &placed) && !part)
+    bool part = !flat && has_strides_of_target(ctx, &placed);
+    if (!(part && fits_target(&placed)) && !placed.flat && !place_in_flat(inlining, &placed) && !part)
         return false;
     vec_push(ctx->arena, list, placed);
     return true;

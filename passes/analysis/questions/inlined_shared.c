@@ -70,11 +70,11 @@ static bool may_be_one(const Memories *a, const Memories *b)
 }
 
 /* Stores to all elements of PARAM where POINTER leads, in a new block *ELEMENTS. */
-static const Stmt *store_to_param(const Inlining *inlining, Subst *subst, const Buffer *param, const Expr *pointer, Block **elements)
+static const Stmt *store_to_param(const Inlining *inlining, Subst *subst, const Buffer *param, const Expr *pointer, bool flat, Block **elements)
 {
     Context *ctx = inlining->ctx;
     PlacedList placed = {0};
-    if (!param || !inlined_place_param(inlining, subst, param, pointer, &placed))
+    if (!param || !inlined_place_param(inlining, subst, param, pointer, flat, &placed))
         return stmt_empty(ctx);
     Region all = {(Buffer *)param, ARENA_ARRAY(ctx->arena, Range, param->ndim), param->span};
     for (int d = 0; d < param->ndim; d++)
@@ -89,16 +89,17 @@ static const Stmt *store_to_shared(Inlining *inlining, SharedMemory shared, int 
     int params[] = {first, second};
     const Expr *call = shared.call;
     const Func *callee = shared.callee;
-    const Stmt *stores[2];
+    const Stmt *stores[4];
     for (int i = 0; i < 2; i++) {
         Subst subst = {0};
         const Param *param = &callee->params[params[i]];
         inlined_scalars(inlining, call, callee, &subst); /* one that is not known is any */
         shared.params[i] = param->buffer ? param->buffer->name : param->param->name;
-        stores[i] = store_to_param(inlining, &subst, param->buffer, call->args[params[i] + 1], &shared.elements[i]);
+        stores[i] = store_to_param(inlining, &subst, param->buffer, call->args[params[i] + 1], false, &shared.elements[i]);
+        stores[i + 2] = store_to_param(inlining, &subst, param->buffer, call->args[params[i] + 1], true, &shared.flat_elements[i]);
     }
     vec_push(inlining->ctx->arena, &inlining->result->shared, shared);
-    return stmt_seq(inlining->ctx, stores, 2);
+    return stmt_seq(inlining->ctx, stores, 4);
 }
 
 static bool is_pointer(const Param *param)
