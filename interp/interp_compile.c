@@ -222,12 +222,15 @@ static const ExecNode *compile_let(Compiler *compiler, const Stmt *stmt)
     return node;
 }
 
-/* VALUE may be an element as it is, as another type, or as a condition chooses it. */
+/* VALUE may be an element as it is, as another type, or as a condition chooses it. Select computes both of its sides: the other one must read
+   nothing. */
 static bool may_copy(const EvalNode *value)
 {
     const Expr *expr = value->source;
+    bool chooses = expr_is_call(expr, OP_IF_THEN_ELSE) ||
+                   (expr->kind == EXPR_SELECT && (expr_is_pure(expr->args[1]) || expr_is_pure(expr->args[2])));
     return expr->kind == EXPR_LOAD || (expr->kind == EXPR_CAST && may_copy(value->args[0])) ||
-           (expr_is_call(expr, OP_IF_THEN_ELSE) && (may_copy(value->args[1]) || may_copy(value->args[2])));
+           (chooses && (may_copy(value->args[1]) || may_copy(value->args[2])));
 }
 
 static const ExecNode *compile_store(Compiler *compiler, const Stmt *stmt)

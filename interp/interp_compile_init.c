@@ -1,20 +1,21 @@
 /* Works out when a block's init runs. The reduction of a block is one execution of the outermost loop that its reduce axes depend on, by way
    of the axes of the blocks around it too, but not of spatial ones: those stay the same while a reduction runs. Each point of the other
    axes, opaque ones too, of the block and of the blocks that are in the reduction with it has one init in it, before its first update;
-   opaque axes around by way of which the reduction varies tell no points apart. Where the reduction loops certainly give every point an update, that is all. Else the points are visited first, by the loops that
-   they depend on:
+   opaque axes around by way of which the reduction varies tell no points apart. Where the reduction loops certainly give every point an update,
+   that is all. Else the points are visited first, by the loops that they depend on:
 
      for k in range(n):                  a reduction over k; before it, for all i:
          for i in range(16):                 init of vi = i
              with T.block("C"):          unless the block has the predicate, say, i < m, which then holds for the inits too;
                  vi, vk = ...            a predicate k < m empties reductions and does not count
 
-   A condition that mixes reduction loops with others, those that only repeat the block too, excludes the points for which it
-   never holds: the loops that it depends on are visited too. Where the visit runs reduction loops, for that or because they bound the loops
-   of the points, it heeds the conditions on them. */
+   A condition is heeded part by part, what lets join too. A loop of one iteration counts as its value. A part that mixes reduction loops with
+   others, those that only repeat the block too, excludes the points for which it never holds: the loops that it depends on are visited too.
+   Where the visit runs reduction loops, for that or because they bound the loops of the points, it heeds the conditions on them. */
 #include <string.h>
 
 #include "interp/interp_internal.h"
+#include "ir/conjuncts.h"
 #include "ir/walk.h"
 
 /* --- Dependences on what is around the block: marks by path entry --- */
@@ -99,6 +100,13 @@ static void mark_stmt(Compiler *compiler, const Stmt *stmt, bool *marks)
 }
 
 /* --- The reduction of one block --- */
+/* One of the conditions under which the block runs. */
+typedef struct {
+    const Expr *expr;
+    int index;    /* the path entry where it stands */
+    bool visited; /* it decides of points */
+} Condition;
+
 typedef struct {
     Compiler *compiler;
     BlockInfo *block;
@@ -108,7 +116,7 @@ typedef struct {
     Map passed;       /* the axes of blocks around that they depend on, too */
     bool *spatial;    /* loops and lets that the points depend on */
     bool *needed;     /* loops and lets that the visit of the points runs */
-    VEC(const Expr *) conditions;
+    VEC(Condition) conditions;
 } Site;
 
 static bool is_reduction_only(const Site *site, int index)
@@ -116,15 +124,23 @@ static bool is_reduction_only(const Site *site, int index)
     return site->reduction[index] && !site->spatial[index];
 }
 
-static void add_conjuncts(Site *site, const Expr *condition)
+static const Expr *value_of_let(const void *data, const Var *var)
 {
-    if (condition->kind == EXPR_AND) {
-        add_conjuncts(site, condition->args[0]);
-        add_conjuncts(site, condition->args[1]);
-    } else if (expr_is_call(condition, OP_LIKELY))
-        add_conjuncts(site, condition->args[0]);
-    else
-        vec_push(site->compiler->arena, &site->conditions, condition);
+    const Site *site = data;
+    for (int i = 0; i < site->count; i++) {
+        const PathEntry *entry = &site->compiler->path.data[i];
+        if (entry->kind == PATH_LET && entry->source->as.let.var == var)
+            return entry->source->as.let.value;
+    }
+    return NULL;
+}
+
+static void add_conditions(Site *site, const Expr *condition, bool negated, int index)
+{
+    ConjunctList parts = {0};
+    conjuncts_add(site->compiler->arena, condition, negated, value_of_let, site, &parts);
+    for (int i = 0; i < parts.count; i++)
+        vec_push(site->compiler->arena, &site->conditions, ((Condition){conjunct_expr(site->compiler->ctx, parts.data[i]), index, false}));
 }
 
 static void find_conditions(Site *site)
@@ -132,15 +148,13 @@ static void find_conditions(Site *site)
     for (int i = site->first; i < site->count; i++) {
         const PathEntry *entry = &site->compiler->path.data[i];
         if (entry->kind == PATH_BLOCK)
-            add_conjuncts(site, entry->source->as.block.predicate);
-        else if (entry->kind == PATH_IF && entry->negated)
-            add_conjuncts(site, expr_not(site->compiler->ctx, entry->source->as.branch.condition));
+            add_conditions(site, entry->source->as.block.predicate, false, i);
         else if (entry->kind == PATH_IF)
-            add_conjuncts(site, entry->source->as.branch.condition);
+            add_conditions(site, entry->source->as.branch.condition, entry->negated, i);
     }
 }
 
-/* A loop of one iteration says nothing of what a condition with other loops is about: k_0 + k_1 < n with k_1 in range(1) speaks of k_0. */
+/* A loop of one iteration is its value: k_0 + k_1 < n with k_1 in range(1) speaks of k_0, and k_1 < n of no loop. */
 static bool is_unit_loop(const PathEntry *entry)
 {
     return entry->kind == PATH_LOOP &&
@@ -156,16 +170,14 @@ static Dependence dependence_of(const Site *site, const Expr *expr)
     bool marks[site->count];
     memset(marks, 0, sizeof marks);
     mark_expr(site->compiler, expr, marks);
-    Dependence result = {false, false}, units = {false, false};
+    Dependence result = {false, false};
     for (int i = 0; i < site->count; i++) {
-        if (!marks[i] || site->compiler->path.data[i].kind == PATH_LET)
+        const PathEntry *entry = &site->compiler->path.data[i];
+        if (!marks[i] || entry->kind == PATH_LET || is_unit_loop(entry))
             continue;
-        Dependence *found = is_unit_loop(&site->compiler->path.data[i]) ? &units : &result;
-        found->reduction |= is_reduction_only(site, i);
-        found->spatial |= site->spatial[i] || !site->reduction[i];
+        result.reduction |= is_reduction_only(site, i);
+        result.spatial |= site->spatial[i] || !site->reduction[i];
     }
-    if (!result.reduction && !result.spatial)
-        result.reduction = units.reduction && !units.spatial;
     return result;
 }
 
@@ -173,7 +185,7 @@ static Dependence dependence_of(const Site *site, const Expr *expr)
 static bool points_may_lack_updates(const Site *site)
 {
     for (int i = 0; i < site->conditions.count; i++)
-        if (dependence_of(site, site->conditions.data[i]).reduction)
+        if (dependence_of(site, site->conditions.data[i].expr).reduction)
             return true;
     for (int i = site->first; i < site->count; i++) {
         const PathEntry *entry = &site->compiler->path.data[i];
@@ -187,40 +199,35 @@ static bool points_may_lack_updates(const Site *site)
     return false;
 }
 
-/* All loops that EXPR depends on are visited; those of one iteration do not matter beside others. */
+/* All loops that EXPR depends on are visited. */
 static bool is_visited(const Site *site, const Expr *expr)
 {
-    bool marks[site->count], longer = false, visited = true, units_visited = true;
+    bool marks[site->count], visited = true;
     memset(marks, 0, sizeof marks);
     mark_expr(site->compiler, expr, marks);
-    for (int i = site->first; i < site->count; i++) {
-        bool unit = is_unit_loop(&site->compiler->path.data[i]);
-        longer |= marks[i] && !unit;
-        *(unit ? &units_visited : &visited) &= !marks[i] || site->needed[i];
-    }
-    return longer ? visited : units_visited;
+    for (int i = site->first; i < site->count && visited; i++)
+        visited = !marks[i] || site->needed[i] || is_unit_loop(&site->compiler->path.data[i]);
+    return visited;
 }
 
-/* Keeps the conditions that mix reduction loops with others (MIXED), or those on reduction loops alone that are all visited. */
-static void keep_conditions(Site *site, bool mixed)
+/* The visit heeds the conditions that mix reduction loops with others (MIXED), or those on reduction loops alone that are all visited. */
+static void heed_conditions(Site *site, bool mixed)
 {
-    InitPlan *plan = &site->block->plan;
     for (int i = 0; i < site->conditions.count; i++) {
-        const Expr *condition = site->conditions.data[i];
-        Dependence dependence = dependence_of(site, condition);
-        if ((!dependence.reduction || dependence.spatial) != mixed || (!mixed && !is_visited(site, condition)))
+        Condition *condition = &site->conditions.data[i];
+        Dependence dependence = dependence_of(site, condition->expr);
+        if ((!dependence.reduction || dependence.spatial) != mixed || (!mixed && !is_visited(site, condition->expr)))
             continue;
-        plan->conditions[plan->condition_count++] = compile_index(site->compiler, condition);
-        mark_expr(site->compiler, condition, site->needed);
+        condition->visited = true;
+        mark_expr(site->compiler, condition->expr, site->needed);
     }
 }
 
 static void find_needed(Site *site)
 {
-    site->block->plan.conditions = ARENA_ARRAY(site->compiler->arena, const EvalNode *, site->conditions.count);
     memcpy(site->needed, site->spatial, sizeof *site->needed * (size_t)site->count);
     mark_stmt(site->compiler, site->source->init, site->needed);
-    keep_conditions(site, true);
+    heed_conditions(site, true);
     for (int i = site->count - 1; i >= site->first; i--) {
         const PathEntry *entry = &site->compiler->path.data[i];
         if (entry->kind != PATH_LOOP || !site->needed[i])
@@ -230,7 +237,7 @@ static void find_needed(Site *site)
         mark_expr(site->compiler, entry->source->kind == STMT_FOR ? entry->source->as.loop.extent : entry->source->as.attr.value,
                   site->needed);
     }
-    keep_conditions(site, false);
+    heed_conditions(site, false);
 }
 
 /* --- The visit of the points --- */
@@ -260,7 +267,7 @@ static bool visit_uses(const Site *site, const Buffer *buffer)
 {
     bool uses = stmt_uses_buffer(site->source->init, buffer);
     for (int i = 0; i < site->conditions.count; i++)
-        uses |= expr_uses_buffer(site->conditions.data[i], buffer);
+        uses |= expr_uses_buffer(site->conditions.data[i].expr, buffer);
     for (int i = site->first; i < site->count; i++) {
         const Stmt *source = site->compiler->path.data[i].source;
         if (source->kind == STMT_BLOCK)
@@ -297,13 +304,25 @@ static bool can_visit(const Site *site)
     return true;
 }
 
+/* The conditions at path entry INDEX, which come before the entry itself. */
+static void add_condition_steps(Site *site, int index)
+{
+    InitPlan *plan = &site->block->plan;
+    for (int i = 0; i < site->conditions.count; i++) {
+        const Condition *condition = &site->conditions.data[i];
+        if (condition->index == index && condition->visited)
+            plan->steps[plan->step_count++] = (InitStep){.condition = compile_index(site->compiler, condition->expr)};
+    }
+}
+
 static void plan_visit(Site *site)
 {
     InitPlan *plan = &site->block->plan;
     plan->early = true;
-    plan->steps = ARENA_ARRAY(site->compiler->arena, InitStep, site->count - site->first);
+    plan->steps = ARENA_ARRAY(site->compiler->arena, InitStep, site->count - site->first + site->conditions.count);
     for (int i = site->first; i < site->count; i++) {
         const PathEntry *entry = &site->compiler->path.data[i];
+        add_condition_steps(site, i);
         if (entry->kind == PATH_BLOCK)
             plan->steps[plan->step_count++] = block_step(site, entry->node);
         else if (entry->kind != PATH_IF)

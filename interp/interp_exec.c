@@ -174,13 +174,15 @@ static bool is_argument(const Run *run, const Memory *memory)
 /* The load that VALUE is in this lane, or NULL: it is computed, or a mask leaves the lane out. */
 static const EvalNode *copied_load(Thread *thread, const EvalNode *value)
 {
-    while (value->source->kind != EXPR_LOAD)
-        if (value->source->kind == EXPR_CAST)
-            value = value->args[0];
-        else if (expr_is_call(value->source, OP_IF_THEN_ELSE))
-            value = value->args[eval_integer(value->args[0], thread) ? 1 : 2];
-        else
+    while (value->source->kind != EXPR_LOAD) {
+        bool chooses = expr_is_call(value->source, OP_IF_THEN_ELSE) || value->source->kind == EXPR_SELECT;
+        if (!chooses && value->source->kind != EXPR_CAST)
             return NULL;
+        int chosen = !chooses ? 0 : eval_integer(value->args[0], thread) ? 1 : 2;
+        if (value->source->kind == EXPR_SELECT && !expr_is_pure(value->args[3 - chosen]->source))
+            return NULL;
+        value = value->args[chosen];
+    }
     return !value->arg_count || eval_integer(value->args[0], thread) ? value : NULL;
 }
 

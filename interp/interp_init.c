@@ -74,12 +74,6 @@ static void enter_for_init(Thread *thread, const BlockInfo *block)
 
 static void init_points(Run *run, Group group, const BlockInfo *block)
 {
-    const InitPlan *plan = &block->plan;
-    Thread *items[group.count];
-    for (int i = 0; i < plan->condition_count; i++)
-        group = exec_filter(group, plan->conditions[i], true, items);
-    if (!group.count)
-        return;
     const BlockInfo *outer = group.items[0]->block;
     Memory *memories[block->source->alloc_count * group.count + 1];
     for (int i = 0; i < group.count; i++)
@@ -120,6 +114,13 @@ static void visit_points(Run *run, Group group, const void *data)
     }
     const InitStep *step = &visit->block->plan.steps[visit->step];
     Visit next = {visit->block, visit->step + 1};
+    if (step->condition) {
+        Thread *items[group.count];
+        group = exec_filter(group, step->condition, true, items);
+        if (group.count)
+            visit_points(run, group, &next);
+        return;
+    }
     if (step->skip) {
         if (step->node->kind == EXEC_THREAD_LOOP && !group.items[0]->launch) /* others of the kernel may follow */
             exec_launch(run, group, step->node, visit_points, &next);

@@ -221,8 +221,9 @@ typedef struct {
     bool uses_reduction; /* the region or shape depends on a reduction axis: not available to an init that runs before the reduction */
 } MatchInfo;
 
-/* One step of the way from the loop where a reduction begins to its block: a loop, let, declaration or block. */
+/* One step of the way from the loop where a reduction begins to its block: a loop, let, declaration or block, or a condition. */
 typedef struct {
+    const EvalNode *condition; /* must hold; NULL: of the others */
     const ExecNode *node;
     bool skip;        /* no init depends on it */
     Assignment *axes; /* of a block: the axes that can be given their values */
@@ -232,11 +233,9 @@ typedef struct {
 /* How a block's init finds its points. */
 typedef struct {
     bool every_time; /* the reduce axes depend on no loop, or through spatial axes around: init runs with each instance */
-    bool early;      /* a point may have no update: inits run before the reduction begins, through STEPS, where CONDITIONS hold */
+    bool early;      /* a point may have no update: inits run before the reduction begins, through STEPS */
     InitStep *steps;
     int step_count;
-    const EvalNode **conditions;
-    int condition_count;
 } InitPlan;
 
 struct BlockInfo {

@@ -64,6 +64,8 @@ struct Expr {
     } value;
 };
 
+typedef VEC(const Expr *) ExprList;
+
 /* A symbol of number ID does not appear where its bit is missing; where it is set, it may. */
 static inline uint64_t symbol_bit(uint32_t id)
 {

@@ -134,6 +134,12 @@ const Stmt *stmt_new(Context *ctx, const Stmt *template)
     return arena_copy(ctx->arena, template, sizeof *template);
 }
 
+/* T.evaluate(0) only stands for a body that is otherwise empty. */
+static bool is_nothing(const Stmt *stmt)
+{
+    return stmt->kind == STMT_EVALUATE && expr_is_int(stmt->as.evaluate, 0);
+}
+
 const Stmt *stmt_seq(Context *ctx, const Stmt *const *items, int count)
 {
     VEC(const Stmt *) flat = {0};
@@ -146,6 +152,13 @@ const Stmt *stmt_seq(Context *ctx, const Stmt *const *items, int count)
             vec_push(ctx->arena, &flat, items[i]->as.seq.items[j]);
     }
     if (flat.count == 1)
+        return flat.data[0];
+    int kept = 0;
+    for (int i = 0; i < flat.count; i++)
+        if (!is_nothing(flat.data[i]))
+            flat.data[kept++] = flat.data[i];
+    flat.count = kept;
+    if (kept == 1)
         return flat.data[0];
     Span span = flat.count ? flat.data[0]->span : span_none();
     return stmt_new(ctx, &(Stmt){.kind = STMT_SEQ, .span = span, .as.seq = {flat.count, flat.data}});

@@ -217,7 +217,7 @@ struct Stmt {
 };
 
 /* --- Constructors. Arrays are copied. --- */
-const Stmt *stmt_seq(Context *ctx, const Stmt *const *items, int count); /* flattens; a single item is itself */
+const Stmt *stmt_seq(Context *ctx, const Stmt *const *items, int count); /* flattens, leaves out T.evaluate(0) beside others; a single item is itself */
 const Stmt *stmt_empty(Context *ctx);
 bool stmt_is_empty(const Stmt *stmt);
 const Stmt *stmt_for(Context *ctx, ForStmt loop, Span span);

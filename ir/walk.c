@@ -252,3 +252,18 @@ bool block_keeps_regions_inferred(const BlockStmt *block)
         visit_stmt(&visitor, block->init);
     return found;
 }
+
+static bool find_failing_division(Visitor *visitor, const Expr *expr)
+{
+    bool *found = visitor->data;
+    *found |= expr_division_may_fail(expr);
+    return !*found;
+}
+
+bool expr_needs_guard(const Expr *expr)
+{
+    bool found = !expr_is_pure(expr);
+    Visitor visitor = {.expr = find_failing_division, .data = &found};
+    visit_expr(&visitor, expr);
+    return found;
+}

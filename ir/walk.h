@@ -95,6 +95,8 @@ bool stmt_uses_buffer(const Stmt *stmt, const Buffer *buffer);
 bool stmt_itself_uses_buffer(const Stmt *stmt, const Buffer *buffer);
 /* True when EXPR reads BUFFER or takes its address. */
 bool expr_uses_buffer(const Expr *expr, const Buffer *buffer);
+/* EXPR may be defined only where a condition before it holds: it reads memory or calls something, or divides by what may be 0. */
+bool expr_needs_guard(const Expr *expr);
 /* A call of foreign code stands in BLOCK itself, or in one inside that declares nothing, and BLOCK leaves regions to be inferred: they must not
    be taken for declared ones, so the printed text leaves them out. */
 bool block_keeps_regions_inferred(const BlockStmt *block);

@@ -127,7 +127,7 @@ typedef enum { FRAME_FUNC, FRAME_BLOCK, FRAME_INIT, FRAME_LOOP, FRAME_BODY } Fra
 
 typedef struct {
     VEC(Iter) iters;
-    VEC(const Expr *) bindings;
+    ExprList bindings;
     VEC(Region) reads, writes;
     VEC(Buffer *) allocs;
     VEC(MatchBuffer) matches;

@@ -62,12 +62,6 @@ void frame_enclose(Elab *elab, const WrapperSpec *wrapper, Value *result, Span s
     }
 }
 
-/* T.evaluate(0) only stands for a body that is otherwise empty. */
-static bool is_nothing(const Frame *frame, BodyItem item)
-{
-    return frame->items.count > 1 && !item.encloses_rest && item.stmt->kind == STMT_EVALUATE && expr_is_int(item.stmt->as.evaluate, 0);
-}
-
 const Stmt *frame_finish(Elab *elab, const Frame *frame)
 {
     Context *ctx = elab->ctx;
@@ -80,7 +74,7 @@ const Stmt *frame_finish(Elab *elab, const Frame *frame)
             const Stmt *body = stmt_seq(ctx, pending + first, frame->items.count - first);
             first = frame->items.count;
             pending[--first] = stmt_with_body(ctx, item.stmt, body);
-        } else if (!is_nothing(frame, item)) {
+        } else {
             pending[--first] = item.stmt;
         }
     }

@@ -46,7 +46,7 @@ typedef struct {
    is: a division must not lose them. */
 typedef struct {
     VEC(IterConstraint) sums; /* smaller ones first */
-    VEC(const Expr *) narrowings;
+    ExprList narrowings;
 } IterConstraints;
 
 typedef struct {

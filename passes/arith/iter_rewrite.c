@@ -27,7 +27,6 @@ const Expr *expr_one_like(Context *ctx, const Expr *expr)
     return expr_int(ctx, expr->dtype, 1);
 }
 
-typedef VEC(const Expr *) FactorList;
 
 /* A sum as a constant times a sum whose coefficients share no factor: u * 8 + 16 is 8 times u + 2. */
 static const Expr *take_out_constant(Context *ctx, const Expr *sum, int64_t *constant)
@@ -48,7 +47,7 @@ static const Expr *take_out_constant(Context *ctx, const Expr *sum, int64_t *con
 }
 
 /* Notes the factors of EXPR but for constants, which multiply *CONSTANT; false where that overflows. */
-static bool collect_factors(Context *ctx, const Expr *expr, FactorList *factors, int64_t *constant)
+static bool collect_factors(Context *ctx, const Expr *expr, ExprList *factors, int64_t *constant)
 {
     int64_t value = 1;
     if (expr->kind == EXPR_MUL)
@@ -58,7 +57,7 @@ static bool collect_factors(Context *ctx, const Expr *expr, FactorList *factors,
     return !__builtin_mul_overflow(*constant, value, constant);
 }
 
-static bool remove_factor(Context *ctx, FactorList *factors, const Expr *factor)
+static bool remove_factor(Context *ctx, ExprList *factors, const Expr *factor)
 {
     int64_t difference;
     for (int i = 0; i < factors->count; i++)
@@ -71,7 +70,7 @@ static bool remove_factor(Context *ctx, FactorList *factors, const Expr *factor)
 
 const Expr *iter_exact_quotient(Context *ctx, const Expr *dividend, const Expr *divisor)
 {
-    FactorList left = {0}, removed = {0};
+    ExprList left = {0}, removed = {0};
     int64_t constant = 1, by = 1;
     if (!collect_factors(ctx, dividend, &left, &constant) || !collect_factors(ctx, divisor, &removed, &by) || !removed.count || by <= 0 ||
         constant % by)

@@ -212,7 +212,7 @@ Linear linear_remainder(Simplifier *s, Linear value, int64_t by, Division divisi
 
 /* The factors of a product: symbols in order, and the product of its constants. */
 typedef struct {
-    VEC(const Expr *) symbols;
+    ExprList symbols;
     int64_t constant;
     bool overflow;
 } Factors;

@@ -181,7 +181,7 @@ const Func *complete_func(Context *ctx, const Func *func)
 typedef struct {
     Context *ctx;
     const Module *module;
-    CallList calls;
+    ExprList calls;
 } CallSearch;
 
 static bool find_call(Visitor *visitor, const Expr *expr)
@@ -201,7 +201,7 @@ static bool skip_inner_block(Visitor *visitor, const Stmt *stmt)
     return stmt->kind != STMT_BLOCK;
 }
 
-CallList block_callee_calls(Context *ctx, const Module *module, const BlockStmt *block)
+ExprList block_callee_calls(Context *ctx, const Module *module, const BlockStmt *block)
 {
     CallSearch search = {.ctx = ctx, .module = module};
     Visitor visitor = {.expr = find_call, .stmt = skip_inner_block, .data = &search};

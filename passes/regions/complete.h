@@ -19,8 +19,7 @@ const Func *complete_func(Context *ctx, const Func *func);
 const Module *complete_module(Context *ctx, const Module *module);
 
 /* The calls of functions of MODULE that stand in BLOCK itself, not in a block inside. */
-typedef VEC(const Expr *) CallList;
-CallList block_callee_calls(Context *ctx, const Module *module, const BlockStmt *block);
+ExprList block_callee_calls(Context *ctx, const Module *module, const BlockStmt *block);
 /* STMT holds such a call. */
 bool stmt_calls_functions(Context *ctx, const Module *module, const Stmt *stmt);
 

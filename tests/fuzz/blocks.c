@@ -476,6 +476,12 @@ static void make_loaded(Writer *w)
         make_elementwise(w);
 }
 
+static void make_guarded(Writer *w)
+{
+    if (!write_guarded(w))
+        make_elementwise(w);
+}
+
 static void make_ragged(Writer *w)
 {
     if (!write_ragged(w))
@@ -518,7 +524,7 @@ static const struct {
 } makers[] = {{make_elementwise, 26}, {make_copy, 10},    {make_stencil, 7},  {make_reduction, 22}, {make_argument_of_extreme, 4},
               {make_scan, 5},         {make_gather, 6},   {make_reversed, 4}, {make_in_place, 4},   {make_windows, 5},
               {make_halves, 3},       {make_siblings, 6}, {make_nested, 6},   {make_row_sums, 3}, {make_interleaved, 3},
-              {make_sums_in_steps, 3}, {make_steps_of_rows, 3}, {make_loaded, 8},         {make_ragged, 10}, {make_views, 14},        {make_calls, 7}, {make_padding, 8},
+              {make_sums_in_steps, 3}, {make_steps_of_rows, 3}, {make_loaded, 8}, {make_guarded, 10}, {make_ragged, 10}, {make_views, 14},        {make_calls, 7}, {make_padding, 8},
               {make_form, 18}, {make_flat, 10}};
 
 void random_blocks(Writer *w)

@@ -31,7 +31,7 @@ static void fill(Loaded *loaded, Tensor *tensor, const char *value)
 }
 
 /* An update of the target under T.where, or over as many points as the numbers say. */
-static void write_guarded(Loaded *loaded, int place)
+static void write_counted(Loaded *loaded, int place)
 {
     Writer *w = loaded->w;
     const char *to = loaded->target->name, *number = write_text(w, "%s[r]", loaded->numbers->name), *loop = "";
@@ -87,7 +87,7 @@ bool write_loaded(Writer *w)
     fill(&loaded, loaded.from, write_text(w, "T.Cast(\"%s\", vr * 3)", w->type));
     if (place <= IN_TRIANGLE) {
         fill(&loaded, loaded.target, write_literal(w, w->type, 1));
-        write_guarded(&loaded, place);
+        write_counted(&loaded, place);
     } else {
         write_placed(&loaded, place);
         loaded.target->written = true;

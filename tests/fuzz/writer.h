@@ -87,6 +87,9 @@ void write_update(Writer *w, int indent, const char *kind, const char *to, const
 
 /* Writes blocks that read memory to find out how often they run, or where; false, with nothing written, where the sizes do not let it. */
 bool write_loaded(Writer *w);
+/* Writes a block below conditions whose order matters, over rows and over what it reduces; false, with nothing written, where the sizes do not let
+   it. */
+bool write_guarded(Writer *w);
 /* Writes a time loop whose steps write parts of rows that they, or later ones, read; false, with nothing written, where the sizes do not let it. */
 bool write_ragged(Writer *w);
 /* Writes blocks that reach tensors through views and declared buffers; false, with nothing written, where no tensor has rows. */

@@ -22,7 +22,7 @@ typedef struct {
     Map idle; /* the variables of those that no index uses */
     const Expr **indices;
     const Expr *narrowing; /* conditions on the loops */
-    VEC(const Expr *) clipping; /* conditions on one element: over the variables of ELEMENTS */
+    ExprList clipping; /* conditions on one element: over the variables of ELEMENTS */
     Var **elements;
 } Filling;
 

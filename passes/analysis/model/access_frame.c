@@ -37,9 +37,7 @@ bool frame_reduces_over(const Frame *frame, const Var *var)
     return false;
 }
 
-/* AXIS (FRAME_BIND), around the block at FRAME, is part of what names its points while it reduces: an axis of a block, which is spatial or
-   which the reduction does not depend on. */
-static bool tells_points(const Frame *axis, const Frame *frame)
+bool frame_tells_points(const Frame *axis, const Frame *frame)
 {
     return is_spatial(axis) || (axis->identity && axis->axis != ITER_REDUCE && !frame_reduces_over(frame, axis->var));
 }
@@ -51,7 +49,7 @@ bool frame_only_reduces_over(const Frame *frame, const Var *var)
         if (block->iters[i].kind != ITER_REDUCE && frame_depends(frame->outer, block->bindings[i], var))
             return false;
     for (const Frame *around = frame->outer; around; around = around->outer)
-        if (around->kind == FRAME_BIND && tells_points(around, frame) && frame_depends(around->outer, around->value, var))
+        if (around->kind == FRAME_BIND && frame_tells_points(around, frame) && frame_depends(around->outer, around->value, var))
             return false;
     return frame_reduces_over(frame, var);
 }
@@ -146,6 +144,37 @@ void frame_assume(AffineSpace *space, const Frame *frame, const AffineEnv *env)
         affine_assume_range(space, env->outer, env->dim, frame->range);
     else if (frame->kind == FRAME_CONDITION)
         affine_assume(space, env, frame->value, frame->negated);
+}
+
+static const Frame *inside(Context *ctx, const Frame *outer, Frame frame)
+{
+    frame.outer = outer;
+    frame.depth = outer ? outer->depth + 1 : 0;
+    return arena_copy(ctx->arena, &frame, sizeof frame);
+}
+
+const Frame *frame_enter(Context *ctx, const Frame *frame, const Stmt *stmt, bool negated)
+{
+    const BlockStmt *block = &stmt->as.block;
+    switch (stmt->kind) {
+    case STMT_FOR:
+        return inside(ctx, frame,
+                      (Frame){.kind = FRAME_LOOP, .var = stmt->as.loop.var, .range = {stmt->as.loop.min, stmt->as.loop.extent}, .stmt = stmt});
+    case STMT_IF:
+        return inside(ctx, frame, (Frame){.kind = FRAME_CONDITION, .value = stmt->as.branch.condition, .negated = negated, .stmt = stmt});
+    case STMT_LET: return inside(ctx, frame, (Frame){.kind = FRAME_BIND, .var = stmt->as.let.var, .value = stmt->as.let.value});
+    case STMT_BLOCK:
+        frame = inside(ctx, frame, (Frame){.kind = FRAME_BLOCK, .stmt = stmt});
+        frame = inside(ctx, frame, (Frame){.kind = FRAME_CONDITION, .value = block->predicate});
+        for (int i = 0; i < block->iter_count; i++) {
+            const Iter *iter = &block->iters[i];
+            Frame axis = {.kind = FRAME_BIND, .var = iter->var, .range = iter->domain, .value = block->bindings[i]};
+            axis.axis = iter->kind, axis.identity = true;
+            frame = inside(ctx, frame, axis);
+        }
+        return frame;
+    default: return frame;
+    }
 }
 
 /* --- loops of no iteration --- */

@@ -2,6 +2,7 @@
 #include "ir/walk.h"
 #include "passes/analysis/model/access_frame.h"
 #include "passes/analysis/model/access_init.h"
+#include "passes/analysis/model/init_domain.h"
 
 bool frame_in_init(const Frame *frame, const Frame *block)
 {
@@ -36,81 +37,13 @@ static const Frame *init_owner(const Access *access)
     return frame;
 }
 
-/* Which loops CONDITION, at FRAME, depends on: some that only reduce, and others. Those of one iteration count where there are no others. */
-typedef struct {
-    bool reducing, others;
-} ConditionKind;
-
-static ConditionKind condition_kind(const Frame *block, const Frame *frame, const Expr *condition)
+/* Requires of the condition of FRAME what decides of points. */
+static void assume_init_condition(AffineSpace *space, const Frame *block, const Frame *innermost, const Frame *frame, const AffineEnv *env)
 {
-    ConditionKind kind = {false, false}, units = {false, false};
-    for (const Frame *loop = frame; loop; loop = loop->outer) {
-        if (loop->kind != FRAME_LOOP || !frame_depends(frame->outer, condition, loop->var))
-            continue;
-        ConditionKind *found = expr_is_int(loop->range.extent, 1) && !stmt_is_empty_loop(loop->stmt) ? &units : &kind;
-        bool reduces = frame_only_reduces_over(block, loop->var);
-        found->reducing |= reduces;
-        found->others |= !reduces;
-    }
-    return kind.reducing || kind.others ? kind : (ConditionKind){units.reducing && !units.others, false};
-}
-
-/* The loop over VAR appears in CONDITION, or in one of those that it joins, together with others that do not only reduce. */
-static bool condition_mixes(const Frame *block, const Frame *frame, const Expr *condition, const Var *var)
-{
-    if (condition->kind == EXPR_AND && !frame->negated)
-        return condition_mixes(block, frame, condition->args[0], var) || condition_mixes(block, frame, condition->args[1], var);
-    return frame_depends(frame->outer, condition, var) && condition_kind(block, frame, condition).others;
-}
-
-static bool is_mixed_with_others(const Frame *block, const Frame *innermost, const Var *var)
-{
-    for (const Frame *frame = innermost; frame; frame = frame->outer)
-        if (frame->kind == FRAME_CONDITION && condition_mixes(block, frame, frame->value, var))
-            return true;
-    return false;
-}
-
-/* The points are found by a run of the loop over VAR: it does more than reduce, a condition mixes it with such loops, or it bounds a loop that
-   is run for them. */
-static bool is_visited(const Frame *block, const Frame *innermost, const Var *var)
-{
-    if (!frame_only_reduces_over(block, var) || is_mixed_with_others(block, innermost, var))
-        return true;
-    for (const Frame *frame = innermost; frame && frame->var != var; frame = frame->outer)
-        if (frame->kind == FRAME_LOOP &&
-            (frame_depends(frame->outer, frame->range.min, var) || frame_depends(frame->outer, frame->range.extent, var)) &&
-            is_visited(block, innermost, frame->var))
-            return true;
-    return false;
-}
-
-/* Whether CONDITION, seen from FRAME, can keep an init from running. A condition on what is reduced over alone can do so in one case: the init
-   is found by visiting all loops that the condition depends on, loops of one iteration excepted. */
-static bool condition_counts(const Frame *block, const Frame *innermost, const Frame *frame, const Expr *condition)
-{
-    ConditionKind kind = condition_kind(block, frame, condition);
-    bool longer = false, visited = true, units_visited = true;
-    for (const Frame *loop = frame; loop; loop = loop->outer) {
-        if (loop->kind != FRAME_LOOP || !frame_depends(frame->outer, condition, loop->var))
-            continue;
-        bool unit = expr_is_int(loop->range.extent, 1);
-        longer |= !unit;
-        *(unit ? &units_visited : &visited) &= is_visited(block, innermost, loop->var);
-    }
-    return !kind.reducing || kind.others || (longer ? visited : units_visited);
-}
-
-/* Requires CONDITION of FRAME, or of those that it joins the ones that say more than for what is reduced over. */
-static void assume_init_condition(AffineSpace *space, const Frame *block, const Frame *innermost, const Frame *frame,
-                                  const Expr *condition, const AffineEnv *env)
-{
-    if (condition->kind == EXPR_AND && !frame->negated) {
-        assume_init_condition(space, block, innermost, frame, condition->args[0], env);
-        assume_init_condition(space, block, innermost, frame, condition->args[1], env);
-    } else if (condition_counts(block, innermost, frame, condition)) {
-        affine_assume(space, env, condition, frame->negated);
-    }
+    ConjunctList parts = frame_conditions(space->ctx, frame);
+    for (int i = 0; i < parts.count; i++)
+        if (init_heeds_condition(space->ctx, block, innermost, frame, parts.data[i].expr))
+            affine_assume(space, env, parts.data[i].expr, parts.data[i].negated);
 }
 
 /* What LOOP runs over; its frame may say otherwise, see access_collect. */
@@ -120,9 +53,9 @@ static Range loop_range(const Frame *loop)
 }
 
 /* The init of the block at BLOCK runs only where LOOP has an iteration: one that finds its point, or a thread that runs it. */
-static bool needs_iteration(const Frame *block, const Frame *innermost, const Frame *loop)
+static bool needs_iteration(Context *ctx, const Frame *block, const Frame *innermost, const Frame *loop)
 {
-    return frame_is_thread_loop(loop) || is_visited(block, innermost, loop->var);
+    return frame_is_thread_loop(loop) || init_visits_loop(ctx, block, innermost, loop->var);
 }
 
 /* As frame_assume for the init of the block at BLOCK: loops and conditions that only restrict the reduction do not count. */
@@ -132,10 +65,10 @@ static void assume_init(AffineSpace *space, const Frame *block, const Frame *inn
         return;
     bool binds = frame->kind == FRAME_LOOP || frame->kind == FRAME_BIND;
     assume_init(space, block, innermost, frame->outer, binds && env ? env->outer : env);
-    if (frame->kind == FRAME_LOOP && needs_iteration(block, innermost, frame))
+    if (frame->kind == FRAME_LOOP && needs_iteration(space->ctx, block, innermost, frame))
         affine_assume_range(space, env->outer, env->dim, loop_range(frame));
     if (frame->kind == FRAME_CONDITION)
-        assume_init_condition(space, block, innermost, frame, frame->value, env);
+        assume_init_condition(space, block, innermost, frame, env);
 }
 
 void access_assume(AffineSpace *space, const Access *access, const AffineEnv *env)
@@ -147,12 +80,25 @@ void access_assume(AffineSpace *space, const Access *access, const AffineEnv *en
         frame_assume(space, access->frame, env);
 }
 
-/* CONDITION, or one of those that it joins, is about what is reduced over and about points. */
-static bool mixes(const Frame *block, const Frame *innermost, const Frame *frame, const Expr *condition)
+/* CONDITION, a part of the one of FRAME, depends on a loop of several iterations that the block at BLOCK reduces over, alone or not. */
+static bool concerns_reducing_loop(const Frame *block, const Frame *frame, const Expr *condition)
 {
-    if (condition->kind == EXPR_AND && !frame->negated)
-        return mixes(block, innermost, frame, condition->args[0]) || mixes(block, innermost, frame, condition->args[1]);
-    return condition_kind(block, frame, condition).reducing && condition_counts(block, innermost, frame, condition);
+    for (const Frame *loop = frame; loop; loop = loop->outer)
+        if (loop->kind == FRAME_LOOP && !expr_is_int(loop->range.extent, 1) && frame_depends(frame->outer, condition, loop->var) &&
+            frame_reduces_over(block, loop->var))
+            return true;
+    return false;
+}
+
+/* The condition of FRAME says something of points and of what is reduced over. */
+static bool mixes(Context *ctx, const Frame *block, const Frame *innermost, const Frame *frame)
+{
+    ConjunctList parts = frame_conditions(ctx, frame);
+    bool found = false;
+    for (int i = 0; i < parts.count && !found; i++)
+        found = concerns_reducing_loop(block, frame, parts.data[i].expr) &&
+                init_heeds_condition(ctx, block, innermost, frame, parts.data[i].expr);
+    return found;
 }
 
 const char *access_points_depend(Context *ctx, const Access *access)
@@ -162,10 +108,10 @@ const char *access_points_depend(Context *ctx, const Access *access)
         return "the init depends on what is reduced over";
     for (const Frame *frame = access->frame; frame; frame = frame->outer) {
         int64_t extent;
-        if (frame->kind == FRAME_CONDITION && mixes(block, access->frame, frame, frame->value))
+        if (frame->kind == FRAME_CONDITION && mixes(ctx, block, access->frame, frame))
             return "a condition is about points and about what is reduced over";
         if (frame->kind == FRAME_LOOP && !(expr_const_int(frame->range.extent, &extent) && extent > 0) && frame_reduces_over(block, frame->var) &&
-            needs_iteration(block, access->frame, frame))
+            needs_iteration(ctx, block, access->frame, frame))
             return arena_printf(ctx->arena, "loop '%s' runs over %s and over what is reduced, and may have no iteration", frame->var->name,
                                 frame_is_thread_loop(frame) ? "threads" : "points");
     }
@@ -174,12 +120,13 @@ const char *access_points_depend(Context *ctx, const Access *access)
 
 /* --- where an init may run --- */
 
-/* CONDITION, at FRAME, mentions what only reduces in a block of whose init ACCESS is part. */
+/* CONDITION, at FRAME, depends on what only reduces in a block of whose init ACCESS is part. */
 static bool concerns_reduction(const Access *access, const Frame *frame, const Expr *condition)
 {
     for (const Frame *block = access->frame; block; block = block->outer)
-        for (const Frame *outer = frame; outer && block->kind == FRAME_BLOCK && frame_in_init(access->frame, block); outer = outer->outer)
-            if (outer->var && outer->depth < block->depth && expr_uses_var(condition, outer->var) && frame_only_reduces_over(block, outer->var))
+        for (const Frame *loop = frame; loop && block->kind == FRAME_BLOCK && frame_in_init(access->frame, block); loop = loop->outer)
+            if (loop->kind == FRAME_LOOP && loop->depth < block->depth && frame_depends(frame->outer, condition, loop->var) &&
+                frame_only_reduces_over(block, loop->var))
                 return true;
     return false;
 }
@@ -224,15 +171,12 @@ bool access_once_in(const Access *access, const Frame *loop)
     return false;
 }
 
-static void assume_without_reduction(AffineSpace *space, const Access *access, const Frame *frame, const AffineEnv *env,
-                                     const Expr *condition)
+static void assume_without_reduction(AffineSpace *space, const Access *access, const Frame *frame, const AffineEnv *env)
 {
-    if (condition->kind == EXPR_AND && !frame->negated) {
-        assume_without_reduction(space, access, frame, env, condition->args[0]);
-        assume_without_reduction(space, access, frame, env, condition->args[1]);
-    } else if (!concerns_reduction(access, frame, condition)) {
-        affine_assume(space, env, condition, frame->negated);
-    }
+    ConjunctList parts = frame_conditions(space->ctx, frame);
+    for (int i = 0; i < parts.count; i++)
+        if (!concerns_reduction(access, frame, parts.data[i].expr))
+            affine_assume(space, env, parts.data[i].expr, parts.data[i].negated);
 }
 
 /* Where in the loops that only reduce, as far as these may leave nothing to reduce. */
@@ -250,7 +194,7 @@ static void assume_possible(AffineSpace *space, const Access *access, const Fram
     else if (frame->kind == FRAME_LOOP && !placed)
         affine_assume_range(space, env->outer, env->dim, frame->range);
     else if (frame->kind == FRAME_CONDITION)
-        assume_without_reduction(space, access, frame, env, frame->value);
+        assume_without_reduction(space, access, frame, env);
 }
 
 void access_assume_possible(AffineSpace *space, const Access *access, const AffineEnv *env)
@@ -278,19 +222,15 @@ void access_assume_beside_updates(AffineSpace *space, const Access *access, cons
         assume_possible(space, access, access->frame, env, IN_FIRST_ITERATION);
 }
 
-/* What holds where ACCESS runs since CONDITION, at FRAME, holds or does not. */
-static void add_known(Context *ctx, const Access *access, const Frame *frame, const Expr *condition, Subst *values, ExprList *conditions)
+/* What holds where ACCESS runs since PART, of the condition at FRAME, does. */
+static void add_known(Context *ctx, const Access *access, const Frame *frame, Conjunct part, Subst *values, ExprList *conditions)
 {
-    if (condition->kind == (frame->negated ? EXPR_OR : EXPR_AND)) {
-        add_known(ctx, access, frame, condition->args[0], values, conditions);
-        add_known(ctx, access, frame, condition->args[1], values, conditions);
-        return;
-    }
+    const Expr *condition = part.expr;
     bool exact = expr_is_compare(condition) && dtype_is_index(condition->args[0]->dtype) && expr_is_fixed(condition);
-    if (concerns_reduction(access, frame, condition) || (frame->negated && !exact))
+    if (concerns_reduction(access, frame, condition) || (part.negated && !exact))
         return;
     condition = subst_expr(ctx, values, condition);
-    if (frame->negated)
+    if (part.negated)
         condition = op_compare(ctx, expr_opposite_compare(condition->kind), condition->args[0], condition->args[1]);
     vec_push(ctx->arena, conditions, condition);
 }
@@ -299,10 +239,12 @@ ExprList access_known_conditions(Context *ctx, const Access *access)
 {
     ExprList conditions = {0};
     for (const Frame *frame = access->frame; frame; frame = frame->outer) {
-        if (frame->kind != FRAME_CONDITION || expr_is_int(frame->value, !frame->negated))
+        if (frame->kind != FRAME_CONDITION)
             continue;
-        Subst values = frame_values(ctx, frame->outer);
-        add_known(ctx, access, frame, frame->value, &values, &conditions);
+        ConjunctList parts = frame_conditions(ctx, frame);
+        Subst values = parts.count ? frame_values(ctx, frame->outer) : (Subst){0};
+        for (int i = 0; i < parts.count; i++)
+            add_known(ctx, access, frame, parts.data[i], &values, &conditions);
     }
     return conditions;
 }

@@ -5,8 +5,6 @@
 #include "ir/walk.h"
 #include "passes/analysis/model/access.h"
 
-typedef VEC(const Expr *) ExprList;
-
 /* Adds the indices of the element that ACCESS touches to INDICES, in terms of loops and sizes; false when it may touch several. */
 bool access_point(Context *ctx, const Access *access, ExprList *indices);
 /* The same without casts around the indices, as fused loops over sizes of other types have them: these keep the value. */

@@ -34,7 +34,7 @@ typedef struct {
 typedef struct {
     bool guard_first; /* LowerOptions.guard_init */
     VEC(Buffer *) updated; /* with guard_first: written by blocks whose init was split off */
-    VEC(Frame) frames;
+    VEC(Around) frames;
     Map params; /* what the parameters define */
     Map roots; /* of views, see effects.h */
     Map nests; /* Var of a loop -> const Stmt * to run before it */
@@ -56,7 +56,7 @@ static bool way_has_effects(const InitSite *site)
 {
     bool found = false;
     for (int i = 0; i < site->conditions.count; i++)
-        found |= site->conditions.data[i]->opaque;
+        found |= site->conditions.data[i].expr->opaque;
     for (int i = 0; i < site->block->iter_count; i++)
         found |= site->bindings[i]->opaque;
     for (int i = site->outer; i < site->frame_count; i++) {
@@ -318,6 +318,12 @@ static const Stmt *declare_flags(Context *ctx, InitPass *pass, const Stmt *stmt,
     return left == first ? stmt : stmt_block(ctx, block, stmt->span);
 }
 
+static void enter(Context *ctx, InitPass *pass, const Stmt *stmt, bool negated)
+{
+    const Frame *frame = pass->frames.count ? pass->frames.data[pass->frames.count - 1].frame : NULL;
+    vec_push(ctx->arena, &pass->frames, ((Around){stmt, frame_enter(ctx, frame, stmt, negated)}));
+}
+
 static const Stmt *init_in_stmt(Rewriter *rewriter, const Stmt *stmt);
 
 static const Stmt *init_in_branches(Rewriter *rewriter, const Stmt *stmt)
@@ -325,7 +331,7 @@ static const Stmt *init_in_branches(Rewriter *rewriter, const Stmt *stmt)
     InitPass *pass = rewriter->data;
     const Stmt *bodies[2] = {stmt->as.branch.then_body, stmt->as.branch.else_body};
     for (int i = 0; i < 2 && bodies[i]; i++) {
-        vec_push(rewriter->ctx->arena, &pass->frames, ((Frame){stmt, i == 1}));
+        enter(rewriter->ctx, pass, stmt, i == 1);
         bodies[i] = init_in_stmt(rewriter, bodies[i]);
         pass->frames.count--;
     }
@@ -340,7 +346,7 @@ static const Stmt *init_in_stmt(Rewriter *rewriter, const Stmt *stmt)
     Context *ctx = rewriter->ctx;
     if (stmt->kind == STMT_IF)
         return init_in_branches(rewriter, stmt);
-    vec_push(ctx->arena, &pass->frames, ((Frame){stmt, false}));
+    enter(ctx, pass, stmt, false);
     int open = pass->open.count, updated = pass->updated.count;
     const Stmt *result = rewrite_stmt_children(rewriter, stmt);
     if (result->kind == STMT_BLOCK)

@@ -2,13 +2,22 @@
 #ifndef TIRC_PASSES_LOWER_BLOCKS_INIT_H
 #define TIRC_PASSES_LOWER_BLOCKS_INIT_H
 
+#include "passes/analysis/model/init_domain.h"
 #include "passes/lower/core/state.h"
 
 /* A construct around the block. */
 typedef struct {
     const Stmt *stmt;
-    bool negated; /* an IF whose else branch leads to the block */
-} Frame;
+    const Frame *frame; /* inside of it */
+} Around;
+
+/* A condition under which the block runs. */
+typedef struct {
+    const Expr *expr; /* over what is visible at outer and the loops inside it, those of one iteration aside */
+    int index;        /* of the construct where it stands, among those around */
+    bool reducing;    /* it may leave points without updates */
+    bool heeded;      /* it decides which points have an init */
+} SiteCondition;
 
 /* An axis of a block around the block with init that is part of the point too: a spatial one, or one that nothing is reduced over by way of. */
 typedef struct {
@@ -19,26 +28,23 @@ typedef struct {
 typedef struct {
     Context *ctx;
     const Map *params;   /* what the parameters of the function define: Var -> anything */
-    const Frame *frames; /* outermost first; the last is the block itself */
+    const Around *frames; /* outermost first; the last is the block itself */
     int frame_count;
     const BlockStmt *block;
+    const Frame *model; /* the frame of the block (FRAME_BLOCK) */
     /* index of the outermost loop that the reduction axes depend on, not counting through spatial axes of the blocks around, which stay the same
        while a reduction runs; -1: there is none */
     int outer;
     Map reduce_loops; /* the loops that the reduction axes depend on so, outer and those inside it */
-    Map passed_axes; /* the axes of blocks around by way of which they do, and the spatial ones where that ends */
     VEC(PointAxis) axes_around; /* those of the blocks between outer and the block, outermost first */
     Map spatial_loops; /* the loops, inside and outside outer, and lets that the spatial axes, axes_around too, depend on */
     Map spatial_vars; /* the loops and lets inside outer (itself included) that a nest of init alone needs */
     const Expr **bindings; /* the block's bindings over what is visible at outer and the loops inside it */
-    ExprList conditions;   /* all conditions inside outer under which the block runs, over the same variables */
-    ExprList whole_conditions; /* the same with the loops of one iteration */
-    ExprList nest_conditions; /* those that decide which points have an init */
-    Map excluding; /* the loops that these mention, those of one iteration too */
+    VEC(SiteCondition) conditions; /* all between outer and the block, in their order */
 } InitSite;
 
 /* FRAMES lead to the block as the program has it; BLOCK is that block with what lies inside it already lowered. Allocated in ctx->arena. */
-InitSite *init_site_new(Context *ctx, const Map *params, const Frame *frames, int frame_count, const BlockStmt *block);
+InitSite *init_site_new(Context *ctx, const Map *params, const Around *frames, int frame_count, const BlockStmt *block);
 /* EXPR, as seen inside the frame at index INSIDE, over what is visible at outer and the loops inside it. */
 const Expr *init_site_compose(const InitSite *site, const Expr *expr, int inside);
 /* EXPR with the one value of each loop of one iteration: such a loop tells no points apart. EXPR itself where no other loop is left. */

@@ -8,6 +8,15 @@ static bool uses_reduction(const InitSite *site, const Expr *expr)
     return expr_uses_any(expr, &site->reduce_loops);
 }
 
+/* EXPR may have another value the next time, for what memory holds: it reads some, or uses a let between outer and the block, which does. */
+static bool depends_on_memory(const InitSite *site, const Expr *expr)
+{
+    bool depends = expr_reads_memory(expr);
+    for (int i = site->outer; i < site->frame_count; i++)
+        depends |= site->frames[i].stmt->kind == STMT_LET && expr_uses_var(expr, site->frames[i].stmt->as.let.var);
+    return depends;
+}
+
 /* The bounds of the loops from outer on are such that the first iteration of the reduction loops comes first for each point: they do not
    vary with the reduction (those of spatial loops) or with one another (those of reduction loops), and no further loop repeats the
    block. */
@@ -21,7 +30,7 @@ static bool loops_allow_guard(const InitSite *site)
             continue;
         const ForStmt *loop = &stmt->as.loop;
         const Expr *min = init_site_compose(site, loop->min, i - 1), *extent = init_site_compose(site, loop->extent, i - 1);
-        if (uses_reduction(site, min) || uses_reduction(site, extent) || expr_reads_memory(min) || expr_reads_memory(extent))
+        if (uses_reduction(site, min) || uses_reduction(site, extent) || depends_on_memory(site, min) || depends_on_memory(site, extent))
             return false;
         bool known = map_has(&site->reduce_loops, loop->var) || map_has(&site->spatial_vars, loop->var);
         if (!known && !expr_is_int(extent, 1))
@@ -41,8 +50,8 @@ static Analyzer *analyzer_of_site(const InitSite *site)
             analyzer_bind_range_opaque(an, loop->var, range);
         }
     for (int i = 0; i < site->conditions.count; i++)
-        if (!uses_reduction(site, site->conditions.data[i]))
-            analyzer_assume(an, site->conditions.data[i]);
+        if (!uses_reduction(site, site->conditions.data[i].expr))
+            analyzer_assume(an, site->conditions.data[i].expr);
     return an;
 }
 
@@ -82,8 +91,8 @@ static bool is_on_point(const InitSite *site, Analyzer *an, const Expr *conditio
 static bool conditions_allow_guard(const InitSite *site, Analyzer *an, Subst *first)
 {
     for (int i = 0; i < site->conditions.count; i++) {
-        const Expr *condition = site->conditions.data[i];
-        if (expr_reads_memory(condition) || expr_is_int(analyzer_simplify(an, condition), 0))
+        const Expr *condition = site->conditions.data[i].expr;
+        if (depends_on_memory(site, condition) || expr_is_int(analyzer_simplify(an, condition), 0))
             return false;
         if (uses_reduction(site, condition) && !is_on_point(site, an, condition) &&
             !analyzer_prove(an, subst_expr(site->ctx, first, condition)))
@@ -112,8 +121,11 @@ static bool axes_are_bijective(const InitSite *site, Analyzer *an, Axes axes, It
     const Expr **bindings = ARENA_ARRAY(ctx->arena, const Expr *, site->block->iter_count + site->axes_around.count);
     VarRange *loops = ARENA_ARRAY(ctx->arena, VarRange, site->frame_count);
     IterMapQuery query = {.bindings = bindings, .iters = loops, .level = ITER_MAP_BIJECTIVE, .simplify_trivial = true};
+    ExprList conditions = {0};
+    for (int i = 0; i < site->conditions.count; i++)
+        vec_push(ctx->arena, &conditions, site->conditions.data[i].expr);
     if (spatial)
-        query.predicate = conjunction_join(ctx, &site->conditions);
+        query.predicate = conjunction_join(ctx, &conditions);
     for (int i = 0; i < site->block->iter_count; i++)
         if (spatial || site->block->iters[i].kind == ITER_REDUCE)
             bindings[query.binding_count++] = site->bindings[i];
@@ -198,8 +210,8 @@ static bool conditions_mix_points(const InitSite *site, Analyzer *an)
     for (int i = 0; i < site->conditions.count; i++)
         for (int k = 0; k < site->reduce_loops.count; k++) {
             const Var *loop = site->reduce_loops.entries[k].key;
-            if (map_has(&site->spatial_vars, loop) && expr_uses_var(site->conditions.data[i], loop) &&
-                !is_on_point(site, an, site->conditions.data[i]))
+            if (map_has(&site->spatial_vars, loop) && expr_uses_var(site->conditions.data[i].expr, loop) &&
+                !is_on_point(site, an, site->conditions.data[i].expr))
                 return true;
         }
     return false;

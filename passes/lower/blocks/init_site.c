@@ -4,32 +4,21 @@
 #include "passes/lower/core/effects.h"
 
 /* --- Composition of iterators and lets --- */
-/* EXPR, as seen inside the frame at index INSIDE, over what is visible at OUTER and the loops inside it; PASSED: spatial axes
-   stay, and it gets the axes of all kinds that are come across; or NULL. */
-static const Expr *compose_as(const InitSite *site, const Expr *expr, int inside, int outer, Map *passed)
+static const Expr *compose(const InitSite *site, const Expr *expr, int inside, int outer)
 {
     for (int i = inside; i > outer; i--) {
         const Stmt *stmt = site->frames[i].stmt;
         Subst subst = {0};
-        if (stmt->kind == STMT_BLOCK)
-            for (int k = 0; k < stmt->as.block.iter_count; k++) {
-                Var *var = stmt->as.block.iters[k].var;
-                if (passed && expr_uses_var(expr, var))
-                    map_set(site->ctx->arena, passed, var, var);
-                if (!passed || stmt->as.block.iters[k].kind != ITER_SPATIAL)
-                    subst_var(site->ctx, &subst, var, op_cast(site->ctx, var->dtype, stmt->as.block.bindings[k]));
-            }
-        else if (stmt->kind == STMT_LET && !expr_reads_memory(stmt->as.let.value))
+        for (int k = 0; stmt->kind == STMT_BLOCK && k < stmt->as.block.iter_count; k++) {
+            Var *var = stmt->as.block.iters[k].var;
+            subst_var(site->ctx, &subst, var, op_cast(site->ctx, var->dtype, stmt->as.block.bindings[k]));
+        }
+        if (stmt->kind == STMT_LET && !expr_reads_memory(stmt->as.let.value))
             subst_var(site->ctx, &subst, stmt->as.let.var, stmt->as.let.value);
         if (subst.vars.count)
             expr = subst_expr(site->ctx, &subst, expr);
     }
     return expr;
-}
-
-static const Expr *compose(const InitSite *site, const Expr *expr, int inside, int outer)
-{
-    return compose_as(site, expr, inside, outer, NULL);
 }
 
 const Expr *init_site_compose(const InitSite *site, const Expr *expr, int inside)
@@ -52,8 +41,6 @@ typedef struct {
     const InitSite *site;
     Map *found;
     int first;
-    Map *passed;   /* not NULL: not through spatial axes; see compose_as */
-    int outermost; /* the least index of a loop found, or -1 */
 } DependencyFinder;
 
 static bool find_dependency(Visitor *visitor, const Expr *expr)
@@ -66,29 +53,16 @@ static bool find_dependency(Visitor *visitor, const Expr *expr)
     const Stmt *stmt = site->frames[frame].stmt;
     map_set(site->ctx->arena, finder->found, expr->value.var, (void *)stmt);
     if (stmt->kind == STMT_LET)
-        visit_expr(visitor, compose_as(site, stmt->as.let.value, frame - 1, finder->passed ? -1 : site->outer, finder->passed));
-    else if (finder->outermost < 0 || frame < finder->outermost)
-        finder->outermost = frame;
+        visit_expr(visitor, init_site_compose(site, stmt->as.let.value, frame - 1));
     return true;
 }
 
-/* Adds to FOUND what EXPR depends on from frame FIRST on; the least index of a loop among it, or -1. */
-static int find_dependencies(const InitSite *site, const Expr *expr, int first, Map *found)
+/* Adds to FOUND what EXPR depends on from frame FIRST on. */
+static void find_dependencies(const InitSite *site, const Expr *expr, int first, Map *found)
 {
-    DependencyFinder finder = {.site = site, .found = found, .first = first, .outermost = -1};
+    DependencyFinder finder = {.site = site, .found = found, .first = first};
     Visitor visitor = {.expr = find_dependency, .data = &finder};
     visit_expr(&visitor, expr);
-    return finder.outermost;
-}
-
-/* Adds to FOUND the loops and lets that BINDING, of the block, varies with while the spatial axes of the blocks around stay the same; the
-   least index of a loop among them, or -1. PASSED gets the axes of the blocks around by way of which it does. */
-static int find_varying(const InitSite *site, const Expr *binding, Map *found, Map *passed)
-{
-    DependencyFinder finder = {.site = site, .found = found, .passed = passed, .outermost = -1};
-    Visitor visitor = {.expr = find_dependency, .data = &finder};
-    visit_expr(&visitor, compose_as(site, binding, site->frame_count - 2, -1, passed));
-    return finder.outermost;
 }
 
 /* --- Building the site --- */
@@ -97,18 +71,19 @@ static bool is_reduction_axis(const Iter *iter)
     return iter->kind == ITER_REDUCE;
 }
 
+/* Finds the loops that the reduction varies with, and the lets that read memory. */
 static void find_reduce_loops(InitSite *site)
 {
     site->outer = -1;
-    for (int i = 0; i < site->block->iter_count; i++) {
-        if (!is_reduction_axis(&site->block->iters[i]))
+    for (int i = 0; i < site->frame_count; i++) {
+        const Stmt *stmt = site->frames[i].stmt;
+        bool loop = stmt->kind == STMT_FOR, let = stmt->kind == STMT_LET && expr_reads_memory(stmt->as.let.value);
+        const Var *var = loop ? stmt->as.loop.var : let ? stmt->as.let.var : NULL;
+        if (!var || !frame_reduces_over(site->model, var))
             continue;
-        Map found = {0};
-        int outermost = find_varying(site, site->block->bindings[i], &found, &site->passed_axes);
-        if (outermost >= 0 && (site->outer < 0 || outermost < site->outer))
-            site->outer = outermost;
-        for (int k = 0; k < found.count; k++)
-            map_set(site->ctx->arena, &site->reduce_loops, found.entries[k].key, found.entries[k].value);
+        map_set(site->ctx->arena, &site->reduce_loops, var, (void *)stmt);
+        if (loop && site->outer < 0)
+            site->outer = i;
     }
 }
 
@@ -126,30 +101,29 @@ const Expr *init_site_without_unit_loops(const InitSite *site, const Expr *expr)
     return left.count ? rest : expr;
 }
 
-static void add_condition(InitSite *site, const Expr *condition, int inside)
+/* Adds what the condition of FRAME says, of the construct at INDEX. */
+static void add_conditions(InitSite *site, const Frame *frame, int index)
 {
-    int first = site->conditions.count;
-    conjunction_split(site->ctx, init_site_compose(site, condition, inside), &site->conditions);
-    for (int i = first; i < site->conditions.count; i++) {
-        vec_push(site->ctx->arena, &site->whole_conditions, site->conditions.data[i]);
-        site->conditions.data[i] = init_site_without_unit_loops(site, site->conditions.data[i]);
+    const Frame *innermost = site->frames[site->frame_count - 1].frame;
+    ConjunctList parts = frame_conditions(site->ctx, frame);
+    for (int i = 0; i < parts.count; i++) {
+        const Expr *whole = init_site_compose(site, conjunct_expr(site->ctx, parts.data[i]), index - 1);
+        SiteCondition condition = {init_site_without_unit_loops(site, whole), index,
+                                   init_condition_kind(site->model, frame, parts.data[i].expr).reducing,
+                                   init_heeds_condition(site->ctx, site->model, innermost, frame, parts.data[i].expr)};
+        vec_push(site->ctx->arena, &site->conditions, condition);
     }
-}
-
-static const Expr *frame_condition(Context *ctx, const Frame *frame)
-{
-    const Expr *condition = frame->stmt->as.branch.condition;
-    return frame->negated ? op_not(ctx, condition, span_none()) : condition;
 }
 
 static void find_conditions(InitSite *site)
 {
     for (int i = site->outer + 1; i < site->frame_count; i++) {
-        const Stmt *stmt = site->frames[i].stmt;
-        if (stmt->kind == STMT_BLOCK)
-            add_condition(site, stmt->as.block.predicate, i - 1);
-        else if (stmt->kind == STMT_IF)
-            add_condition(site, frame_condition(site->ctx, &site->frames[i]), i - 1);
+        const Frame *frame = site->frames[i].frame;
+        if (site->frames[i].stmt->kind != STMT_BLOCK && site->frames[i].stmt->kind != STMT_IF)
+            continue;
+        while (frame->kind != FRAME_CONDITION)
+            frame = frame->outer;
+        add_conditions(site, frame, i);
     }
 }
 
@@ -167,7 +141,7 @@ static void add_point_dependencies(InitSite *site, const Expr *binding)
     find_dependencies(site, compose(site, binding, site->outer, -1), 0, &site->spatial_loops);
 }
 
-/* What the init's points and its text depend on. */
+/* What the init's points, its text and the conditions on points depend on. */
 static void find_spatial_vars(InitSite *site)
 {
     for (int i = 0; i < site->block->iter_count; i++)
@@ -177,60 +151,9 @@ static void find_spatial_vars(InitSite *site)
         add_point_dependencies(site, site->axes_around.data[i].binding);
     Visitor visitor = {.expr = find_init_dependency, .data = site};
     visit_stmt(&visitor, site->block->init);
-}
-
-/* Which kinds of loops CONDITION varies with; those of one iteration count where there are no others. */
-typedef struct {
-    bool reduction; /* loops that only the reduction axes depend on */
-    bool others;    /* other loops inside outer, and those outside that the spatial axes depend on */
-} ConditionKind;
-
-static ConditionKind condition_kind(const InitSite *site, const Expr *condition)
-{
-    Map found = {0};
-    ConditionKind kind = {false, false}, units = {false, false};
-    find_dependencies(site, compose(site, condition, site->outer, -1), 0, &found);
-    for (int i = 0; i < found.count; i++) {
-        const Var *var = found.entries[i].key;
-        const Stmt *stmt = found.entries[i].value;
-        if (stmt->kind != STMT_FOR)
-            continue;
-        bool spatial = map_has(&site->spatial_loops, var), reduction = map_has(&site->reduce_loops, var);
-        ConditionKind *loop = expr_is_int(stmt->as.loop.extent, 1) ? &units : &kind;
-        loop->reduction |= reduction && !spatial;
-        loop->others |= spatial || !reduction;
-    }
-    if (!kind.reduction && !kind.others)
-        kind.reduction = units.reduction && !units.others;
-    return kind;
-}
-
-/* The nest runs all loops that CONDITION depends on, or those of one iteration are part of what excludes points. */
-static bool is_visited(const InitSite *site, const Expr *condition)
-{
-    Map found = {0};
-    find_dependencies(site, condition, site->outer, &found);
-    for (int i = 0; i < found.count; i++)
-        if (!map_has(&site->spatial_vars, found.entries[i].key) && !map_has(&site->excluding, found.entries[i].key))
-            return false;
-    return true;
-}
-
-/* Conditions on reduction loops alone may empty the reduction, not exclude a point: they do not count. A condition that mixes them with others
-   (MIXED) excludes the points for which it never holds: the nest runs the loops that it depends on as well. Where it runs reduction loops, for
-   that or because they bound the loops of the points, the conditions on them alone hold in it too. */
-static void find_nest_conditions(InitSite *site, bool mixed)
-{
-    for (int i = 0; i < site->conditions.count; i++) {
-        const Expr *condition = site->conditions.data[i];
-        ConditionKind kind = condition_kind(site, condition);
-        if ((!kind.reduction || kind.others) != mixed || (!mixed && !is_visited(site, condition)))
-            continue;
-        vec_push(site->ctx->arena, &site->nest_conditions, condition);
-        find_dependencies(site, site->whole_conditions.data[i], site->outer, &site->excluding);
-    }
-    for (int i = 0; i < site->nest_conditions.count; i++)
-        find_dependencies(site, site->nest_conditions.data[i], site->outer, &site->spatial_vars);
+    for (int i = 0; i < site->conditions.count; i++)
+        if (site->conditions.data[i].heeded)
+            find_dependencies(site, site->conditions.data[i].expr, site->outer, &site->spatial_vars);
 }
 
 /* Adds what the bounds of the loops of the nest depend on, from the inside out. */
@@ -250,22 +173,24 @@ static void find_axes_around(InitSite *site)
     for (int i = site->outer; i < site->frame_count - 1; i++) {
         const BlockStmt *block = site->frames[i].stmt->kind == STMT_BLOCK ? &site->frames[i].stmt->as.block : NULL;
         for (int k = 0; block && k < block->iter_count; k++) {
-            const Iter *iter = &block->iters[k];
-            bool reduces = iter->kind == ITER_REDUCE || (iter->kind != ITER_SPATIAL && map_has(&site->passed_axes, iter->var));
-            if (reduces)
+            const Frame *axis = site->frames[i].frame;
+            while (axis->var != block->iters[k].var)
+                axis = axis->outer;
+            if (!frame_tells_points(axis, site->model))
                 continue;
-            PointAxis axis = {block->iters[k], init_site_compose(site, block->bindings[k], i - 1)};
-            axis.iter.domain.min = init_site_compose(site, axis.iter.domain.min, i - 1);
-            axis.iter.domain.extent = init_site_compose(site, axis.iter.domain.extent, i - 1);
-            vec_push(site->ctx->arena, &site->axes_around, axis);
+            PointAxis point = {block->iters[k], init_site_compose(site, block->bindings[k], i - 1)};
+            point.iter.domain.min = init_site_compose(site, point.iter.domain.min, i - 1);
+            point.iter.domain.extent = init_site_compose(site, point.iter.domain.extent, i - 1);
+            vec_push(site->ctx->arena, &site->axes_around, point);
         }
     }
 }
 
-InitSite *init_site_new(Context *ctx, const Map *params, const Frame *frames, int frame_count, const BlockStmt *block)
+InitSite *init_site_new(Context *ctx, const Map *params, const Around *frames, int frame_count, const BlockStmt *block)
 {
     InitSite *site = ARENA_NEW(ctx->arena, InitSite);
     *site = (InitSite){.ctx = ctx, .params = params, .frames = frames, .frame_count = frame_count, .block = block};
+    site->model = frame_of_block(frames[frame_count - 1].frame, block->block);
     find_reduce_loops(site);
     if (site->outer < 0)
         return site;
@@ -276,23 +201,19 @@ InitSite *init_site_new(Context *ctx, const Map *params, const Frame *frames, in
     find_conditions(site);
     find_spatial_vars(site);
     close_over_bounds(site);
-    find_nest_conditions(site, true);
-    close_over_bounds(site);
-    find_nest_conditions(site, false);
     return site;
 }
 
 bool init_site_points_may_lack_updates(const InitSite *site)
 {
     for (int i = 0; i < site->conditions.count; i++)
-        if (condition_kind(site, site->conditions.data[i]).reduction)
+        if (site->conditions.data[i].reducing)
             return true;
     for (int i = site->outer; i < site->frame_count; i++) {
         const Stmt *stmt = site->frames[i].stmt;
-        bool loop = stmt->kind == STMT_FOR && map_has(&site->reduce_loops, stmt->as.loop.var);
-        bool reduction = loop && !map_has(&site->spatial_loops, stmt->as.loop.var);
         int64_t extent;
-        if (reduction && (!expr_const_int(stmt->as.loop.extent, &extent) || extent <= 0))
+        if (stmt->kind == STMT_FOR && frame_only_reduces_over(site->model, stmt->as.loop.var) &&
+            (!expr_const_int(stmt->as.loop.extent, &extent) || extent <= 0))
             return true;
     }
     return false;
@@ -397,6 +318,34 @@ static void keep_used_matches(Context *ctx, BlockStmt *block)
     block->match_count -= first;
 }
 
+/* The conditions on points of the constructs from FIRST up to END, joined. */
+static const Expr *site_predicate(const InitSite *site, int first, int end)
+{
+    ExprList heeded = {0};
+    for (int i = 0; i < site->conditions.count; i++) {
+        const SiteCondition *condition = &site->conditions.data[i];
+        if (condition->heeded && condition->index >= first && condition->index < end)
+            vec_push(site->ctx->arena, &heeded, condition->expr);
+    }
+    return conjunction_join(site->ctx, &heeded);
+}
+
+/* The innermost loop or let of the nest that is defined, perhaps, only where the conditions around it hold; those of constructs around it must
+   stand before it. The least index where there is none. */
+static int nest_reads_from(const InitSite *site)
+{
+    int index = site->frame_count - 1;
+    for (; index > site->outer; index--) {
+        const Stmt *stmt = site->frames[index].stmt;
+        if (stmt->kind == STMT_FOR && map_has(&site->spatial_vars, stmt->as.loop.var) &&
+            (expr_needs_guard(stmt->as.loop.min) || expr_needs_guard(stmt->as.loop.extent)))
+            break;
+        if (stmt->kind == STMT_LET && map_has(&site->spatial_vars, stmt->as.let.var) && expr_needs_guard(stmt->as.let.value))
+            break;
+    }
+    return index;
+}
+
 /* The block with the axes that tell points apart and BODY as its body, whose accesses REGIONS names. */
 static const Stmt *point_block(const InitSite *site, const char *suffix, const Stmt *body, BlockRegions regions)
 {
@@ -415,7 +364,7 @@ static const Stmt *point_block(const InitSite *site, const char *suffix, const S
     for (int i = 0; i < old->iter_count; i++)
         if (!is_reduction_axis(&old->iters[i]))
             add_axis(&block, composed_iter(site, &old->iters[i]), site->bindings[i]);
-    block.predicate = conjunction_join(ctx, &site->nest_conditions);
+    block.predicate = site_predicate(site, nest_reads_from(site), site->frame_count);
     block.reads = regions.reads;
     block.read_count = regions.read_count;
     block.writes = regions.writes;
@@ -428,9 +377,10 @@ static const Stmt *point_block(const InitSite *site, const char *suffix, const S
     return stmt_block(ctx, block, site->frames[site->frame_count - 1].stmt->span);
 }
 
-/* The loops and lets that tell the points apart, around NEST. */
+/* The loops and lets that tell the points apart, around NEST, which holds what comes from point_block. */
 static const Stmt *loops_over_points(const InitSite *site, const Stmt *nest)
 {
+    int reads_from = nest_reads_from(site);
     for (int i = site->frame_count - 2; i >= site->outer; i--) {
         const Stmt *stmt = site->frames[i].stmt;
         if (stmt->kind == STMT_FOR && map_has(&site->spatial_vars, stmt->as.loop.var)) {
@@ -443,6 +393,9 @@ static const Stmt *loops_over_points(const InitSite *site, const Stmt *nest)
         } else if (stmt->kind == STMT_LET && map_has(&site->spatial_vars, stmt->as.let.var)) {
             nest = stmt_let(site->ctx, stmt->as.let.var, init_site_compose(site, stmt->as.let.value, i - 1), nest, stmt->span);
         }
+        const Expr *condition = i < reads_from ? site_predicate(site, i, i + 1) : NULL;
+        if (condition && !expr_is_int(condition, 1))
+            nest = stmt_if(site->ctx, condition, nest, NULL, stmt->span);
     }
     return clone_fresh(site->ctx, nest);
 }

@@ -11,7 +11,7 @@ const Var *effects_root(const Map *roots, const Var *data);
 
 typedef struct {
     Map reads, writes; /* keys: root data Vars. A data pointer that is mentioned by itself counts as both */
-    VEC(const Expr *) loads;
+    ExprList loads;
     VEC(const Stmt *) stores;
 } Effects;
 

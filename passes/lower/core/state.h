@@ -25,7 +25,6 @@ const Func *lower_unwrapping(LowerState *state, const Func *func);
 
 /* --- Expressions --- */
 /* The operands of a conjunction, without T.likely around them; appended to LIST. */
-typedef VEC(const Expr *) ExprList;
 void conjunction_split(Context *ctx, const Expr *condition, ExprList *list);
 /* CONJUNCTS joined by and; constant true when there are none. */
 const Expr *conjunction_join(Context *ctx, const ExprList *conjuncts);

@@ -255,6 +255,18 @@ static bool fix_inside(Visitor *visitor, const Stmt *stmt)
     return true;
 }
 
+/* Which of PARTS, the condition around BODY, stay: a part too that guards a later one which stays, and may be defined only where it holds. */
+static const bool *parts_that_stay(ScratchTable *table, const ExprList *parts, const Stmt *body)
+{
+    bool *stays = ARENA_ARRAY(table->ctx->arena, bool, parts->count);
+    bool guards = false;
+    for (int i = parts->count - 1; i >= 0; i--) {
+        stays[i] = guards || !may_drop(table, parts->data[i], body);
+        guards |= stays[i] && expr_needs_guard(parts->data[i]);
+    }
+    return stays;
+}
+
 static const Stmt *drop_in_branch(Rewriter *rewriter, const Stmt *stmt)
 {
     ScratchPass *pass = rewriter->data;
@@ -262,8 +274,9 @@ static const Stmt *drop_in_branch(Rewriter *rewriter, const Stmt *stmt)
     ExprList parts = {0}, dropped = {0}, kept = {0};
     if (!stmt->as.branch.else_body)
         conjunction_split(ctx, stmt->as.branch.condition, &parts);
+    const bool *stays = parts_that_stay(pass->table, &parts, stmt->as.branch.then_body);
     for (int i = 0; i < parts.count; i++)
-        vec_push(ctx->arena, may_drop(pass->table, parts.data[i], stmt->as.branch.then_body) ? &dropped : &kept, parts.data[i]);
+        vec_push(ctx->arena, stays[i] ? &kept : &dropped, parts.data[i]);
     int outer = pass->conditions.count;
     const Stmt *body = stmt->as.branch.then_body;
     if (dropped.count) {

@@ -112,13 +112,13 @@ static const Stmt *stmt_under(Lanes *lanes, const Stmt *stmt, const Expr *condit
     return stmt;
 }
 
-/* Splits CONDITION in parts that are the same for all lanes, and others. */
+/* Splits CONDITION in parts that are the same for all lanes and can be asked before the rest, and others. */
 static void split_condition(Lanes *lanes, const Expr *condition, ExprList *same, ExprList *varying)
 {
     ExprList parts = {0};
     conjunction_split(lanes->ctx, condition, &parts);
     for (int i = 0; i < parts.count; i++) {
-        bool scalar = !expr_reads_memory(parts.data[i]) && lanes_expr(lanes, parts.data[i])->dtype.lanes == 1;
+        bool scalar = !expr_needs_guard(parts.data[i]) && lanes_expr(lanes, parts.data[i])->dtype.lanes == 1;
         vec_push(lanes->ctx->arena, scalar ? same : varying, parts.data[i]);
     }
 }

@@ -396,7 +396,7 @@ static bool uses_inner_loop(const Blockizing *b, const Expr *expr)
    that. */
 static bool inner_parts_start_with_loops(Blockizing *b)
 {
-    ConditionList parts = {0};
+    ExprList parts = {0};
     loops_split_conjunction(b->sch->ctx, b->block_stmt->as.block.predicate, &parts);
     for (int i = 0; i < parts.count; i++) {
         const Expr *part = parts.data[i];

@@ -441,7 +441,7 @@ static bool concerns_reduction_alone(Schedule *sch, const TreeNode *writer, cons
 /* The writer's predicate without the conditions that leave each element written. */
 static const Expr *writing_condition(Schedule *sch, const TreeNode *writer)
 {
-    ConditionList parts = {0};
+    ExprList parts = {0};
     const Expr *condition = expr_bool(sch->ctx, true);
     loops_split_conjunction(sch->ctx, node_block(writer)->predicate, &parts);
     for (int i = 0; i < parts.count; i++)
@@ -484,15 +484,20 @@ static bool uses_inner_variable(Schedule *sch, const CachePlan *plan, const Expr
     return false;
 }
 
-/* What of the writer's predicate can be asked at the anchor too; NULL when nothing. */
+/* What of the writer's predicate can be asked at the anchor too, and is defined there though what comes before it is left out; NULL when
+   nothing. */
 static const Expr *outer_condition(Schedule *sch, const CachePlan *plan)
 {
-    ConditionList parts = {0};
+    ExprList parts = {0};
     const Expr *condition = NULL;
+    bool whole = true;
     loops_split_conjunction(sch->ctx, node_block(plan->writer)->predicate, &parts);
-    for (int i = 0; i < parts.count; i++)
-        if (!uses_inner_variable(sch, plan, parts.data[i]))
+    for (int i = 0; i < parts.count; i++) {
+        bool asked = !uses_inner_variable(sch, plan, parts.data[i]) && (whole || !expr_needs_guard(parts.data[i]));
+        whole &= asked;
+        if (asked)
             condition = condition ? op_and(sch->ctx, condition, parts.data[i]) : parts.data[i];
+    }
     return condition;
 }
 

@@ -137,7 +137,7 @@ static bool condition_is_separate(Schedule *sch, const TreeNode *node, const Exp
 
 static bool conditions_are_separate(Schedule *sch, const TreeNode *node)
 {
-    ConditionList conditions = {0};
+    ExprList conditions = {0};
     loops_split_conjunction(sch->ctx, node_block(node)->predicate, &conditions);
     for (int i = 0; i < conditions.count; i++)
         if (!condition_is_separate(sch, node, conditions.data[i]))

@@ -236,7 +236,7 @@ bool check_loop_is_guardable(Schedule *sch, const TreeNode *node)
 
 /* --- Building --- */
 
-void loops_split_conjunction(Context *ctx, const Expr *predicate, ConditionList *parts)
+void loops_split_conjunction(Context *ctx, const Expr *predicate, ExprList *parts)
 {
     if (predicate->kind == EXPR_AND) {
         loops_split_conjunction(ctx, predicate->args[0], parts);

@@ -53,8 +53,7 @@ bool check_loop_is_guardable(Schedule *sch, const TreeNode *loop);
 
 /* --- Building --- */
 /* Adds the sides of the conjunction PREDICATE to PARTS, from the left; constant true adds nothing. */
-typedef VEC(const Expr *) ConditionList;
-void loops_split_conjunction(Context *ctx, const Expr *predicate, ConditionList *parts);
+void loops_split_conjunction(Context *ctx, const Expr *predicate, ExprList *parts);
 /* STMT with CONDITION added by `and` to the predicate of each topmost block. */
 const Stmt *loops_guard_blocks(Context *ctx, const Stmt *stmt, const Expr *condition);
 /* STMT with the bindings of its topmost blocks (opaque blocks are passed through) written in simplest form as maps of the loops in STMT and

@@ -366,7 +366,11 @@ void sched_note(Schedule *sch, Span span, const char *format, ...)
 
 bool sched_note_node(Schedule *sch, const TreeNode *node)
 {
-    sched_note(sch, node->stmt->span, "%s '%s' is here", node->stmt->kind == STMT_FOR ? "loop" : "block", node_name(node));
+    bool loop = node->stmt->kind == STMT_FOR;
+    if (loop || node->stmt->kind == STMT_BLOCK)
+        sched_note(sch, node->stmt->span, "%s '%s' is here", loop ? "loop" : "block", node_name(node));
+    else
+        sched_note(sch, node->stmt->span, "the statement is here");
     return false;
 }
 

@@ -141,7 +141,7 @@ bool sched_refuse_node(Schedule *sch, const TreeNode *node, const char *format, 
 /* Adds a note that points into the .tir text; none where SPAN, as of what a step made, lies nowhere in it. */
 void sched_note(Schedule *sch, Span span, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* Adds the note that NODE, a loop or block, is there. Always returns false. */
+/* Adds the note that NODE is there. Always returns false. */
 bool sched_note_node(Schedule *sch, const TreeNode *node);
 
 /* --- Names: NAME itself, or NAME_1, NAME_2 ... so that it differs from every block of the function. --- */

@@ -155,7 +155,7 @@ static bool find_bounds(Schedule *sch, Padding *step)
 {
     const BlockStmt *block = node_block(step->block);
     Analyzer *an = analyzer_new(sch->ctx);
-    ConditionList parts = {0};
+    ExprList parts = {0};
     bool trivial = true;
     step->bounds = ARENA_ARRAY(sch->ctx->arena, Range, block->iter_count);
     for (int i = 0; i < block->iter_count; i++)

@@ -65,7 +65,7 @@ const Expr *move_bound_predicate(Move *move, const BlockStmt *moved)
 {
     Context *ctx = move->sch->ctx;
     const BlockStmt *block = node_block(move->block);
-    ConditionList parts = {0};
+    ExprList parts = {0};
     Analyzer *an = analyzer_new(ctx);
     Subst bindings = {0};
     const Expr *kept = expr_bool(ctx, true);

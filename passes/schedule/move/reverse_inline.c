@@ -244,7 +244,7 @@ static const Expr *coverage_guard(Reverse *reverse, Subst *solved, const BlockSt
     for (int i = 0; i < producer->iter_count; i++)
         subst_var(ctx, &bindings, producer->iters[i].var, producer->bindings[i]);
     const BlockStmt *consumer = node_block(reverse->consumer);
-    ConditionList conditions = {0};
+    ExprList conditions = {0};
     for (int i = 0; i < consumer->iter_count; i++) {
         const Expr *value = map_get(&solved->vars, consumer->iters[i].var);
         Range domain = consumer->iters[i].domain;

@@ -202,7 +202,7 @@ static bool uses_loops_left(const Decomposition *step, const Expr *condition)
    condition, where a - b is linear in those loops, which are a box that is not empty. Over it a - b is least in a corner: at the start of a
    loop with a positive coefficient, at the end of one with a negative one. So the condition holds somewhere where it holds there. It must be
    the only one of PARTS that restricts those loops. */
-static const Expr *holds_somewhere(Schedule *sch, const Decomposition *step, const Expr *condition, const ConditionList *parts)
+static const Expr *holds_somewhere(Schedule *sch, const Decomposition *step, const Expr *condition, const ExprList *parts)
 {
     Context *ctx = sch->ctx;
     bool less = condition->kind == EXPR_LT || condition->kind == EXPR_LE;
@@ -246,23 +246,78 @@ static bool refuse_mixed(Schedule *sch, const Decomposition *step, const Expr *c
     return sched_note_node(sch, step->block);
 }
 
-/* The conditions that the init keeps, last first as in the reference. */
+/* A search for divisors in a part of a condition that ASKED does not divide by. */
+typedef struct {
+    const Expr *asked;
+    const Expr *divisor; /* of the search in ASKED */
+    bool found;
+} DivisorSearch;
+
+static bool find_same_divisor(Visitor *visitor, const Expr *expr)
+{
+    DivisorSearch *search = visitor->data;
+    search->found |= expr_division_may_fail(expr) && expr_equal(expr->args[1], search->divisor);
+    return !search->found;
+}
+
+static bool find_new_divisor(Visitor *visitor, const Expr *expr)
+{
+    DivisorSearch *search = visitor->data;
+    if (!expr_division_may_fail(expr))
+        return !search->found;
+    DivisorSearch same = {.divisor = expr->args[1]};
+    Visitor inner = {.expr = find_same_divisor, .data = &same};
+    visit_expr(&inner, search->asked);
+    search->found |= !same.found;
+    return !search->found;
+}
+
+/* PART, which comes behind FIRST, may be defined only where what comes before it holds. */
+static bool needs_those_before(const Expr *first, const Expr *part)
+{
+    DivisorSearch search = {.asked = first};
+    Visitor visitor = {.expr = find_new_divisor, .data = &search};
+    visit_expr(&visitor, part);
+    return !expr_is_pure(part) || search.found;
+}
+
+static const Expr *join_backwards(Context *ctx, const ExprList *parts)
+{
+    const Expr *result = expr_bool(ctx, true);
+    for (int p = parts->count - 1; p >= 0; p--)
+        result = op_and(ctx, result, parts->data[p]);
+    return result;
+}
+
+/* The conditions that the init keeps, last first as in the reference, and behind them those that only hold somewhere; in their own order where a
+   later one may be defined only where those before it hold. */
 static bool make_predicate(Schedule *sch, Decomposition *step)
 {
-    ConditionList parts = {0};
-    loops_split_conjunction(sch->ctx, node_block(step->block)->predicate, &parts);
-    step->predicate = expr_bool(sch->ctx, true);
-    for (int p = parts.count - 1; p >= 0; p--)
+    Context *ctx = sch->ctx;
+    ExprList parts = {0}, whole = {0};
+    loops_split_conjunction(ctx, node_block(step->block)->predicate, &parts);
+    bool ordered = false;
+    for (int p = 0; p < parts.count; p++) {
+        ordered |= p && needs_those_before(parts.data[0], parts.data[p]);
         if (!uses_loops_left(step, parts.data[p]))
-            step->predicate = op_and(sch->ctx, step->predicate, parts.data[p]);
-    for (int p = parts.count - 1; p >= 0; p--) {
-        if (!uses_loops_left(step, parts.data[p]) || condition_can_go(sch, step, parts.data[p]))
-            continue;
-        const Expr *somewhere = holds_somewhere(sch, step, parts.data[p], &parts);
-        if (!somewhere)
-            return refuse_mixed(sch, step, parts.data[p]);
-        step->predicate = op_and(sch->ctx, step->predicate, somewhere);
+            vec_push(ctx->arena, &whole, parts.data[p]);
     }
+    step->predicate = join_backwards(ctx, &whole);
+    const Expr *in_order = expr_bool(ctx, true);
+    for (int p = parts.count - 1; p >= 0; p--) {
+        const Expr *kept = parts.data[p];
+        if (uses_loops_left(step, kept)) {
+            if (condition_can_go(sch, step, kept))
+                continue;
+            kept = holds_somewhere(sch, step, kept, &parts);
+            if (!kept)
+                return refuse_mixed(sch, step, parts.data[p]);
+            step->predicate = op_and(ctx, step->predicate, kept);
+        }
+        in_order = op_and(ctx, kept, in_order);
+    }
+    if (ordered)
+        step->predicate = in_order;
     return true;
 }
 

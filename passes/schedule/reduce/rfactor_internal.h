@@ -7,7 +7,6 @@
 #include "passes/schedule/core/schedule.h"
 
 typedef VEC(Iter) IterList;
-typedef VEC(const Expr *) ExprList;
 
 typedef struct {
     Schedule *sch;

@@ -52,9 +52,12 @@ static const Expr *condition_at_end(const Factoring *f, const Expr *condition, b
     return with_simple_operands(ctx, condition);
 }
 
-/* What CONDITION, which speaks of reduction loops, says of the partial results that are combined. */
+/* What CONDITION, which speaks of reduction loops, says of the partial results that are combined. Of a single one, which has its init, it says
+   nothing: there it would be about points. */
 static const Expr *condition_on_lanes(const Factoring *f, const Expr *condition)
 {
+    if (expr_is_int(node_loop(f->loop)->extent, 1))
+        return expr_bool(f->sch->ctx, true);
     int count;
     const TreeNode **combining = combining_loops(f, &count);
     for (int last = 0; last < 2; last++) {
@@ -108,7 +111,7 @@ bool rfactor_first_iterations_run(const Factoring *f, const Expr *remaining)
         const ForStmt *loop = node_loop(combining[i]);
         analyzer_bind_range_opaque(an, loop->var, (Range){loop->min, loop->extent});
     }
-    ConditionList parts = {0};
+    ExprList parts = {0};
     loops_split_conjunction(ctx, remaining, &parts);
     const Expr *known = expr_bool(ctx, true);
     for (int i = 0; i < parts.count; i++)

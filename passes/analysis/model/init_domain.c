@@ -1,0 +1,80 @@
+/* Which points a block's init runs for; see init_domain.h. */
+#include "passes/analysis/model/init_domain.h"
+
+static const Expr *value_of_let(const void *data, const Var *var)
+{
+    const Frame *frame = data;
+    while (frame && frame->var != var)
+        frame = frame->outer;
+    return frame && frame->kind == FRAME_BIND && !frame->identity ? frame->value : NULL;
+}
+
+ConjunctList frame_conditions(Context *ctx, const Frame *frame)
+{
+    ConjunctList parts = {0};
+    conjuncts_add(ctx->arena, frame->value, frame->negated, value_of_let, frame, &parts);
+    return parts;
+}
+
+/* LOOP (FRAME_LOOP) has one iteration: its variable is a number. */
+static bool is_unit_loop(const Frame *loop)
+{
+    return expr_is_int(loop->range.extent, 1) && !stmt_is_empty_loop(loop->stmt);
+}
+
+ConditionKind init_condition_kind(const Frame *block, const Frame *frame, const Expr *condition)
+{
+    ConditionKind kind = {false, false};
+    for (const Frame *loop = frame; loop; loop = loop->outer) {
+        if (loop->kind != FRAME_LOOP || is_unit_loop(loop) || !frame_depends(frame->outer, condition, loop->var))
+            continue;
+        bool reduces = frame_only_reduces_over(block, loop->var);
+        kind.reducing |= reduces;
+        kind.others |= !reduces;
+    }
+    return kind;
+}
+
+/* A part of the condition at FRAME depends on the loop over VAR and on others that do not only reduce. */
+static bool condition_mixes(Context *ctx, const Frame *block, const Frame *frame, const Var *var)
+{
+    if (!frame_depends(frame->outer, frame->value, var))
+        return false;
+    ConjunctList parts = frame_conditions(ctx, frame);
+    bool found = false;
+    for (int i = 0; i < parts.count && !found; i++)
+        found = frame_depends(frame->outer, parts.data[i].expr, var) && init_condition_kind(block, frame, parts.data[i].expr).others;
+    return found;
+}
+
+static bool is_mixed_with_others(Context *ctx, const Frame *block, const Frame *innermost, const Var *var)
+{
+    for (const Frame *frame = innermost; frame; frame = frame->outer)
+        if (frame->kind == FRAME_CONDITION && condition_mixes(ctx, block, frame, var))
+            return true;
+    return false;
+}
+
+bool init_visits_loop(Context *ctx, const Frame *block, const Frame *innermost, const Var *var)
+{
+    if (!frame_only_reduces_over(block, var) || is_mixed_with_others(ctx, block, innermost, var))
+        return true;
+    for (const Frame *frame = innermost; frame && frame->var != var; frame = frame->outer)
+        if (frame->kind == FRAME_LOOP &&
+            (frame_depends(frame->outer, frame->range.min, var) || frame_depends(frame->outer, frame->range.extent, var)) &&
+            init_visits_loop(ctx, block, innermost, frame->var))
+            return true;
+    return false;
+}
+
+bool init_heeds_condition(Context *ctx, const Frame *block, const Frame *innermost, const Frame *frame, const Expr *condition)
+{
+    ConditionKind kind = init_condition_kind(block, frame, condition);
+    if (!kind.reducing || kind.others)
+        return true;
+    bool visited = true;
+    for (const Frame *loop = frame; loop && visited; loop = loop->outer)
+        if (loop->kind == FRAME_LOOP && !is_unit_loop(loop) && frame_depends(frame->outer, condition, loop->var))
+            visited = init_visits_loop(ctx, block, innermost, loop->var);
+    return visited;
+}
