@@ -82,10 +82,11 @@ static Value exponential_of_rare(const Lanes *m, Value x, Value rare, Value usua
     return function->formula(m, clamp(m, x, function->bounds[m->wide].low, function->bounds[m->wide].high), scale);
 }
 
-/* AVX-512 scales in one instruction, whatever the result is. */
+/* AVX-512 scales in one instruction, whatever the result is. Loops over scalars become vectors later, by LLVM, which would compute both sides of a
+   branch everywhere. */
 static Value exponential(const Lanes *m, const Exponential *function, Value x)
 {
-    if (avx512_fits(m))
+    if (avx512_fits(m) || m->lanes == 1)
         return exponential_of_rare(m, x, NULL, NULL, function);
     Value rare = compare(m, LLVMRealUGT, magnitude(m, x), function->bounds[m->wide].normal);
     return with_rare_lanes(m, x, rare, function->formula(m, x, scale_normal), exponential_of_rare, function);

@@ -48,14 +48,28 @@ LogParts log_parts(const Lanes *m, Value x)
     return (LogParts){bits_to_real(m, k), sub(m, parts.f, real(m, 1))};
 }
 
+/* X is not a positive number from LEAST on that is finite: its bits less those of LEAST are too large as an unsigned number. Processors compare
+   signed ones in fewer instructions, hence the sign bit. */
+static Value is_outside(const Lanes *m, Value x, int64_t least)
+{
+    const int64_t infinity = m->wide ? 0x7ff0000000000000 : 0x7f800000, greatest = m->wide ? INT64_MAX : INT32_MAX;
+    Value above = bits_add(m, as_bits(m, x), integer(m, greatest - least + 1));
+    return LLVMBuildICmp(m->gen->builder, LLVMIntSGT, above, integer(m, infinity - least - 1 - greatest - 1), "");
+}
+
+static Value is_rare(const Lanes *m, Value x)
+{
+    return is_outside(m, x, m->wide ? (int64_t)1 << 52 : 1 << 23);
+}
+
 /* RESULT where X is positive and finite; the limits and NaN elsewhere. */
 static Value with_limits(const Lanes *m, Value x, Value result)
 {
     if (avx512_fits(m))
         return avx512_log_limits(m, x, result);
-    result = choose(m, compare(m, LLVMRealOEQ, x, 1.0 / 0.0), x, result);
-    result = choose(m, compare(m, LLVMRealOEQ, x, 0), real(m, -1.0 / 0.0), result);
-    return choose(m, compare(m, LLVMRealUGE, x, 0), choose(m, compare(m, LLVMRealUNO, x, 0), add(m, x, x), result), real(m, -__builtin_nan("")));
+    Value below = choose(m, compare(m, LLVMRealOEQ, x, 0), real(m, -1.0 / 0.0), real(m, -__builtin_nan("")));
+    Value limit = choose(m, compare(m, LLVMRealOLE, x, 0), below, add(m, x, x)); /* infinity and NaN stay */
+    return choose(m, is_outside(m, x, 1), limit, result);
 }
 
 /* The float64 form: log(1 + f) = f - (f^2/2 - tail). */
@@ -97,20 +111,10 @@ static Value logarithm_of_rare(const Lanes *m, Value x, Value rare, Value usual,
     return with_limits(m, x, function->formula(m, log_parts(m, x)));
 }
 
-/* X is not a normal positive finite number: its bits less those of the least one are too large as an unsigned number. Processors compare
-   signed ones in fewer instructions, hence the sign bit. */
-static Value is_rare(const Lanes *m, Value x)
-{
-    const int64_t least = m->wide ? (int64_t)1 << 52 : 1 << 23, infinity = m->wide ? 0x7ff0000000000000 : 0x7f800000;
-    const int64_t greatest = m->wide ? INT64_MAX : INT32_MAX;
-    Value above = bits_add(m, as_bits(m, x), integer(m, greatest - least + 1));
-    return LLVMBuildICmp(m->gen->builder, LLVMIntSGT, above, integer(m, infinity - least - 1 - greatest - 1), "");
-}
-
-/* AVX-512 takes numbers of all kinds apart. */
+/* AVX-512 takes numbers of all kinds apart. Scalars have no branch, as in vmath_exp.c. */
 static Value logarithm(const Lanes *m, const Logarithm *function, Value x)
 {
-    if (avx512_fits(m))
+    if (avx512_fits(m) || m->lanes == 1)
         return logarithm_of_rare(m, x, NULL, NULL, function);
     return with_rare_lanes(m, x, is_rare(m, x), function->formula(m, normal_log_parts(m, x)), logarithm_of_rare, function);
 }
@@ -180,6 +184,6 @@ Value vmath_log1p(const Lanes *m, Value x)
     lost = choose(m, counts, mul(m, lost, down), real(m, 0));
     Value f = add(m, sub(m, parts.f, real(m, 1)), lost);
     Value result = log_of_parts(m, (LogParts){k, f});
-    result = avx512_fits(m) ? with_limits(m, u, result) : with_rare_lanes(m, u, is_rare(m, u), result, limits_of_rare, NULL);
+    result = avx512_fits(m) || m->lanes == 1 ? with_limits(m, u, result) : with_rare_lanes(m, u, is_rare(m, u), result, limits_of_rare, NULL);
     return choose(m, compare(m, LLVMRealOLT, magnitude(m, x), m->wide ? 0x1p-54 : 0x1p-25), x, result);
 }
