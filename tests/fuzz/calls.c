@@ -90,6 +90,27 @@ static RowCall changing_call(Writer *w, const Tensor *from, const Tensor *target
     }
 }
 
+/* A call that makes rows of fours of TARGET, which is written and has COLUMNS of them in one of its own, of others in front: memory that it is
+   given twice and that lies apart, perhaps only where a condition around it holds. */
+static void write_call_within(Writer *w, const Tensor *target, const char *rows, int columns)
+{
+    static const char *const ends[][2] = {{"", ""}, {"T.max(", ", 1)"}, {"T.if_then_else(vj >= 0, ", ", 0)"}};
+    int form = random_below(w->random, 3);
+    bool guarded = random_chance(w->random, 30);
+    int behind = guarded ? 1 : (columns + 1) / 2, count = columns - behind;
+    const char *row = target->rank == 2 ? "vi, " : "", *first = guarded ? "0" : "vj * 4", *second = write_text(w, "vj * 4 + %d", guarded ? 0 : behind * 4);
+    const char *call = write_text(w, "T.call_extern(\"int32\", \"make_row\", T.address_of(%s[%s%s]), T.address_of(%s[%s%s]))", target->name, row, first,
+                                  target->name, row, second);
+    call = guarded ? write_text(w, "T.if_then_else(vj > 0, %s, 0)", call) : call;
+    write_line(w, 1, "for i, j in T.grid(%s, %d):", rows, guarded ? columns : count);
+    write_line(w, 2, "with T.block(\"blk%d\"):", ++w->block_count);
+    write_line(w, 3, "vi = T.axis.spatial(%s, i)", rows);
+    write_line(w, 3, "vj = T.axis.spatial(%d, j)", guarded ? columns : count);
+    write_line(w, 3, "T.reads(%s[%s%s:%s + 4])", target->name, row, first, first);
+    write_line(w, 3, "T.writes(%s[%s%s:%s + 4])", target->name, row, second, second);
+    write_line(w, 3, "T.evaluate(%s%s%s)", ends[form][0], call, ends[form][1]);
+}
+
 bool write_calls(Writer *w)
 {
     const Tensor *from = w->calls && w->tensor_count < MOST_TENSORS ? tensor_of_fours(w) : NULL;
@@ -104,6 +125,8 @@ bool write_calls(Writer *w)
         RowCall call = changing_call(w, from, target, count);
         write_call_block(w, target, &call, rows, write_text(w, "%d", call.writes > 4 ? count - 1 : count));
     }
+    if (count > 1 && random_chance(w->random, 60))
+        write_call_within(w, target, rows, count);
     target->written = true;
     return true;
 }

@@ -115,10 +115,10 @@ const char *random_program(Random *random, Arena *arena)
     choose_extents(&w);
     static const int all[MOST_RANK] = {0, 1, 2}; /* the first input defines every size */
     Tensor *input = writer_tensor(&w, w.type, all, w.own_dims);
-    input->param = input->written = true;
+    input->param = input->input = input->written = true;
     if (random_chance(random, 25)) {
         input = writer_target(&w);
-        input->param = input->written = true;
+        input->param = input->input = input->written = true;
     }
     int wanted = 1 + random_below(random, random_chance(random, 70) ? 3 : 6);
     while (w.block_count < wanted)

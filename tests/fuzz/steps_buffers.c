@@ -206,13 +206,18 @@ const char *step_unsafe_hide_buffer_access(Chooser *c)
     return step_text(c, "sch.unsafe_hide_buffer_access(%s, \"%s\", [])", block_text(c, block), write ? "write" : "read");
 }
 
+/* Of a block, or, at times, of a reduction that becomes a block inside of another one. */
 const char *step_reindex(Chooser *c)
 {
-    const TreeNode *block = any_block(c);
+    const TreeNode *block = random_chance(c->random, 25) ? block_where(c, block_has_init) : any_block(c);
+    const TreeNode *loop = block && block_has_init(c, block) && random_chance(c->random, 60) ? loop_around(c, block) : NULL;
+    if (!block)
+        return NULL;
+    const char *inside = loop ? step_text(c, "sch.blockize(%s); ", loop_text(c, loop)) : "";
     bool write = random_chance(c->random, 40);
     int kind = random_below(c->random, 3);
     if (kind == 0)
-        return step_text(c, "sch.reindex(%s, (\"%s\", 0))", block_text(c, block), write ? "write" : "read");
-    return step_text(c, "sch.reindex_cache_%s(%s, 0, \"%s\", %s)", write ? "write" : "read", block_text(c, block), random_scope(c),
+        return step_text(c, "%ssch.reindex(%s, (\"%s\", 0))", inside, block_text(c, block), write ? "write" : "read");
+    return step_text(c, "%ssch.reindex_cache_%s(%s, 0, \"%s\", %s)", inside, write ? "write" : "read", block_text(c, block), random_scope(c),
                      index_map(c, node_block(block)->iter_count));
 }

@@ -142,6 +142,19 @@ static bool find_func(Trial *trial)
     return module->func_count == 1;
 }
 
+/* All that programs pass to their functions lies apart. */
+static bool gives_apart_memory(Trial *trial)
+{
+    for (int i = 0; i < trial->source->func_count; i++) {
+        FaultList faults = {0};
+        func_compare_callees(trial->ctx, trial->source, trial->source->funcs[i], &faults);
+        for (int k = 0; k < faults.count; k++)
+            if (strstr(faults.data[k].text, "overlap"))
+                return fail(trial, "a call is refused: %s", faults.data[k].text);
+    }
+    return true;
+}
+
 bool trial_begin(Trial *trial, const char *program, uint64_t seed)
 {
     static const int levels[] = {0, 1, 0, 2};
@@ -150,6 +163,8 @@ bool trial_begin(Trial *trial, const char *program, uint64_t seed)
     trial->source = trial->current = program_complete(trial->ctx, parse_module_text(trial->ctx, "fuzz.tir", program, strlen(program)));
     if (!trial->source)
         return fail(trial, "the program does not parse: %s", first_error(trial));
+    if (!gives_apart_memory(trial))
+        return false;
     if (!find_func(trial))
         return fail(trial, "the program has several functions and no main");
     Visitor visitor = {.expr = note_operations, .stmt = note_reduction, .data = trial};

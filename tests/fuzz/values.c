@@ -32,7 +32,18 @@ static const Axis *axis_over(const Axes *axes, int dim)
     return NULL;
 }
 
-const char *writer_element(Writer *w, const Tensor *tensor, const Axes *axes)
+/* An index below SIZE, given one below it, that runs unevenly: by a parity of a size, steps of two thirds, or behind the end. */
+static const char *uneven_index(Writer *w, const char *index, int size)
+{
+    const char *parity = w->symbolic ? "n % 2" : "1";
+    if (size > 0 && random_chance(w->random, 50))
+        return write_text(w, "T.min(%s * 2 + %s + 1, %d)", index, parity, size - 1);
+    return write_text(w, "(%s * 2 + %s + 1) // 3", index, parity);
+}
+
+/* TENSOR at the axes of its dimensions; with UNEVEN, at times one of them as uneven_index makes it: an element that a loop around the block may not
+   have written yet. */
+static const char *element_at(Writer *w, const Tensor *tensor, const Axes *axes, bool uneven)
 {
     const char *indices = NULL;
     for (int i = 0; i < tensor->rank; i++) {
@@ -41,9 +52,16 @@ const char *writer_element(Writer *w, const Tensor *tensor, const Axes *axes)
         if (!axis && size <= 0)
             return NULL;
         const char *index = axis ? axis->name : write_text(w, "%d", random_below(w->random, size));
+        if (axis && uneven && random_chance(w->random, 15))
+            index = uneven_index(w, index, size);
         indices = indices ? write_text(w, "%s, %s", indices, index) : index;
     }
     return write_text(w, "%s[%s]", tensor->name, indices);
+}
+
+const char *writer_element(Writer *w, const Tensor *tensor, const Axes *axes)
+{
+    return element_at(w, tensor, axes, false);
 }
 
 /* ELEMENT of type FROM as a value of type TO. */
@@ -65,7 +83,7 @@ const char *writer_operand(Writer *w, const char *type, const Axes *axes, const 
             candidates[count++] = &w->tensors[i];
     for (int attempt = 0; count && attempt < 6; attempt++) {
         int newest = count - 1, chosen = attempt == 0 && random_chance(w->random, 65) ? newest : random_below(w->random, count);
-        const char *element = writer_element(w, candidates[chosen], axes);
+        const char *element = element_at(w, candidates[chosen], axes, candidates[chosen]->input);
         if (element)
             return converted(w, element, candidates[chosen]->type, type);
     }

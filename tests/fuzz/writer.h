@@ -14,7 +14,7 @@ typedef struct {
 typedef struct {
     const char *name, *type;
     int rank, dims[MOST_RANK]; /* dims: indices of extents */
-    bool param, written, compact; /* compact: declared without strides and offset */
+    bool param, input, written, compact; /* input: no block writes it; compact: declared without strides and offset */
 } Tensor;
 /* An axis of a block over the whole of an extent. */
 typedef struct {
