@@ -12,7 +12,8 @@
 
    The branch stands in the outermost loop that the condition depends on, so inner loops do not repeat it; a parallel loop stays one loop. A
    condition is taken where its terms of inner loops reach over a few iterations of that loop at most. The number of copies and their size are
-   bounded. pragma_no_peel on a loop keeps it and the loops inside it from being copied. Needs: flat buffers, simplified conditions. */
+   bounded. Where the second runs in one iteration that is known, its masks are constants. pragma_no_peel on a loop keeps it and the loops inside it from being copied. Needs: flat buffers, simplified conditions. */
+#include "ir/fold.h"
 #include "ir/linear_sum.h"
 #include "passes/lower/core/index_vars.h"
 
@@ -284,6 +285,35 @@ static const Stmt *simplify_empty(Context *ctx, const Stmt *stmt)
     return around && !read && stmt_is_empty(simplify_empty(ctx, stmt_body(stmt))) ? stmt_empty(ctx) : stmt;
 }
 
+typedef struct {
+    const Var *var;
+    const Expr *value; /* a constant */
+} KnownVar;
+
+static const Expr *put_value(Rewriter *rewriter, const Expr *expr)
+{
+    const KnownVar *known = rewriter->data;
+    if (expr->kind == EXPR_VAR && expr->value.var == known->var)
+        return known->value;
+    expr = rewrite_expr_children(rewriter, expr);
+    const Expr *folded = expr_is_binary(expr) ? fold_binary(rewriter->ctx, expr->kind, expr->args[0], expr->args[1]) : NULL;
+    return folded ? folded : expr;
+}
+
+/* PARTIAL, which runs where CONDITION fails, with the value of the variable of LOOP if there is but one: its masks are then constants. */
+static const Stmt *in_one_iteration(PeelPass *pass, const ForStmt *loop, const Expr *condition, const Stmt *partial)
+{
+    AnalyzerScope scope = analyzer_enter(pass->an);
+    analyzer_assume(pass->an, op_not(pass->ctx, condition, span_none()));
+    IntBound bound = analyzer_bound(pass->an, expr_var(pass->ctx, loop->var));
+    analyzer_leave(pass->an, scope);
+    if (bound.min != bound.max || !dtype_holds(loop->var->dtype, bound.min))
+        return partial;
+    KnownVar known = {loop->var, expr_int(pass->ctx, loop->var->dtype, bound.min)};
+    Rewriter rewriter = {.ctx = pass->ctx, .expr = put_value, .data = &known};
+    return rewrite_stmt(&rewriter, partial);
+}
+
 /* STMT where the conditions hold, and where one of them may fail: certainly does, if it is one that no inner loop changes. */
 static const Stmt *peel_parts(PeelPass *pass, const Stmt *stmt, Guards *guards, int copies)
 {
@@ -298,7 +328,7 @@ static const Stmt *peel_parts(PeelPass *pass, const Stmt *stmt, Guards *guards, 
     analyzer_assume(pass->an, condition);
     full = peel_stmt(pass, full, copies - copies / 2);
     analyzer_leave(pass->an, scope);
-    partial = stmt_is_empty(partial) ? NULL : peel_stmt(pass, partial, copies / 2);
+    partial = stmt_is_empty(partial) ? NULL : peel_stmt(pass, in_one_iteration(pass, guards->loop, condition, partial), copies / 2);
     return stmt_if(ctx, condition, full, partial, stmt->span);
 }
 
