@@ -121,10 +121,12 @@ bool primitive_cache_inplace(Schedule *sch, const Value *args, Value *result)
         !check_users_can_redirect(sch, &in))
         return false;
     Block *copies[2];
+    const Block *symbol = node_block(block)->block;
     cache_apply_around(sch, &in, &out, &copies[0], &copies[1]);
     cache_tell_runs_apart(sch, copies[1], in.buffer->ndim);
     Value handles[] = {value_block(copies[0]), value_block(copies[1])};
     *result = value_list(sch->ctx, handles, 2);
-    return check_concurrent_loops_around(sch, schedule_find_block(sch, copies[0])) &&
+    return check_concurrent_loops_around(sch, schedule_find_block(sch, symbol)) &&
+           check_concurrent_loops_around(sch, schedule_find_block(sch, copies[0])) &&
            check_concurrent_loops_around(sch, schedule_find_block(sch, copies[1]));
 }

@@ -114,6 +114,8 @@ static bool check_thread_count(Schedule *sch, const TreeNode *node)
 
 bool check_concurrent_loops_around(Schedule *sch, const TreeNode *node)
 {
+    if (node && node->stmt->kind == STMT_BLOCK && !check_concurrent_loops_below(sch, node))
+        return false;
     for (; node; node = schedule_parent(sch, node))
         if (is_concurrent(node) && (!check_concurrent_loop(sch, node, RUN_AS_THREADS_SO_FAR) ||
                                     (node_loop(node)->kind == FOR_THREAD && !check_thread_count(sch, node))))

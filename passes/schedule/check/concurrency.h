@@ -5,8 +5,8 @@
 #include "passes/analysis/questions/dependence.h"
 #include "passes/schedule/core/schedule.h"
 
-/* The parallel, vectorized and thread-bound loops around BLOCK_OR_LOOP (itself included) still may run so; false after a refusal. For steps
-   that move or add statements below such loops. */
+/* The parallel, vectorized and thread-bound loops around NODE (itself included), and inside of a block, still may run so; false after a refusal. For
+   steps that move or add statements below such loops, or a statement that reads what their iterations had to themselves. */
 bool check_concurrent_loops_around(Schedule *sch, const TreeNode *node);
 /* The same for those at NODE and below it. For steps that copy such loops: scratch that one loop had to itself is then used by several. */
 bool check_concurrent_loops_below(Schedule *sch, const TreeNode *node);
