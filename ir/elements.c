@@ -17,6 +17,15 @@ bool buffer_is_dense(const Buffer *buffer)
     return !buffer->strides || (buffer->ndim == 1 && expr_is_int(buffer->strides[0], 1));
 }
 
+bool buffer_is_compact(const Buffer *buffer)
+{
+    int64_t count = 1, extent;
+    for (int d = buffer->ndim - 1; d >= 0 && !buffer_is_dense(buffer); d--)
+        if (!expr_is_int(buffer->strides[d], count) || !expr_const_int(buffer->shape[d], &extent) || __builtin_mul_overflow(count, extent, &count))
+            return false;
+    return true;
+}
+
 bool buffer_is_empty(const Buffer *buffer)
 {
     for (int i = 0; i < buffer->ndim; i++)
@@ -59,7 +68,7 @@ LanesReach lanes_reach(Context *ctx, const Buffer *buffer, const Expr *const *in
         return LANES_IN_ROW;
     const Expr **starts = arena_copy(ctx->arena, indices, sizeof *indices * (size_t)buffer->ndim);
     starts[buffer->ndim - 1] = index->args[0];
-    bool rows = known && first == 0 && stride == 1 && extent > 0 && (span + 1) % extent == 0 && buffer_is_dense(buffer);
+    bool rows = known && first == 0 && stride == 1 && extent > 0 && (span + 1) % extent == 0 && buffer_is_compact(buffer);
     return rows && fill_rows(ctx, buffer, starts, span + 1, ranges) ? LANES_OF_ROWS : LANES_ANYWHERE;
 }
 

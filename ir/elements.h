@@ -6,6 +6,8 @@
 
 /* No strides are stated (or one dimension of stride 1), so that the elements lie densely in row-major order. */
 bool buffer_is_dense(const Buffer *buffer);
+/* They do, also where constant strides say so. */
+bool buffer_is_compact(const Buffer *buffer);
 /* BUFFER certainly has no element. */
 bool buffer_is_empty(const Buffer *buffer);
 

@@ -163,3 +163,8 @@ void checks_distinct_elements(CheckList *checks, const Buffer *buffer)
         checks_require(checks, op_or(ctx, op_or(ctx, empty, single), apart), message, buffer->span);
     }
 }
+
+void report_lanes_beyond_rows(Context *ctx, const Buffer *buffer, Span span)
+{
+    diag_error(ctx, span, "the lanes of this access leave a row of '%s', whose rows do not follow on one another in memory", buffer->name);
+}

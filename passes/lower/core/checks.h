@@ -18,4 +18,7 @@ void checks_distinct_elements(CheckList *checks, const Buffer *buffer);
 /* BODY with the asserts around it. */
 const Stmt *checks_around(const CheckList *checks, const Stmt *body);
 
+/* An access to BUFFER, whose rows do not follow on one another, is a vector that leaves its row. */
+void report_lanes_beyond_rows(Context *ctx, const Buffer *buffer, Span span);
+
 #endif

@@ -49,8 +49,18 @@ static Buffer *flat_buffer(Flattener *flattener, Buffer *buffer)
     return flat;
 }
 
-static const Expr *flat_index(Context *ctx, const Buffer *buffer, const Expr *const *indices)
+/* Lanes that leave a row find the next one right behind it. */
+static void check_lanes_find_rows(Context *ctx, const Buffer *buffer, const Expr *const *indices, Span span)
 {
+    Range *rows = ARENA_ARRAY(ctx->arena, Range, buffer->ndim);
+    if (buffer_is_compact(buffer) || lanes_reach(ctx, buffer, indices, rows) == LANES_IN_ROW)
+        return;
+    report_lanes_beyond_rows(ctx, buffer, span);
+}
+
+static const Expr *flat_index(Context *ctx, const Buffer *buffer, const Expr *const *indices, Span span)
+{
+    check_lanes_find_rows(ctx, buffer, indices, span);
     if (buffer->ndim)
         return buffer_linear_offset(ctx, buffer, indices);
     return expr_is_int(buffer->elem_offset, 0) ? expr_int(ctx, DTYPE_INT32, 0) : buffer->elem_offset;
@@ -62,7 +72,7 @@ static const Expr *flatten_in_expr(Rewriter *rewriter, const Expr *expr)
     const Expr *result = rewrite_expr_children(rewriter, expr);
     if (expr->kind != EXPR_LOAD)
         return result;
-    const Expr *index = flat_index(rewriter->ctx, expr->value.buffer, result->args);
+    const Expr *index = flat_index(rewriter->ctx, expr->value.buffer, result->args, expr->span);
     return expr_load(rewriter->ctx, flat_buffer(flattener, expr->value.buffer), &index, 1, load_mask(result), expr->span);
 }
 
@@ -102,7 +112,7 @@ static const Stmt *flatten_in_stmt(Rewriter *rewriter, const Stmt *stmt)
                             stmt_allocate_buffer(ctx, stmt->as.realize.region.buffer, (Attrs){0}, stmt->as.realize.body, stmt->span));
     case STMT_STORE: {
         const Stmt *result = rewrite_stmt_children(rewriter, stmt);
-        const Expr *index = flat_index(ctx, stmt->as.store.buffer, result->as.store.indices);
+        const Expr *index = flat_index(ctx, stmt->as.store.buffer, result->as.store.indices, stmt->span);
         return stmt_store(ctx, flat_buffer(rewriter->data, stmt->as.store.buffer), &index, 1, result->as.store.value, result->as.store.mask,
                           stmt->span);
     }

@@ -12,6 +12,8 @@
    strides. */
 #include <string.h>
 
+#include "ir/elements.h"
+#include "passes/lower/core/checks.h"
 #include "passes/lower/core/state.h"
 #include "print/print.h"
 
@@ -113,12 +115,12 @@ static void bind_shape(Matcher *matcher, const MatchBuffer *match, const RootVie
 
 /* A stride along a dimension of one element never counts; a pointer to a view that states no strides means that its elements lie without
    gaps. */
-static void bind_strides(Matcher *matcher, const MatchBuffer *match, const RootView *view, const Range *ranges, bool pointer_used)
+static void bind_strides(Matcher *matcher, const MatchBuffer *match, const RootView *view, const Range *ranges, bool relied_on)
 {
     Context *ctx = matcher->ctx;
     const Buffer *target = view->target;
     int missing = view->root->ndim - target->ndim;
-    for (int d = 0; d < target->ndim && (target->strides || pointer_used); d++) {
+    for (int d = 0; d < target->ndim && (target->strides || relied_on); d++) {
         const Expr *stated = target->strides ? target->strides[d] : subst_expr(ctx, &matcher->vars, buffer_stride(ctx, target, d));
         const Expr *real = analyzer_simplify(matcher->an, buffer_stride(ctx, view->root, d + missing));
         if (bind_stated(matcher, stated, real) || expr_is_int(ranges[d + missing].extent, 1))
@@ -126,7 +128,7 @@ static void bind_strides(Matcher *matcher, const MatchBuffer *match, const RootV
         REFUSE(matcher, match, view->root, "it has stride %s in dimension %d, and the memory of '%s' has %s", text_of(matcher, stated), d,
                view->root->name, text_of(matcher, real));
         if (!target->strides)
-            diag_note(ctx, target->span, "it states no strides, and a pointer to it is used; strides given as variables fit any memory");
+            diag_note(ctx, target->span, "it states no strides, and a pointer to it, or a vector beyond a row, is used; strides given as variables fit any memory");
     }
 }
 
@@ -185,15 +187,28 @@ static void check_kind(Matcher *matcher, const MatchBuffer *match, const RootVie
 
 /* --- Blocks --- */
 
-/* Looks for pointers to a view: its data variable, and the address of one of its elements. */
+/* Looks for what relies on the strides that a view states: pointers to it, which are its data variable and the address of one of its elements, and
+   vectors that go on behind the end of a row. */
 typedef struct {
+    Context *ctx;
     const Buffer *target;
     bool found;
 } PointerSearch;
 
+static void find_long_vector(PointerSearch *search, const Buffer *buffer, const Expr *const *indices, Span span)
+{
+    if (buffer != search->target || lanes_reach(search->ctx, buffer, indices, ARENA_ARRAY(search->ctx->arena, Range, buffer->ndim)) == LANES_IN_ROW)
+        return;
+    search->found = true;
+    if (!buffer_is_compact(buffer))
+        report_lanes_beyond_rows(search->ctx, buffer, span);
+}
+
 static bool find_pointer(Visitor *visitor, const Expr *expr)
 {
     PointerSearch *search = visitor->data;
+    if (expr->kind == EXPR_LOAD)
+        find_long_vector(search, expr->value.buffer, expr->args, expr->span);
     bool address = expr_is_call(expr, OP_ADDRESS_OF) && expr->args[0]->kind == EXPR_LOAD;
     search->found |= expr_is_var(expr, search->target->data) || (address && expr->args[0]->value.buffer == search->target);
     return !search->found;
@@ -202,13 +217,15 @@ static bool find_pointer(Visitor *visitor, const Expr *expr)
 static bool find_declared_pointer(Visitor *visitor, const Stmt *stmt)
 {
     PointerSearch *search = visitor->data;
+    if (stmt->kind == STMT_STORE)
+        find_long_vector(search, stmt->as.store.buffer, stmt->as.store.indices, stmt->span);
     search->found |= stmt->kind == STMT_DECL_BUFFER && stmt->as.declare.buffer->data == search->target->data;
     return !search->found;
 }
 
-static bool uses_pointer(const BlockStmt *block, const Buffer *target)
+static bool relies_on_strides(Context *ctx, const BlockStmt *block, const Buffer *target)
 {
-    PointerSearch search = {.target = target};
+    PointerSearch search = {.ctx = ctx, .target = target};
     Visitor visitor = {.expr = find_pointer, .stmt = find_declared_pointer, .data = &search};
     visit_stmt(&visitor, block->body);
     if (block->init)
@@ -231,7 +248,7 @@ static void add_view(Matcher *matcher, const BlockStmt *block, const MatchBuffer
     map_set(ctx->arena, &matcher->views, match->target, view);
     map_set(ctx->arena, &matcher->pointers, match->target->data, view);
     bind_shape(matcher, match, view, ranges);
-    bind_strides(matcher, match, view, ranges, uses_pointer(block, match->target));
+    bind_strides(matcher, match, view, ranges, relies_on_strides(ctx, block, match->target));
     bind_offset(matcher, match, view);
     check_kind(matcher, match, view);
 }
