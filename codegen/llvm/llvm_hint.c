@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "codegen/llvm/llvm_index.h"
+#include "codegen/llvm/machine_code.h"
 #include "ir/walk.h"
 
 enum { MOST_PREFETCHES = 16, PREFETCH_READ = 0, PREFETCH_KEEP = 3, PREFETCH_DATA = 1 };
@@ -28,7 +29,7 @@ static void mark_nontemporal(FuncGen *gen, LLVMValueRef store)
 /* The address decides: there is no non-temporal store of a vector that is not aligned. LLVM drops the test where it knows. */
 void emit_nontemporal_store(FuncGen *gen, LLVMValueRef value, LLVMValueRef pointer, unsigned bytes, unsigned alignment)
 {
-    LLVMBasicBlockRef streamed = emit_block(gen, "streamed"), plain = emit_block(gen, "plain"), done = emit_block(gen, "stored");
+    LLVMBasicBlockRef streamed = emit_block(gen, "streamed"), plain = emit_block(gen, UNALIGNED_NAME), done = emit_block(gen, "stored");
     LLVMValueRef address = LLVMBuildPtrToInt(gen->builder, pointer, gen->build->i64, "");
     LLVMValueRef low = LLVMBuildAnd(gen->builder, address, LLVMConstInt(gen->build->i64, bytes - 1, false), "");
     LLVMBuildCondBr(gen->builder, LLVMBuildIsNull(gen->builder, low, ""), streamed, plain);

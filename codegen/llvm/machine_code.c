@@ -154,8 +154,15 @@ static void note_chain(CodeLoop *loop, const Instruction *instruction)
     memcpy(result, chain, sizeof chain);
 }
 
+static bool starts_with(const char *text, const char *prefix)
+{
+    return !strncmp(text, prefix, strlen(prefix));
+}
+
 static void add_instruction(Reader *reader, const char *text, const char *end)
 {
+    if (reader->block_name && starts_with(reader->block_name, UNALIGNED_NAME))
+        return;
     Instruction instruction = instruction_read(reader->ctx, text, end);
     CodePart *part = part_here(reader);
     CodeLoop *loop = reader->loop ? reader->loop : loop_labelled(reader, NULL);
@@ -178,11 +185,6 @@ static void add_instruction(Reader *reader, const char *text, const char *end)
 }
 
 /* --- Lines --- */
-
-static bool starts_with(const char *text, const char *prefix)
-{
-    return !strncmp(text, prefix, strlen(prefix));
-}
 
 static void read_label(Reader *reader, const char *line, const char *end)
 {

@@ -20,6 +20,8 @@ typedef VEC(Str) CodeCallees;
 enum { VECTOR_REGISTERS = 32 };
 /* Between the name of a loop's variable and the number of rounds that a run of the loop is, in the name of its block. */
 #define ROUNDS_IN_NAME ".rounds."
+/* The name of a block that does what another one does, for addresses that are not aligned: only one of them runs. */
+#define UNALIGNED_NAME "unaligned"
 
 /* A loop of the machine code, without the loops in it; or what is in no loop of a function. */
 typedef struct {
