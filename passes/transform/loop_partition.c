@@ -222,14 +222,14 @@ static bool find_bounds(Partition *partition, Bounds *bounds)
     const Expr *last = op_sub(ctx, loop_end(ctx, loop), expr_int(ctx, loop->extent->dtype, 1)), *end = op_add_int(ctx, last, 1);
     *bounds = (Bounds){.begin = loop->min, .end = end, .from = end};
     if (partition->first) {
-        const Expr *first = analyzer_simplify(an, partition->first);
+        const Expr *first = analyzer_guard_divisors(an, analyzer_simplify(an, partition->first));
         bounds->begin = op_max(ctx, first, loop->min);
         bounds->has_first = !analyzer_prove_equal(an, bounds->begin, loop->min);
         if (!analyzer_prove_less_equal(an, bounds->begin, end) && !is_guarded(partition))
             bounds->begin = op_min(ctx, bounds->begin, end);
     }
     if (partition->last) {
-        const Expr *behind = analyzer_simplify(an, op_add_int(ctx, partition->last, 1));
+        const Expr *behind = analyzer_guard_divisors(an, analyzer_simplify(an, op_add_int(ctx, partition->last, 1)));
         bounds->from = behind;
         bounds->end = op_min(ctx, behind, end);
         bounds->has_last = !analyzer_prove_equal(an, bounds->end, end);
