@@ -273,6 +273,10 @@ struct AstNode {
     } as;
 };
 
+/* Calls VISIT for each expression that is a direct part of NODE; not for the body of a lambda, the annotations of a def and its decorators, nor for
+   the statements inside of a statement. */
+typedef void AstVisit(const AstNode *node, void *data);
+void ast_each_part(const AstNode *node, AstVisit *visit, void *data);
 /* "+", "not in", ...: the operator as written. */
 const char *ast_op_text(AstOp op);
 /* What a message calls the kind: "a call", "a 'for' statement". */

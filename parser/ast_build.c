@@ -60,11 +60,6 @@ AstNodes *ast_nodes_add(Parse *parse, AstNodes *nodes, const AstNode *node)
     return nodes;
 }
 
-AstNodes *ast_nodes_put_first(Parse *parse, const AstNode *node, const AstNodes *nodes)
-{
-    return ast_nodes_join(parse, ast_nodes_add(parse, ast_nodes_empty(parse), node), nodes);
-}
-
 AstNodes *ast_nodes_join(Parse *parse, AstNodes *nodes, const AstNodes *more)
 {
     for (int i = 0; i < more->nodes.count; i++)
@@ -359,6 +354,8 @@ const AstNode *ast_dict_comprehension(Parse *parse, const AstNode *key, const As
         for (int j = 0; j < clause->conditions.count; j++)
             adopt(parse, node, clause->conditions.items[j]);
     }
+    if (!parse->too_deep)
+        ast_check_comprehension(parse, node);
     return node;
 }
 

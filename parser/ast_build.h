@@ -52,7 +52,6 @@ typedef struct AstText {
 /* Each adds to the end of a list; NULL stands for a new list, but for ast_nodes_*. */
 AstNodes *ast_nodes_empty(Parse *parse);
 AstNodes *ast_nodes_add(Parse *parse, AstNodes *nodes, const AstNode *node);
-AstNodes *ast_nodes_put_first(Parse *parse, const AstNode *node, const AstNodes *nodes);
 AstNodes *ast_nodes_join(Parse *parse, AstNodes *nodes, const AstNodes *more);
 AstArgs *ast_args_add(Parse *parse, AstArgs *args, const AstNode *node);
 AstArgs *ast_args_add_keyword(Parse *parse, AstArgs *args, Str name, const AstNode *value, Span span);
@@ -94,6 +93,8 @@ const AstNode *ast_wrap(Parse *parse, AstKind kind, const AstNode *operand, Span
 /* VALUE of a replacement field, with how it is written. */
 const AstNode *ast_field(Parse *parse, const AstNode *value, char conversion, const AstNode *spec, Span span);
 const AstNode *ast_delete(Parse *parse, const AstNodes *targets, Span span);
+/* Diagnoses the ":=" in NODE, a comprehension, that it cannot hold. */
+void ast_check_comprehension(Parse *parse, const AstNode *node);
 const AstNode *ast_dict_comprehension(Parse *parse, const AstNode *key, const AstNode *element, const AstClauses *clauses, Span span);
 const AstNode *ast_comprehension(Parse *parse, const AstNode *element, const AstClauses *clauses, Span span);
 const AstNode *ast_set_comprehension(Parse *parse, const AstNode *element, const AstClauses *clauses, Span span);
@@ -134,5 +135,7 @@ typedef struct {
     int expected_count;
 } SyntaxError;
 void syntax_error_report(Parse *parse, const SyntaxError *error);
+/* An indented block that no statement heads; any other error may have lost that statement. */
+void syntax_error_indentation(Parse *parse, Span span);
 
 #endif

@@ -264,3 +264,9 @@ void syntax_error_report(Parse *parse, const SyntaxError *error)
     else
         diag_error(ctx, error->span, "unexpected %s", text);
 }
+
+void syntax_error_indentation(Parse *parse, Span span)
+{
+    if (!token_stream_has_errors(parse->tokens))
+        diag_error(parse->ctx, span, "unexpected indentation");
+}

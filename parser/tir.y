@@ -59,9 +59,9 @@
 
 %type <node> statement simple compound definition
 %type <node> expressions expression or_test and_test not_test comparison bit_or bit_xor bit_and shift sum term factor power primary atom
-%type <node> condition named handler element argument subscript subscript_item targets target
+%type <node> condition named handler inside item element argument subscript subscript_item targets target
 %type <node> optional_value optional_annotation optional_returns optional_message optional_bound
-%type <nodes> handlers only_else optional_finally names statements simple_list suite elements or_chain and_chain assign_chain decorators optional_else target_items subscript_items conditions bases
+%type <nodes> handlers only_else optional_finally names statements simple_list suite elements items or_chain and_chain assign_chain decorators optional_else target_items subscript_items conditions bases
 %type <args> arguments argument_items
 %type <params> parameters parameter_items lambda_parameters lambda_parameter_items
 %type <with_items> with_items
@@ -107,7 +107,7 @@ statements
 
 statement
     : compound
-    | INDENT statements DEDENT          { report_indentation(parse, @1); $$ = NULL; }
+    | INDENT statements DEDENT          { syntax_error_indentation(parse, @1); $$ = NULL; }
     | error NEWLINE %prec LONE_ERROR    { yyerrok; $$ = NULL; }
     | error NEWLINE INDENT statements DEDENT { yyerrok; $$ = NULL; }
     ;
@@ -342,6 +342,24 @@ element
     | '*' bit_or                        { $$ = ast_wrap(parse, AST_STARRED, $2, @$); }
     ;
 
+/* ---- the same in brackets, where ':=' may stand ---- */
+
+inside
+    : item
+    | items ','                         { $$ = ast_list(parse, AST_TUPLE, $1, @$); }
+    | items ',' item                    { $$ = ast_list(parse, AST_TUPLE, ast_nodes_add(parse, $1, $3), @$); }
+    ;
+
+items
+    : item                              { $$ = ast_nodes_add(parse, ast_nodes_empty(parse), $1); }
+    | items ',' item                    { $$ = ast_nodes_add(parse, $1, $3); }
+    ;
+
+item
+    : condition
+    | '*' bit_or                        { $$ = ast_wrap(parse, AST_STARRED, $2, @$); }
+    ;
+
 expression
     : or_test
     | or_test IF or_test ELSE expression { $$ = ast_conditional(parse, $3, $1, $5, @$); }
@@ -478,26 +496,19 @@ atom
     | NONE                              { $$ = ast_leaf(parse, AST_NONE, @$); }
     | ELLIPSIS                          { $$ = ast_leaf(parse, AST_ELLIPSIS, @$); }
     | '(' ')'                           { $$ = ast_list(parse, AST_TUPLE, NULL, @$); }
-    | '(' expressions ')'               { $$ = $2; }
-    | '(' named ')'                     { $$ = $2; }
-    | '(' named ',' ')'                 { $$ = ast_list(parse, AST_TUPLE, ast_nodes_add(parse, ast_nodes_empty(parse), $2), @$); }
-    | '(' named ',' elements ')'        { $$ = ast_list(parse, AST_TUPLE, ast_nodes_put_first(parse, $2, $4), @$); }
-    | '(' named ',' elements ',' ')'    { $$ = ast_list(parse, AST_TUPLE, ast_nodes_put_first(parse, $2, $4), @$); }
-    | '[' named clauses ']'             { $$ = ast_comprehension(parse, $2, $3, @$); }
-    | '[' named ']'                     { $$ = ast_list(parse, AST_LIST, ast_nodes_add(parse, ast_nodes_empty(parse), $2), @$); }
-    | '[' named ',' elements ']'        { $$ = ast_list(parse, AST_LIST, ast_nodes_put_first(parse, $2, $4), @$); }
-    | '(' expression clauses ')'        { $$ = ast_generator(parse, $2, $3, @$); }
+    | '(' inside ')'                    { $$ = $2; }
+    | '(' condition clauses ')'         { $$ = ast_generator(parse, $2, $3, @$); }
     | '[' ']'                           { $$ = ast_list(parse, AST_LIST, NULL, @$); }
-    | '[' elements ']'                  { $$ = ast_list(parse, AST_LIST, $2, @$); }
-    | '[' elements ',' ']'              { $$ = ast_list(parse, AST_LIST, $2, @$); }
-    | '[' expression clauses ']'        { $$ = ast_comprehension(parse, $2, $3, @$); }
+    | '[' items ']'                     { $$ = ast_list(parse, AST_LIST, $2, @$); }
+    | '[' items ',' ']'                 { $$ = ast_list(parse, AST_LIST, $2, @$); }
+    | '[' condition clauses ']'         { $$ = ast_comprehension(parse, $2, $3, @$); }
     | '{' '}'                           { $$ = ast_dict(parse, NULL, @$); }
     | '{' dict_items '}'                { $$ = ast_dict(parse, $2, @$); }
     | '{' dict_items ',' '}'            { $$ = ast_dict(parse, $2, @$); }
     | '{' expression ':' expression clauses '}' { $$ = ast_dict_comprehension(parse, $2, $4, $5, @$); }
-    | '{' expression clauses '}'        { $$ = ast_set_comprehension(parse, $2, $3, @$); }
-    | '{' elements '}'                  { $$ = ast_list(parse, AST_SET, $2, @$); }
-    | '{' elements ',' '}'              { $$ = ast_list(parse, AST_SET, $2, @$); }
+    | '{' condition clauses '}'         { $$ = ast_set_comprehension(parse, $2, $3, @$); }
+    | '{' items '}'                     { $$ = ast_list(parse, AST_SET, $2, @$); }
+    | '{' items ',' '}'                 { $$ = ast_list(parse, AST_SET, $2, @$); }
     ;
 
 strings
@@ -528,7 +539,7 @@ arguments
     : %empty                            { $$ = NULL; }
     | argument_items
     | argument_items ','
-    | expression clauses                { $$ = ast_args_add(parse, NULL, ast_generator(parse, $1, $2, @$)); }
+    | condition clauses                 { $$ = ast_args_add(parse, NULL, ast_generator(parse, $1, $2, @$)); }
     ;
 
 argument_items
@@ -557,7 +568,7 @@ subscript_items
     ;
 
 subscript_item
-    : element
+    : item
     | optional_bound ':' optional_bound { $$ = ast_slice(parse, $1, $3, NULL, @$); }
     | optional_bound ':' optional_bound ':' optional_bound { $$ = ast_slice(parse, $1, $3, $5, @$); }
     ;
@@ -574,13 +585,6 @@ static void tir_error(Span *span, Parse *parse, const char *message)
 {
     (void)message;
     diag_error(parse->ctx, *span, "the text is nested too deeply");
-}
-
-/* Any other error may have lost the statement that the block belongs to. */
-static void report_indentation(Parse *parse, Span span)
-{
-    if (!token_stream_has_errors(parse->tokens))
-        diag_error(parse->ctx, span, "unexpected indentation");
 }
 
 static int yyreport_syntax_error(const yypcontext_t *at, Parse *parse)

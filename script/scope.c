@@ -24,8 +24,24 @@ static void collect_target(Script *script, Map *names, const AstNode *target)
             collect_target(script, names, target->as.list.items[i]);
 }
 
+typedef struct {
+    Script *script;
+    Map *names;
+} Collection;
+
+/* The names that ':=' sets in NODE: those of a comprehension are the function's, too. */
+static void collect_named(const AstNode *node, void *data)
+{
+    Collection *collection = data;
+    if (node->kind == AST_NAMED)
+        add_name(collection->script, collection->names, node->as.named.name);
+    ast_each_part(node, collect_named, data);
+}
+
 static void collect_statement(Script *script, Map *names, const AstNode *node)
 {
+    Collection collection = {script, names};
+    ast_each_part(node, collect_named, &collection);
     switch (node->kind) {
     case AST_ASSIGN:
         for (int i = 0; i < node->as.assign.targets.count; i++)
@@ -137,18 +153,21 @@ const Map *script_locals(Script *script, const AstNode *node)
     if (names)
         return names;
     names = ARENA_NEW(script->ctx->arena, Map);
+    Collection collection = {script, names};
     if (node->kind == AST_DEF)
         collect_body(script, names, node->as.def.body);
+    else if (node->kind == AST_LAMBDA)
+        collect_named(node->as.lambda.body, &collection);
     map_set(script->ctx->arena, &script->locals, node, names);
     return names;
 }
 
 /* --- names --- */
 
-/* The scope that NAME is looked for in begins with SCOPE; *OWN where it is a name of a function that holds no value yet. */
-static const Value *find(const Environment *scope, Str name, bool *own)
+/* The scope that NAME is looked for in begins with SCOPE; *OWN is the function whose name it is where that holds no value yet, else NULL. */
+static const Value *find(const Environment *scope, Str name, const Environment **own)
 {
-    *own = false;
+    *own = NULL;
     const Environment *globals = scope;
     while (globals->outer)
         globals = globals->outer;
@@ -161,14 +180,15 @@ static const Value *find(const Environment *scope, Str name, bool *own)
         const Value *value = map_get(&scope->values, name);
         if (value)
             return value;
-        *own = scope->locals && map_has(scope->locals, name);
+        if (scope->locals && map_has(scope->locals, name))
+            *own = scope;
     }
     return NULL;
 }
 
 const Value *script_lookup(const Script *script, Str name)
 {
-    bool own;
+    const Environment *own;
     return find(script->scope, name, &own);
 }
 
@@ -212,8 +232,10 @@ bool script_delete(Script *script, const AstNode *target)
         return script_eval(script, target->as.subscript.value, &container) && script_delete_item(script, container, target);
     if (target->kind != AST_NAME)
         return script_error(script, target->span, "cannot delete %s in a schedule script", ast_kind_name(target->kind));
-    if (!map_get(&owner(script, target->as.name)->values, target->as.name))
-        return script_error(script, target->span, "'%s' has no value to delete", target->as.name);
+    const Environment *scope = owner(script, target->as.name);
+    if (!map_get(&scope->values, target->as.name))
+        return script_raise(script, target->span, scope == script->globals ? EXCEPTION_NameError : EXCEPTION_UnboundLocalError,
+                            "'%s' has no value to delete", target->as.name);
     script_unset(script, target->as.name);
     return true;
 }
@@ -231,24 +253,44 @@ static const char *closest_name(const Script *script, Str name)
     return diag_closest(name, names.data, names.count);
 }
 
+/* A function that Python has, and scripts have not: there Python would go on. */
+static bool is_of_python(Str name)
+{
+    static const char *const names[] = {"__import__", "aiter", "anext", "ascii", "breakpoint", "bytearray", "bytes", "callable", "classmethod", "compile",
+                                        "complex", "delattr", "dir", "eval", "exec", "exit", "getattr", "globals", "hasattr", "hash", "help", "id",
+                                        "input", "issubclass", "locals", "memoryview", "object", "open", "property", "quit", "setattr", "staticmethod",
+                                        "super", "type", "vars", "BaseException", "KeyboardInterrupt", "SystemExit", "Warning"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(names[i], name))
+            return true;
+    return false;
+}
+
+static bool refuse_name(Script *script, const AstNode *node)
+{
+    DiagMark before = diag_mark(script->ctx);
+    script_unknown(script, node->span, closest_name(script, node->as.name), "'%s' is not defined", node->as.name);
+    return !is_of_python(node->as.name) && script_raised(script, before, EXCEPTION_NameError);
+}
+
 bool script_eval_name(Script *script, const AstNode *node, Value *result)
 {
-    bool own;
+    const Environment *own;
     const Value *value = find(script->scope, node->as.name, &own);
     if (value) {
         *result = *value;
         return true;
     }
     if (own)
-        return script_error(script, node->span, "'%s' has no value here yet: the function assigns to it, so that it is a name of its own",
-                            node->as.name);
+        return script_raise(script, node->span, own == script->scope ? EXCEPTION_UnboundLocalError : EXCEPTION_NameError,
+                            "'%s' has no value here yet: the function assigns to it, so that it is a name of its own", node->as.name);
     int builtin = builtin_find(node->as.name);
     if (builtin < 0 && exception_find(node->as.name)) {
         *result = script_object(script, (Object){.kind = OBJECT_TYPE, .as.path = node->as.name});
         return true;
     }
     if (builtin < 0)
-        return script_unknown(script, node->span, closest_name(script, node->as.name), "'%s' is not defined", node->as.name);
+        return refuse_name(script, node);
     *result = script_object(script, (Object){.kind = OBJECT_BUILTIN, .as.builtin = builtin});
     return true;
 }
