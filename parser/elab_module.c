@@ -127,11 +127,24 @@ static bool is_module_decorator(Elab *elab, const AstNode *node)
     return known;
 }
 
+static bool has_decorated_function(const AstNode *class)
+{
+    bool found = false;
+    for (int i = 0; i < class->as.class_def.body.count; i++) {
+        const AstNode *item = class->as.class_def.body.items[i];
+        found |= item->kind == AST_DEF && item->as.def.decorators.count;
+    }
+    return found;
+}
+
+/* A class that neither is decorated nor holds anything that is, is one of Python's: its functions are no programs. */
 static void elab_class(Elab *elab, const AstNode *node)
 {
     AstList decorators = node->as.class_def.decorators;
     if (decorators.count == 0)
         diag_error(elab->ctx, node->as.class_def.name_span, "the class '%s' has no @I.ir_module before it", node->as.class_def.name);
+    if (decorators.count == 0 && !has_decorated_function(node))
+        return;
     for (int i = 0; i < decorators.count; i++)
         is_module_decorator(elab, decorators.items[i]);
     if (elab->in_class) {

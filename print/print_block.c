@@ -91,7 +91,7 @@ static void print_regions(Printer *printer, const char *function, const Region *
 void print_block_allocs(Printer *printer, const BlockStmt *block)
 {
     for (int i = 0; i < block->alloc_count; i++)
-        print_buffer_line(printer, print_spelling(printer->ctx, "alloc_buffer"), block->allocs[i]);
+        print_own_buffer(printer, block->allocs[i]);
 }
 
 static void print_match(Printer *printer, const MatchBuffer *match)

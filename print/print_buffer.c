@@ -114,8 +114,8 @@ static bool define_own_offset(Printer *printer, const Buffer *buffer)
 
 static void print_elem_offset(Printer *printer, Declared *declared, const Buffer *buffer)
 {
-    /* A factor without an offset would make the offset a variable when read back. */
-    if (expr_is_int(buffer->elem_offset, 0) && buffer->offset_factor <= 1)
+    /* A factor without an offset would make the offset a variable when read back, but where the memory is the buffer's own. */
+    if (expr_is_int(buffer->elem_offset, 0) && (buffer->offset_factor <= 1 || printer->own_memory))
         return;
     const Var *var = fresh_var(printer, buffer->elem_offset);
     if (var && !printer->for_message)
@@ -149,7 +149,7 @@ static void print_layout(Printer *printer, Declared *declared, const Buffer *buf
     }
     if (buffer->data_alignment)
         strbuf_printf(&printer->out, ", align=%d", buffer->data_alignment);
-    if (own_offset || buffer->offset_factor > 1)
+    if (own_offset || buffer->offset_factor > !printer->own_memory)
         strbuf_printf(&printer->out, ", offset_factor=%d", buffer->offset_factor > 1 ? buffer->offset_factor : 1);
     if (buffer->auto_broadcast)
         print_text(printer, ", buffer_type=\"auto\"");
@@ -213,4 +213,11 @@ void print_buffer_line(Printer *printer, const char *method, const Buffer *buffe
     print_text(printer, "(");
     print_buffer_arguments(printer, buffer, true);
     print_end_line(printer);
+}
+
+void print_own_buffer(Printer *printer, const Buffer *buffer)
+{
+    printer->own_memory = true;
+    print_buffer_line(printer, print_spelling(printer->ctx, "alloc_buffer"), buffer);
+    printer->own_memory = false;
 }

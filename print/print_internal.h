@@ -25,6 +25,7 @@ typedef struct {
     StrBuf out;
     size_t line_start; /* where the line being written begins: declarations that it turns out to need are put before it */
     int indent;
+    bool own_memory; /* the buffer that is being declared has memory of its own, which begins at 0 */
     bool for_message; /* names as given, nothing declared */
     bool for_spellings; /* the text does not matter */
     const Map *wanted;  /* with for_spellings: the variables of the loops whose bodies matter; NULL: of all */
@@ -106,6 +107,8 @@ void print_buffer_annotation(Printer *printer, const Buffer *buffer);
 void print_buffer_arguments(Printer *printer, const Buffer *buffer, bool owns_data);
 /* NAME = T.METHOD(shape, ...) as a line, NAME being a new one for BUFFER with data of its own. */
 void print_buffer_line(Printer *printer, const char *method, const Buffer *buffer);
+/* T.alloc_buffer. */
+void print_own_buffer(Printer *printer, const Buffer *buffer);
 
 /* --- print_stmt.c --- */
 /* The statements of a body, one level deeper ("pass" where there are none). */

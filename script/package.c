@@ -107,10 +107,21 @@ static const char *closest_path(Script *script, const char *path)
     return near ? context_internf(script->ctx, "%.*s%s", (int)prefix, path, near) : NULL;
 }
 
+static bool is_of_graphs(const char *path)
+{
+    static const char *const packages[] = {"tvm.relax", "tvm.relay", "tvm.script.relax"};
+    bool is = false;
+    for (size_t i = 0; i < sizeof packages / sizeof *packages; i++)
+        is |= !strncmp(path, packages[i], strlen(packages[i])) && strchr(".", path[strlen(packages[i])]);
+    return is;
+}
+
 bool script_known_path(Script *script, Str path, Span span)
 {
     if (is_known(script, path))
         return true;
+    if (is_of_graphs(path))
+        return script_error(script, span, "'%s' is not part of schedule scripts: graph functions are not supported", path);
     const char *near = strchr(path, '.') ? closest_path(script, path) : NULL;
     return script_unknown(script, span, near, "'%s' is not part of schedule scripts", path);
 }

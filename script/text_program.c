@@ -18,7 +18,7 @@ static void add(TextSearch *search, Str name)
 
 static bool is_package(const char *path)
 {
-    static const char *const packages[] = {"tvm.te", "te", "tvm.topi", "topi", "numpy"};
+    static const char *const packages[] = {"tvm.te", "te", "tvm.topi", "topi", "numpy", "tvm.relax", "tvm.relay"};
     bool is = false;
     for (size_t i = 0; i < sizeof packages / sizeof *packages; i++)
         is |= !strncmp(path, packages[i], strlen(packages[i])) && strchr(".", path[strlen(packages[i])]);
