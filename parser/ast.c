@@ -99,6 +99,18 @@ Str ast_path(Context *ctx, const AstNode *node)
     return base ? context_internf(ctx, "%s.%s", base, node->as.attribute.name) : NULL;
 }
 
+bool ast_is_excerpt(const AstNode *node)
+{
+    const AstNode *context = node->kind == AST_WITH ? node->as.with.items[0].context : NULL;
+    bool block = context && context->kind == AST_CALL && (ast_is_path(context->as.call.callee, "T.block") || ast_is_path(context->as.call.callee, "T.sblock"));
+    bool elided = false;
+    for (int i = 0; block && i < node->as.with.body.count; i++) {
+        const AstNode *item = node->as.with.body.items[i];
+        elided |= item->kind == AST_EXPR_STMT && item->as.operand->kind == AST_ELLIPSIS;
+    }
+    return elided;
+}
+
 const AstKeyword *ast_keyword(const AstNode *call, const char *name)
 {
     for (int i = 0; i < call->as.call.keyword_count; i++)

@@ -285,6 +285,8 @@ const char *ast_kind_name(AstKind kind);
 bool ast_is_path(const AstNode *node, const char *path);
 /* The dotted name that NODE spells, interned, or NULL when it is something else. */
 Str ast_path(Context *ctx, const AstNode *node);
+/* NODE, a statement outside of functions, is a block that only shows a part of a program: `...` stands in its body. */
+bool ast_is_excerpt(const AstNode *node);
 /* The keyword argument NAME of CALL, or NULL. */
 const AstKeyword *ast_keyword(const AstNode *call, const char *name);
 

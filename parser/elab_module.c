@@ -192,6 +192,13 @@ static void elab_top_level(Elab *elab, const AstNode *node)
     case AST_ANN_ASSIGN: elab_ann_assign(elab, node); return;
     case AST_PASS: return;
     case AST_EXPR_STMT: elab_top_value(elab, node); return;
+    case AST_WITH:
+        if (ast_is_excerpt(node)) {
+            diag_warning(elab->ctx, WARNING_UNUSED_VALUE, node->span, "the block is an excerpt of a program, and is left out");
+            return;
+        }
+        diag_error(elab->ctx, node->span, "%s is not supported outside of functions", ast_kind_name(node->kind));
+        return;
     default: diag_error(elab->ctx, node->span, "%s is not supported outside of functions", ast_kind_name(node->kind)); return;
     }
 }

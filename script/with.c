@@ -1,5 +1,7 @@
-/* `with te.tag_scope("tag"):`, the one context that scripts have: what te.compute and te.extern make inside of it has the tag. */
+/* `with te.tag_scope("tag"):`, the one context that scripts have: what te.compute and te.extern make inside of it has the tag. A block of a
+   program that a text shows a part of is left out. */
 #include "script/te.h"
+#include "support/warning.h"
 
 bool te_tag_scope(Script *script, const Arguments *arguments, Value *result)
 {
@@ -41,6 +43,10 @@ Flow script_run_with(Script *script, const AstNode *node)
 {
     Str outside = script->tag;
     Flow flow = FLOW_NEXT;
+    if (ast_is_excerpt(node)) {
+        diag_warning(script->ctx, WARNING_UNUSED_VALUE, node->span, "the block is an excerpt of a program, and is left out");
+        return FLOW_NEXT;
+    }
     for (int i = 0; i < node->as.with.item_count && flow == FLOW_NEXT; i++)
         flow = enter(script, &node->as.with.items[i]) ? FLOW_NEXT : FLOW_ERROR;
     if (flow == FLOW_NEXT)
