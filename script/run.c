@@ -49,7 +49,7 @@ bool script_define_presets(Script *script)
 
 void script_predefine_packages(Script *script)
 {
-    static const char *const namespaces[][2] = {{"tvm", "tvm"}, {"tir", "tvm.tir"}, {"te", "tvm.te"}, {"topi", "tvm.topi"},
+    static const char *const namespaces[][2] = {{"tvm", "tvm"}, {"tir", "tvm.tir"}, {"te", "tvm.te"}, {"topi", "tvm.topi"}, {"relax", "tvm.relax"},
                                                 {"T", "tvm.script.tir"}, {"I", "tvm.script.ir"}, {"IPython", "IPython"}};
     for (size_t i = 0; i < sizeof namespaces / sizeof *namespaces; i++)
         script_set(script, context_intern(script->ctx, namespaces[i][0]),

@@ -47,7 +47,7 @@ static void note_statement(TextSearch *search, const AstNode *node)
 static bool is_for_scripts(const TextSearch *search, Context *ctx, const char *path)
 {
     static const char *const paths[] = {"te.", "topi.", "tvm.te.", "tvm.topi.", "tvm.tir.Schedule", "tvm.s_tir.Schedule", "tvm.lower", "tvm.build", "tvm.IRModule",
-                                        "tvm.ir.register", "print", "sch."};
+                                        "tvm.ir.register", "print", "sch.", "relax.", "tvm.relax."};
     bool is = map_has(&search->names, context_internf(ctx, "%.*s", (int)strcspn(path, "."), path));
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
         is |= !strncmp(path, paths[i], strlen(paths[i]));
