@@ -225,6 +225,8 @@ static bool builtin_int(Script *script, const Arguments *arguments, Value *resul
         return true;
     if (value.kind == VALUE_FLOAT)
         return int_of_float(script, value, &result->as.integer);
+    if (value.kind == VALUE_EXPR && expr_const_int(value.as.expr, &result->as.integer)) /* tvm.tir.IntImm */
+        return true;
     if (value.kind == VALUE_STRING) {
         if (!read_int(value.as.text, (int)base, &result->as.integer))
             return errno ? script_error(script, value.span, "'%s' is not an int of 64 bits", value.as.text)
