@@ -19,6 +19,7 @@
 #include "passes/analysis/collect/access_collect.h"
 #include "passes/analysis/model/access_frame.h"
 #include "passes/analysis/model/access_init.h"
+#include "passes/analysis/model/init_domain.h"
 #include "passes/analysis/pairs/witness.h"
 #include "passes/analysis/questions/conflict.h"
 
@@ -137,17 +138,41 @@ static const char *why_dependent(Context *ctx, const Init *before, const Init *a
     return why ? why : access_points_depend(ctx, before->access);
 }
 
-/* Some frame of BEFORE around its init that is of KIND and not in AFTER; a condition that reads memory aside, where AFTER has one. */
+/* PART, of a condition around another init, is one around INIT too; of parts that read memory, any. */
+static bool has_condition(Context *ctx, const Init *init, Conjunct part)
+{
+    for (const Frame *frame = init->access->frame; frame; frame = frame->outer) {
+        ConjunctList own = frame->kind == FRAME_CONDITION ? frame_conditions(ctx, frame) : (ConjunctList){0};
+        for (int i = 0; i < own.count; i++)
+            if ((expr_equal(own.data[i].expr, part.expr) && own.data[i].negated == part.negated) ||
+                (!expr_is_fixed(own.data[i].expr) && !expr_is_fixed(part.expr)))
+                return true;
+    }
+    return false;
+}
+
+/* Some part of a condition of BEFORE around its init is not in AFTER; of what reads memory, there is nothing in AFTER. */
+static bool has_another_condition(Context *ctx, const Init *before, const Init *after)
+{
+    for (const Frame *frame = before->access->frame; frame; frame = frame->outer) {
+        ConjunctList parts = frame->kind == FRAME_CONDITION ? frame_conditions(ctx, frame) : (ConjunctList){0};
+        for (int i = 0; i < parts.count; i++)
+            if (!has_condition(ctx, after, parts.data[i]))
+                return true;
+    }
+    return false;
+}
+
+/* Some frame of BEFORE around its init that is of KIND, a loop or a binding, and not in AFTER. */
 static bool has_another(const Init *before, const Init *after, FrameKind kind)
 {
     for (const Frame *a = before->access->frame; a; a = a->outer) {
         bool found = a->kind != kind;
-        bool reads = a->kind == FRAME_CONDITION && !expr_is_fixed(a->value);
         for (const Frame *b = after->access->frame; b && !found; b = b->outer)
             found = b->kind == kind && b->var == a->var && b->negated == a->negated &&
                     (kind == FRAME_LOOP ? expr_equal(a->range.min, b->range.min) && expr_equal(a->range.extent, b->range.extent) &&
                                               frame_is_thread_loop(a) == frame_is_thread_loop(b)
-                                        : expr_equal(a->value, b->value) || (reads && !expr_is_fixed(b->value)));
+                                        : expr_equal(a->value, b->value));
         if (!found)
             return true;
     }
@@ -155,11 +180,11 @@ static bool has_another(const Init *before, const Init *after, FrameKind kind)
 }
 
 /* The same loops, bindings and conditions are around both, in whatever order. What conditions read from memory is for others to ask. */
-static bool have_same_frames(const Init *a, const Init *b)
+static bool have_same_frames(Context *ctx, const Init *a, const Init *b)
 {
-    static const FrameKind kinds[] = {FRAME_LOOP, FRAME_BIND, FRAME_CONDITION};
-    bool same = true;
-    for (int i = 0; i < 3 && same; i++)
+    static const FrameKind kinds[] = {FRAME_LOOP, FRAME_BIND};
+    bool same = !has_another_condition(ctx, a, b) && !has_another_condition(ctx, b, a);
+    for (int i = 0; i < 2 && same; i++)
         same = !has_another(a, b, kinds[i]) && !has_another(b, a, kinds[i]);
     return same;
 }
@@ -168,7 +193,7 @@ bool conflict_inits_lost(Context *ctx, const Func *before, const Func *after, co
 {
     Init old, new;
     if (!find_init(ctx, before, block, &old) || !find_init(ctx, after, block, &new) || !have_same_axes(&old, &new) ||
-        have_same_frames(&old, &new) || (!access_may_lack_updates(old.access) && !access_may_lack_updates(new.access)))
+        have_same_frames(ctx, &old, &new) || (!access_may_lack_updates(old.access) && !access_may_lack_updates(new.access)))
         return false;
     Map sizes = func_sizes(ctx, before);
     const char *lost = NULL, *gained = NULL, *ignored, *why = NULL;
