@@ -9,7 +9,7 @@
              with T.block("C"):          unless the block has the predicate, say, i < m, which then holds for the inits too;
                  vi, vk = ...            a predicate k < m empties reductions and does not count
 
-   A condition is heeded part by part, what lets join too. A loop of one iteration counts as its value. A part that mixes reduction loops with
+   A condition is heeded part by part, what lets join too. A part that mixes reduction loops with
    others, those that only repeat the block too, excludes the points for which it never holds: the loops that it depends on are visited too.
    Where the visit runs reduction loops, for that or because they bound the loops of the points, it heeds the conditions on them. */
 #include <string.h>
@@ -154,7 +154,7 @@ static void find_conditions(Site *site)
     }
 }
 
-/* A loop of one iteration is its value: k_0 + k_1 < n with k_1 in range(1) speaks of k_0, and k_1 < n of no loop. */
+/* A loop of one iteration says nothing of what a condition with other loops is about: k_0 + k_1 < n with k_1 in range(1) speaks of k_0. */
 static bool is_unit_loop(const PathEntry *entry)
 {
     return entry->kind == PATH_LOOP &&
@@ -170,14 +170,16 @@ static Dependence dependence_of(const Site *site, const Expr *expr)
     bool marks[site->count];
     memset(marks, 0, sizeof marks);
     mark_expr(site->compiler, expr, marks);
-    Dependence result = {false, false};
+    Dependence result = {false, false}, units = {false, false};
     for (int i = 0; i < site->count; i++) {
-        const PathEntry *entry = &site->compiler->path.data[i];
-        if (!marks[i] || entry->kind == PATH_LET || is_unit_loop(entry))
+        if (!marks[i] || site->compiler->path.data[i].kind == PATH_LET)
             continue;
-        result.reduction |= is_reduction_only(site, i);
-        result.spatial |= site->spatial[i] || !site->reduction[i];
+        Dependence *found = is_unit_loop(&site->compiler->path.data[i]) ? &units : &result;
+        found->reduction |= is_reduction_only(site, i);
+        found->spatial |= site->spatial[i] || !site->reduction[i];
     }
+    if (!result.reduction && !result.spatial)
+        result.reduction = units.reduction && !units.spatial;
     return result;
 }
 
@@ -199,15 +201,18 @@ static bool points_may_lack_updates(const Site *site)
     return false;
 }
 
-/* All loops that EXPR depends on are visited. */
+/* All loops that EXPR depends on are visited; those of one iteration do not matter beside others. */
 static bool is_visited(const Site *site, const Expr *expr)
 {
-    bool marks[site->count], visited = true;
+    bool marks[site->count], longer = false, visited = true, units_visited = true;
     memset(marks, 0, sizeof marks);
     mark_expr(site->compiler, expr, marks);
-    for (int i = site->first; i < site->count && visited; i++)
-        visited = !marks[i] || site->needed[i] || is_unit_loop(&site->compiler->path.data[i]);
-    return visited;
+    for (int i = site->first; i < site->count; i++) {
+        bool unit = is_unit_loop(&site->compiler->path.data[i]);
+        longer |= marks[i] && !unit;
+        *(unit ? &units_visited : &visited) &= !marks[i] || site->needed[i];
+    }
+    return longer ? visited : units_visited;
 }
 
 /* The visit heeds the conditions that mix reduction loops with others (MIXED), or those on reduction loops alone that are all visited. */

@@ -55,7 +55,7 @@ static Range loop_range(const Frame *loop)
 /* The init of the block at BLOCK runs only where LOOP has an iteration: one that finds its point, or a thread that runs it. */
 static bool needs_iteration(Context *ctx, const Frame *block, const Frame *innermost, const Frame *loop)
 {
-    return frame_is_thread_loop(loop) || init_visits_loop(ctx, block, innermost, loop->var);
+    return frame_is_thread_loop(loop) || init_visits_loop(ctx, block, innermost, loop);
 }
 
 /* As frame_assume for the init of the block at BLOCK: loops and conditions that only restrict the reduction do not count. */
@@ -80,14 +80,13 @@ void access_assume(AffineSpace *space, const Access *access, const AffineEnv *en
         frame_assume(space, access->frame, env);
 }
 
-/* CONDITION, a part of the one of FRAME, depends on a loop of several iterations that the block at BLOCK reduces over, alone or not. */
+/* CONDITION, a part of the one of FRAME, depends on a loop that the block at BLOCK reduces over, alone or not. */
 static bool concerns_reducing_loop(const Frame *block, const Frame *frame, const Expr *condition)
 {
-    for (const Frame *loop = frame; loop; loop = loop->outer)
-        if (loop->kind == FRAME_LOOP && !expr_is_int(loop->range.extent, 1) && frame_depends(frame->outer, condition, loop->var) &&
-            frame_reduces_over(block, loop->var))
-            return true;
-    return false;
+    bool concerns = false;
+    for (const Frame *loop = frame; loop && !concerns; loop = loop->outer)
+        concerns = loop->kind == FRAME_LOOP && frame_depends(frame->outer, condition, loop->var) && frame_reduces_over(block, loop->var);
+    return concerns;
 }
 
 /* The condition of FRAME says something of points and of what is reduced over. */

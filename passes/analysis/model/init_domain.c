@@ -16,7 +16,7 @@ ConjunctList frame_conditions(Context *ctx, const Frame *frame)
     return parts;
 }
 
-/* LOOP (FRAME_LOOP) has one iteration: its variable is a number. */
+/* LOOP (FRAME_LOOP) has one iteration. */
 static bool is_unit_loop(const Frame *loop)
 {
     return expr_is_int(loop->range.extent, 1) && !stmt_is_empty_loop(loop->stmt);
@@ -24,15 +24,16 @@ static bool is_unit_loop(const Frame *loop)
 
 ConditionKind init_condition_kind(const Frame *block, const Frame *frame, const Expr *condition)
 {
-    ConditionKind kind = {false, false};
+    ConditionKind kind = {false, false}, units = {false, false};
     for (const Frame *loop = frame; loop; loop = loop->outer) {
-        if (loop->kind != FRAME_LOOP || is_unit_loop(loop) || !frame_depends(frame->outer, condition, loop->var))
+        if (loop->kind != FRAME_LOOP || !frame_depends(frame->outer, condition, loop->var))
             continue;
+        ConditionKind *found = is_unit_loop(loop) ? &units : &kind;
         bool reduces = frame_only_reduces_over(block, loop->var);
-        kind.reducing |= reduces;
-        kind.others |= !reduces;
+        found->reducing |= reduces;
+        found->others |= !reduces;
     }
-    return kind;
+    return kind.reducing || kind.others ? kind : (ConditionKind){units.reducing && !units.others, false};
 }
 
 /* A part of the condition at FRAME depends on the loop over VAR and on others that do not only reduce. */
@@ -55,14 +56,15 @@ static bool is_mixed_with_others(Context *ctx, const Frame *block, const Frame *
     return false;
 }
 
-bool init_visits_loop(Context *ctx, const Frame *block, const Frame *innermost, const Var *var)
+bool init_visits_loop(Context *ctx, const Frame *block, const Frame *innermost, const Frame *loop)
 {
+    const Var *var = loop->var;
     if (!frame_only_reduces_over(block, var) || is_mixed_with_others(ctx, block, innermost, var))
         return true;
-    for (const Frame *frame = innermost; frame && frame->var != var; frame = frame->outer)
+    for (const Frame *frame = innermost; frame && frame != loop; frame = frame->outer)
         if (frame->kind == FRAME_LOOP &&
             (frame_depends(frame->outer, frame->range.min, var) || frame_depends(frame->outer, frame->range.extent, var)) &&
-            init_visits_loop(ctx, block, innermost, frame->var))
+            init_visits_loop(ctx, block, innermost, frame))
             return true;
     return false;
 }
@@ -72,9 +74,13 @@ bool init_heeds_condition(Context *ctx, const Frame *block, const Frame *innermo
     ConditionKind kind = init_condition_kind(block, frame, condition);
     if (!kind.reducing || kind.others)
         return true;
-    bool visited = true;
-    for (const Frame *loop = frame; loop && visited; loop = loop->outer)
-        if (loop->kind == FRAME_LOOP && !is_unit_loop(loop) && frame_depends(frame->outer, condition, loop->var))
-            visited = init_visits_loop(ctx, block, innermost, loop->var);
-    return visited;
+    bool longer = false, visited = true, units_visited = true;
+    for (const Frame *loop = frame; loop; loop = loop->outer) {
+        if (loop->kind != FRAME_LOOP || !frame_depends(frame->outer, condition, loop->var))
+            continue;
+        bool unit = is_unit_loop(loop);
+        longer |= !unit;
+        *(unit ? &units_visited : &visited) &= init_visits_loop(ctx, block, innermost, loop);
+    }
+    return longer ? visited : units_visited;
 }

@@ -4,8 +4,7 @@
          if i < m and k < 4: block of vi, vk     k < 4 says nothing of points
 
    A reduction is one run of the loops that reduce axes depend on (frame_reduces_over). Where a loop only reduces (frame_only_reduces_over), the
-   init does not depend on it, but for what these questions tell. A loop of one iteration tells nothing: its variable stands for its value, so
-   that what puts the value there changes nothing. The interpreter defines the same on its own (interp_compile_init.c). */
+   init does not depend on it, but for what these questions tell. The interpreter defines the same on its own (interp_compile_init.c). */
 #ifndef TIRC_PASSES_ANALYSIS_MODEL_INIT_DOMAIN_H
 #define TIRC_PASSES_ANALYSIS_MODEL_INIT_DOMAIN_H
 
@@ -18,16 +17,16 @@ ConjunctList frame_conditions(Context *ctx, const Frame *frame);
 /* In what follows BLOCK is the frame of the block, INNERMOST that of its init or of something inside of that, or BLOCK itself; conditions and
    loops are those of frames around INNERMOST. */
 
-/* Which loops CONDITION, at FRAME, depends on: some that only reduce, and others. */
+/* Which loops CONDITION, at FRAME, depends on: some that only reduce, and others. Those of one iteration count where there are no others. */
 typedef struct {
     bool reducing, others;
 } ConditionKind;
 ConditionKind init_condition_kind(const Frame *block, const Frame *frame, const Expr *condition);
-/* The points are found by a run of the loop over VAR: it does more than reduce, a condition mixes it with such loops, or it bounds a loop that
-   is run for them. */
-bool init_visits_loop(Context *ctx, const Frame *block, const Frame *innermost, const Var *var);
+/* The points are found by a run of LOOP (FRAME_LOOP): it does more than reduce, a condition mixes it with such loops, or it bounds a loop that is
+   run for them. */
+bool init_visits_loop(Context *ctx, const Frame *block, const Frame *innermost, const Frame *loop);
 /* Whether CONDITION, a part of the one at FRAME, can keep an init from running. A condition on what is reduced over alone can do so in one
-   case: all loops that it depends on are visited. */
+   case: all loops that it depends on are visited, those of one iteration excepted. */
 bool init_heeds_condition(Context *ctx, const Frame *block, const Frame *innermost, const Frame *frame, const Expr *condition);
 
 #endif

@@ -128,48 +128,13 @@ static const Frame *gained_loop(Context *ctx, const Init *before, const Init *af
     return NULL;
 }
 
-/* Why the sets of points may depend on what is reduced over; NULL: they do not. */
-static const char *why_dependent(Context *ctx, const Init *before, const Init *after)
-{
-    const Frame *gained = gained_loop(ctx, before, after);
-    if (gained)
-        return arena_printf(ctx->arena, "loop '%s' comes around it and may have no iteration", gained->var->name);
-    const char *why = access_points_depend(ctx, after->access);
-    return why ? why : access_points_depend(ctx, before->access);
-}
-
-/* PART, of a condition around another init, is one around INIT too; of parts that read memory, any. */
-static bool has_condition(Context *ctx, const Init *init, Conjunct part)
-{
-    for (const Frame *frame = init->access->frame; frame; frame = frame->outer) {
-        ConjunctList own = frame->kind == FRAME_CONDITION ? frame_conditions(ctx, frame) : (ConjunctList){0};
-        for (int i = 0; i < own.count; i++)
-            if ((expr_equal(own.data[i].expr, part.expr) && own.data[i].negated == part.negated) ||
-                (!expr_is_fixed(own.data[i].expr) && !expr_is_fixed(part.expr)))
-                return true;
-    }
-    return false;
-}
-
-/* Some part of a condition of BEFORE around its init is not in AFTER; of what reads memory, there is nothing in AFTER. */
-static bool has_another_condition(Context *ctx, const Init *before, const Init *after)
-{
-    for (const Frame *frame = before->access->frame; frame; frame = frame->outer) {
-        ConjunctList parts = frame->kind == FRAME_CONDITION ? frame_conditions(ctx, frame) : (ConjunctList){0};
-        for (int i = 0; i < parts.count; i++)
-            if (!has_condition(ctx, after, parts.data[i]))
-                return true;
-    }
-    return false;
-}
-
-/* Some frame of BEFORE around its init that is of KIND, a loop or a binding, and not in AFTER. */
+/* Some loop or binding (KIND) around the init BEFORE is not around AFTER. */
 static bool has_another(const Init *before, const Init *after, FrameKind kind)
 {
     for (const Frame *a = before->access->frame; a; a = a->outer) {
         bool found = a->kind != kind;
         for (const Frame *b = after->access->frame; b && !found; b = b->outer)
-            found = b->kind == kind && b->var == a->var && b->negated == a->negated &&
+            found = b->kind == kind && b->var == a->var &&
                     (kind == FRAME_LOOP ? expr_equal(a->range.min, b->range.min) && expr_equal(a->range.extent, b->range.extent) &&
                                               frame_is_thread_loop(a) == frame_is_thread_loop(b)
                                         : expr_equal(a->value, b->value));
@@ -179,14 +144,72 @@ static bool has_another(const Init *before, const Init *after, FrameKind kind)
     return false;
 }
 
+static bool depends_on_loop(const Frame *frame, const Expr *condition)
+{
+    bool depends = false;
+    for (const Frame *loop = frame->outer; loop && !depends; loop = loop->outer)
+        depends = loop->kind == FRAME_LOOP && frame_depends(frame->outer, condition, loop->var);
+    return depends;
+}
+
+/* The conditions around INIT; with FIXED those that depend on no loop. */
+static ConjunctList conditions_of(Context *ctx, const Init *init, bool fixed)
+{
+    ConjunctList all = {0};
+    for (const Frame *frame = init->access->frame; frame; frame = frame->outer) {
+        ConjunctList parts = frame->kind == FRAME_CONDITION ? frame_conditions(ctx, frame) : (ConjunctList){0};
+        for (int i = 0; i < parts.count; i++)
+            if (!fixed || !depends_on_loop(frame, parts.data[i].expr))
+                vec_push(ctx->arena, &all, parts.data[i]);
+    }
+    return all;
+}
+
+/* Some of BEFORE is not in AFTER; one that reads memory aside, where AFTER has one. */
+static bool has_another_condition(const ConjunctList *before, const ConjunctList *after)
+{
+    for (int i = 0; i < before->count; i++) {
+        const Conjunct *a = &before->data[i];
+        bool found = false;
+        for (int k = 0; k < after->count && !found; k++) {
+            const Conjunct *b = &after->data[k];
+            found = a->negated == b->negated &&
+                    (expr_equal(a->expr, b->expr) || (!expr_is_fixed(a->expr) && !expr_is_fixed(b->expr)));
+        }
+        if (!found)
+            return true;
+    }
+    return false;
+}
+
+static bool have_same_conditions(Context *ctx, const Init *a, const Init *b, bool fixed)
+{
+    ConjunctList of_a = conditions_of(ctx, a, fixed), of_b = conditions_of(ctx, b, fixed);
+    return !has_another_condition(&of_a, &of_b) && !has_another_condition(&of_b, &of_a);
+}
+
 /* The same loops, bindings and conditions are around both, in whatever order. What conditions read from memory is for others to ask. */
 static bool have_same_frames(Context *ctx, const Init *a, const Init *b)
 {
     static const FrameKind kinds[] = {FRAME_LOOP, FRAME_BIND};
-    bool same = !has_another_condition(ctx, a, b) && !has_another_condition(ctx, b, a);
+    bool same = true;
     for (int i = 0; i < 2 && same; i++)
         same = !has_another(a, b, kinds[i]) && !has_another(b, a, kinds[i]);
-    return same;
+    if (!same)
+        return false;
+    return have_same_conditions(ctx, a, b, false);
+}
+
+/* Why the sets of points may depend on what is reduced over; NULL: they do not. */
+static const char *why_dependent(Context *ctx, const Init *before, const Init *after)
+{
+    const Frame *gained = gained_loop(ctx, before, after);
+    if (gained)
+        return arena_printf(ctx->arena, "loop '%s' comes around it and may have no iteration", gained->var->name);
+    if (!have_same_conditions(ctx, before, after, true)) /* a loop of one iteration that reduces became its value, say */
+        return "a condition no longer depends on a loop, or did not before";
+    const char *why = access_points_depend(ctx, after->access);
+    return why ? why : access_points_depend(ctx, before->access);
 }
 
 bool conflict_inits_lost(Context *ctx, const Func *before, const Func *after, const Block *block, bool may_gain, Conflict *conflict)

@@ -160,24 +160,14 @@ static bool extent_speaks_of_points(Schedule *sch, const TreeNode *node, const T
     return false;
 }
 
-/* The new loops have one iteration each: a guard would speak of numbers alone. */
-static bool all_are_units(const Split *split)
-{
-    bool units = true;
-    for (int i = 0; i < split->count; i++)
-        units &= expr_is_int(split->factors[i], 1);
-    return units;
-}
-
 /* An init runs also for a point over which the loop reduces nothing, since its extent is 0 there. A guard that speaks of the point would
-   keep that init from running, and so would one of numbers. */
+   keep that init from running. */
 static bool guard_keeps_inits(Schedule *sch, const Split *split)
 {
     const Expr *extent = split->loop->extent;
     for (int i = schedule_node_index(sch, split->node); i < split->node->end; i++) {
         const TreeNode *node = schedule_node_at(sch, i);
-        if (node->stmt->kind != STMT_BLOCK || !node_block(node)->init ||
-            (!all_are_units(split) && !extent_speaks_of_points(sch, split->node, node, extent)))
+        if (node->stmt->kind != STMT_BLOCK || !node_block(node)->init || !extent_speaks_of_points(sch, split->node, node, extent))
             continue;
         bool outermost = schedule_scope(sch, node) == schedule_scope(sch, split->node);
         if (!(outermost && !block_only_reduces_over(node_block(node), split->loop->var)) &&

@@ -52,12 +52,9 @@ static const Expr *condition_at_end(const Factoring *f, const Expr *condition, b
     return with_simple_operands(ctx, condition);
 }
 
-/* What CONDITION, which speaks of reduction loops, says of the partial results that are combined. Of a single one, which has its init, it says
-   nothing: there it would be about points. */
+/* What CONDITION, which speaks of reduction loops, says of the partial results that are combined. */
 static const Expr *condition_on_lanes(const Factoring *f, const Expr *condition)
 {
-    if (expr_is_int(node_loop(f->loop)->extent, 1))
-        return expr_bool(f->sch->ctx, true);
     int count;
     const TreeNode **combining = combining_loops(f, &count);
     for (int last = 0; last < 2; last++) {
