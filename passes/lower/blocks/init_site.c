@@ -467,6 +467,43 @@ static FlagIndices flag_indices(const InitSite *site)
     return flags;
 }
 
+/* The points that the loops tell apart lie in the domains of their axes, also where conditions that read memory do not hold. */
+static bool points_stay_in_domains(const InitSite *site)
+{
+    Analyzer *an = analyzer_new(site->ctx);
+    for (int i = 0; i < site->frame_count; i++)
+        if (site->frames[i].stmt->kind == STMT_FOR) {
+            const ForStmt *loop = &site->frames[i].stmt->as.loop;
+            analyzer_bind_range_opaque(an, loop->var, (Range){init_site_compose(site, loop->min, i - 1), init_site_compose(site, loop->extent, i - 1)});
+        }
+    for (int i = 0; i < site->conditions.count; i++)
+        if (site->conditions.data[i].heeded)
+            facts_assume(an, site->conditions.data[i].expr);
+    bool stay = true;
+    for (int i = 0; i < site->block->iter_count && stay; i++) {
+        const Iter iter = composed_iter(site, &site->block->iters[i]);
+        stay = is_reduction_axis(&iter) || (analyzer_prove_less_equal(an, iter.domain.min, site->bindings[i]) &&
+                                            analyzer_prove_less_equal(an, op_add_int(site->ctx, site->bindings[i], 1),
+                                                                      op_add(site->ctx, iter.domain.min, iter.domain.extent)));
+    }
+    return stay && !site->axes_around.count;
+}
+
+/* SITE for the clearing of flags: conditions that read memory, which may be written before the block runs, need not be asked where too many flags
+   can be cleared. */
+static InitSite clearing_site(const InitSite *site)
+{
+    InitSite result = *site;
+    if (!points_stay_in_domains(site))
+        return result;
+    result.conditions.data = NULL;
+    result.conditions.count = result.conditions.capacity = 0;
+    for (int i = 0; i < site->conditions.count; i++)
+        if (!expr_reads_memory(site->conditions.data[i].expr))
+            vec_push(site->ctx->arena, &result.conditions, site->conditions.data[i]);
+    return result;
+}
+
 InitFlags init_site_flags(const InitSite *site)
 {
     Context *ctx = site->ctx;
@@ -488,10 +525,11 @@ InitFlags init_site_flags(const InitSite *site)
     const Stmt *init = stmt_if(ctx, op_not(ctx, begun, span), stmt_seq(ctx, once, 2), NULL, span);
     BlockRegions regions = {0};
     regions_add(ctx, &regions.writes, &regions.write_count, region);
+    const InitSite clearing = clearing_site(site);
     return (InitFlags){
         .buffer = flags,
         .region = region,
-        .clear = loops_over_points(site, point_block(site, "clear", clear, regions)),
+        .clear = loops_over_points(&clearing, point_block(&clearing, "clear", clear, regions)),
         .init = init,
         .nest = nest_of_init(site, init, &region),
     };
