@@ -94,6 +94,7 @@ typedef struct {
     int read_count, write_count;
     bool reads_inferred, writes_inferred; /* not stated in the text: filled in by the pass `complete` */
     bool incomplete;                      /* the regions that are to be inferred are still missing, as in a program that was only parsed */
+    bool groups;                          /* states empty lists around blocks, as a root block does: see block_only_groups */
     CalleeRegions callees;
     Buffer **allocs;
     int alloc_count;

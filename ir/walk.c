@@ -228,6 +228,26 @@ bool expr_uses_buffer(const Expr *expr, const Buffer *buffer)
     return use.found;
 }
 
+static bool find_block(Visitor *visitor, const Stmt *stmt)
+{
+    bool *found = visitor->data;
+    *found |= stmt->kind == STMT_BLOCK;
+    return !*found;
+}
+
+bool stmt_holds_block(const Stmt *stmt)
+{
+    bool found = false;
+    Visitor visitor = {.stmt = find_block, .data = &found};
+    visit_stmt(&visitor, stmt);
+    return found;
+}
+
+bool block_only_groups(const BlockStmt *block)
+{
+    return block->groups && !block->iter_count && expr_is_int(block->predicate, 1) && !block->init && stmt_holds_block(block->body);
+}
+
 static bool find_foreign_call(Visitor *visitor, const Expr *expr)
 {
     bool *found = visitor->data;

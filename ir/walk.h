@@ -97,6 +97,11 @@ bool stmt_itself_uses_buffer(const Stmt *stmt, const Buffer *buffer);
 bool expr_uses_buffer(const Expr *expr, const Buffer *buffer);
 /* EXPR may be defined only where a condition before it holds: it reads memory or calls something, or divides by what may be 0. */
 bool expr_needs_guard(const Expr *expr);
+/* A block stands in STMT. */
+bool stmt_holds_block(const Stmt *stmt);
+/* BLOCK only holds blocks together: without axes and condition, it states that it touches nothing, as a root block does. What the blocks in it
+   touch is what it touches, whatever it states: its regions are inferred. */
+bool block_only_groups(const BlockStmt *block);
 /* A call of foreign code stands in BLOCK itself, or in one inside that declares nothing, and BLOCK leaves regions to be inferred: they must not
    be taken for declared ones, so the printed text leaves them out. */
 bool block_keeps_regions_inferred(const BlockStmt *block);

@@ -1,6 +1,7 @@
 /* Blocks: their frame, iterators, regions, predicate, attributes and init; see elab.h. Regions that the text leaves out stay missing; the pass
    `complete` infers them. */
 #include "ir/linear_sum.h"
+#include "ir/walk.h"
 #include "parser/elab.h"
 
 Value builtin_block(Elab *elab, const Call *call)
@@ -222,8 +223,11 @@ static const Stmt *build_block(Elab *elab, const BlockState *state, Str name, co
         .match_count = state->matches.count,
         .annotations = state->annotations,
         .init = state->init,
+        .groups = !is_root && state->has_reads && state->has_writes && !state->reads.count && !state->writes.count,
         .body = body,
     };
+    if (block_only_groups(&block))
+        block.reads_inferred = block.writes_inferred = block.incomplete = true;
     return stmt_block(elab->ctx, block, span);
 }
 

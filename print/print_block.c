@@ -114,11 +114,11 @@ static void print_block_head(Printer *printer, const BlockStmt *block)
         print_text(printer, ")");
         print_end_line(printer);
     }
-    bool open = block->incomplete || block_keeps_regions_inferred(block);
+    bool groups = block_only_groups(block), open = !groups && (block->incomplete || block_keeps_regions_inferred(block));
     if (!open || !block->reads_inferred)
-        print_regions(printer, "T.reads", block->reads, block->read_count);
+        print_regions(printer, "T.reads", block->reads, groups ? 0 : block->read_count);
     if (!open || !block->writes_inferred)
-        print_regions(printer, "T.writes", block->writes, block->write_count);
+        print_regions(printer, "T.writes", block->writes, groups ? 0 : block->write_count);
     if (block->annotations.count) {
         print_begin_line(printer);
         print_text(printer, print_spelling(printer->ctx, "T.block_attr("));

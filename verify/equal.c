@@ -7,6 +7,8 @@
 
 #include "verify/equal.h"
 
+#include "ir/walk.h"
+
 #include "print/print.h"
 #include "support/bug.h"
 
@@ -316,12 +318,18 @@ static bool same_block_buffers(Comparison *comparison, const BlockStmt *a, const
     return true;
 }
 
+/* Blocks that only group others state the same. */
+static bool same_block_regions(Comparison *comparison, const BlockStmt *a, const BlockStmt *b)
+{
+    return (block_only_groups(a) && block_only_groups(b)) ||
+           (same_regions(comparison, "reads", a->reads, a->read_count, b->reads, b->read_count) &&
+            same_regions(comparison, "writes", a->writes, a->write_count, b->writes, b->write_count));
+}
+
 /* Matched buffers come first: regions may mention the variables that they define. */
 static bool same_block_parts(Comparison *comparison, const BlockStmt *a, const BlockStmt *b)
 {
-    if (!same_iters(comparison, a, b) || !same_block_buffers(comparison, a, b) ||
-        !same_regions(comparison, "reads", a->reads, a->read_count, b->reads, b->read_count) ||
-        !same_regions(comparison, "writes", a->writes, a->write_count, b->writes, b->write_count) ||
+    if (!same_iters(comparison, a, b) || !same_block_buffers(comparison, a, b) || !same_block_regions(comparison, a, b) ||
         !same_attrs(comparison, "annotations of the block", a->annotations, b->annotations))
         return false;
     if (!a->init != !b->init)

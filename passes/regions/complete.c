@@ -118,6 +118,14 @@ static const Stmt *with_regions(Context *ctx, const Stmt *stmt, const BlockRegio
     return stmt_block(ctx, block, stmt->span);
 }
 
+/* STMT, a block that states to touch nothing, by its word: what it touches cannot be inferred. */
+static const Stmt *as_stated(Context *ctx, const Stmt *stmt)
+{
+    BlockStmt block = stmt->as.block;
+    block.groups = block.reads_inferred = block.writes_inferred = block.incomplete = false;
+    return stmt_block(ctx, block, stmt->span);
+}
+
 static const Stmt *fill_missing(Completion *completion, const Stmt *stmt)
 {
     Context *ctx = completion->declared.ctx;
@@ -125,6 +133,8 @@ static const Stmt *fill_missing(Completion *completion, const Stmt *stmt)
     if (!block->incomplete)
         return stmt;
     BlockRegions regions = inferred(completion, block);
+    if (regions.opaque && block_only_groups(block))
+        return as_stated(ctx, stmt);
     if (regions.opaque) {
         diag_error(ctx, stmt->span, "the regions of block '%s' cannot be inferred; state them with T.reads and T.writes", block->block->name);
         diag_note(ctx, regions.opaque->span.file ? regions.opaque->span : stmt->span, "this pointer may reach any element");

@@ -30,7 +30,7 @@ static void replace_regions(Schedule *sch, const TreeNode *node, bool is_write, 
     BlockStmt *block = &copy.as.block;
     *(is_write ? &block->writes : &block->reads) = regions;
     *(is_write ? &block->write_count : &block->read_count) = count;
-    block->reads_inferred = block->writes_inferred = false;
+    block->reads_inferred = block->writes_inferred = block->groups = false;
     block->annotations = annotations;
     sched_replace(sch, node->stmt, stmt_new(sch->ctx, &copy));
     if (block->callees != CALLEES_ABSENT)

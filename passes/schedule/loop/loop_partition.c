@@ -9,7 +9,8 @@
                                                             for i1 in range(10, 100):
                                                                 with T.block("B_i1"): ...
    The order of instances stays. The domain of an axis that is bound to the loop itself becomes that of the part. The blocks around the
-   parts declare what the parts touch. A part may start anywhere; all loop steps take it. A None for which no iteration is left gives no part,
+   parts only group (block_only_groups): they print T.reads() and T.writes() and touch what the parts touch. A block that is alone in its
+   part declares what all iterations of the part touch. A part may start anywhere; all loop steps take it. A None for which no iteration is left gives no part,
    and a warning.
 
    The new blocks are scopes: get_loops("B_i1") gives [i1] and the loops inside of it, and get_loops("B_i_common") the loops outside of the
@@ -38,6 +39,7 @@ typedef struct {
     const char *name; /* of the first block below, for the names of the new blocks */
     int64_t *sizes;
     int count;
+    bool one_block; /* stands below, and no others that what it declares would matter to */
     Map buffers; /* data variable -> Buffer */
 } Partition;
 
@@ -226,6 +228,9 @@ static bool check_no_reduction(Partition *p)
 typedef struct {
     Var *var;
     Range range;
+    VEC(const Var *) loops; /* around what is rewritten: those outside of the part first */
+    int outer_count;
+    bool spreads; /* regions: see spread_regions */
 } Part;
 
 static Block *rename_block(Rewriter *rewriter, Block *block)
@@ -250,18 +255,71 @@ static Range narrowed_domain(Context *ctx, const Part *part, Range domain)
     return domain;
 }
 
+/* EXPR uses a loop around what is rewritten, from the part's own loop inwards if INNER, else outside of it. */
+static bool uses_loop(const Part *part, const Expr *expr, bool inner)
+{
+    for (int i = inner ? part->outer_count : 0; i < (inner ? part->loops.count : part->outer_count); i++)
+        if (expr_uses_var(expr, part->loops.data[i]))
+            return true;
+    return false;
+}
+
+/* What RANGE, one value of an axis of BLOCK, becomes over all iterations of the part: the axis's domain, where the iterations of the loops around
+   make no difference to it. False where it names no axis. */
+static bool range_over_part(const Part *part, const BlockStmt *block, Range range, Range *result)
+{
+    for (int i = 0; i < block->iter_count; i++) {
+        Range domain = block->iters[i].domain;
+        if (!expr_is_var(range.min, block->iters[i].var) || !expr_is_int(range.extent, 1))
+            continue;
+        bool moves = uses_loop(part, domain.min, true) || uses_loop(part, domain.extent, true) || uses_loop(part, domain.min, false) ||
+                     uses_loop(part, domain.extent, false);
+        *result = uses_loop(part, block->bindings[i], false) ? range : domain;
+        return !moves;
+    }
+    return false;
+}
+
+/* REGIONS (COUNT) of BLOCK, those at axes alone over all that the part runs over: a part declares what all of its instances touch, as the
+   reference does it. Axes that the loops around the part fix stay as they are. */
+static Region *spread_regions(Context *ctx, const Part *part, const BlockStmt *block, const Region *regions, int count)
+{
+    Region *spread = ARENA_ARRAY(ctx->arena, Region, count);
+    for (int i = 0; i < count; i++) {
+        int ndim = regions[i].buffer->ndim;
+        Range *ranges = ARENA_ARRAY(ctx->arena, Range, ndim);
+        bool at_axes = true;
+        for (int d = 0; d < ndim; d++)
+            at_axes = at_axes && range_over_part(part, block, regions[i].ranges[d], &ranges[d]);
+        spread[i] = regions[i];
+        if (at_axes)
+            spread[i].ranges = ranges;
+    }
+    return spread;
+}
+
 static const Stmt *narrow_axes(Rewriter *rewriter, const Stmt *stmt)
 {
-    const Part *part = rewriter->data;
+    Part *part = rewriter->data;
+    if (stmt->kind == STMT_FOR)
+        vec_push(rewriter->ctx->arena, &part->loops, stmt->as.loop.var);
     stmt = rewrite_stmt_children(rewriter, stmt);
+    part->loops.count -= stmt->kind == STMT_FOR;
     if (stmt->kind != STMT_BLOCK)
         return stmt;
     BlockStmt block = stmt->as.block;
+    bool bound = false;
     block.iters = ARENA_ARRAY(rewriter->ctx->arena, Iter, block.iter_count);
     for (int i = 0; i < block.iter_count; i++) {
         block.iters[i] = stmt->as.block.iters[i];
-        if (expr_is_var(block.bindings[i], part->var))
-            block.iters[i].domain = narrowed_domain(rewriter->ctx, part, block.iters[i].domain);
+        if (!expr_is_var(block.bindings[i], part->var))
+            continue;
+        block.iters[i].domain = narrowed_domain(rewriter->ctx, part, block.iters[i].domain);
+        bound = true;
+    }
+    if (bound && part->spreads) {
+        block.reads = spread_regions(rewriter->ctx, part, &block, block.reads, block.read_count);
+        block.writes = spread_regions(rewriter->ctx, part, &block, block.writes, block.write_count);
     }
     return stmt_block(rewriter->ctx, block, stmt->span);
 }
@@ -344,7 +402,7 @@ static const Stmt *block_around(Partition *p, const char *name, const Stmt *body
     block.read_count = regions.read_count;
     block.writes = regions.writes;
     block.write_count = regions.write_count;
-    block.reads_inferred = block.writes_inferred = true;
+    block.reads_inferred = block.writes_inferred = block.groups = true;
     widen_data_regions(ctx, block.reads, block.read_count);
     widen_data_regions(ctx, block.writes, block.write_count);
     const BlockStmt *scope = node_block(schedule_scope(p->sch, p->loop));
@@ -365,7 +423,12 @@ static const Stmt *make_part(Partition *p, int index, int64_t begin, Var **var)
     loop.var = *var;
     loop.min = analyzer_simplify(analyzer_new(ctx), op_add(ctx, loop.min, expr_int(ctx, (*var)->dtype, begin)));
     loop.extent = expr_int(ctx, (*var)->dtype, p->sizes[index]);
-    Part part = {*var, {loop.min, loop.extent}};
+    Part part = {.var = *var, .range = {loop.min, loop.extent}, .spreads = p->one_block};
+    for (const TreeNode *up = schedule_parent(p->sch, p->loop); up; up = schedule_parent(p->sch, up))
+        if (up->stmt->kind == STMT_FOR)
+            vec_push(ctx->arena, &part.loops, node_loop(up)->var);
+    part.outer_count = part.loops.count;
+    vec_push(ctx->arena, &part.loops, *var);
     Rewriter rewriter = {.ctx = ctx, .define_block = rename_block, .stmt = narrow_axes, .data = &part};
     loop.body = rewrite_stmt(&rewriter, clone_fresh(ctx, subst_stmt(ctx, &values, loop.body)));
     return block_around(p, arena_printf(ctx->arena, "%s_%s_partition", p->name, (*var)->name), stmt_for(ctx, loop, p->loop->stmt->span));
@@ -380,6 +443,7 @@ bool primitive_loop_partition(Schedule *sch, const Value *args, Value *result)
         !check_bounds_are_kept(sch, p.loop, &p.loop->stmt, 1) || !check_no_reduction(&p))
         return false;
     const TreeNode **below = schedule_child_blocks(sch, p.loop, &blocks);
+    p.one_block = blocks == 1;
     p.name = blocks ? node_block(below[0])->block->name : "loop";
     p.buffers = func_buffers_by_data(ctx, schedule_func(sch));
     if (!check_touches_are_known(&p))
