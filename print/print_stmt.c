@@ -135,10 +135,10 @@ static void print_buffer_scope(Printer *printer, const char *method, const Buffe
     end_enclosing(printer, name, body, last);
 }
 
-/* A buffer declared in passing (T.Buffer) has no with form: where statements follow, it prints as an explicit one. */
+/* A buffer declared in passing (T.Buffer) has no with form: where statements follow, it prints as an explicit one. TVM since 0.25 knows none. */
 static void print_declare(Printer *printer, const Stmt *stmt, bool last)
 {
-    bool in_passing = last && !stmt->as.declare.explicit_declaration;
+    bool in_passing = last && !stmt->as.declare.explicit_declaration && !printer->ctx->new_spellings;
     print_buffer_scope(printer, in_passing ? "Buffer" : "decl_buffer", stmt->as.declare.buffer, in_passing, stmt->as.declare.body, last);
 }
 
