@@ -331,8 +331,10 @@ Value builtin_alloc_buffer(Elab *elab, const Call *call)
     elab->frame->depth++;
     if (block)
         vec_push(elab->ctx->arena, &block->block->allocs, buffer);
-    else
+    else {
         vec_push(elab->ctx->arena, &elab->func->root_allocs, buffer);
+        elab->func->holds_blocks = true; /* memory of the root block, also where it holds no other */
+    }
     elab_declare_buffer(elab, buffer);
     return fresh_buffer(buffer, call->span);
 }
