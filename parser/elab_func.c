@@ -1,6 +1,7 @@
 /* Functions: parameters, result, attributes, and the root block around their bodies; see elab.h. */
 #include "ir/walk.h"
 #include "parser/elab.h"
+#include "support/warning.h"
 
 /* --- parameters --- */
 
@@ -34,11 +35,13 @@ static void add_scalar_param(Elab *elab, const AstParam *node, const Value *anno
 static void elab_param(Elab *elab, const AstParam *node)
 {
     Context *ctx = elab->ctx;
-    if (node->stars || !node->name || node->default_value) {
-        diag_error(ctx, node->span,
-                   node->default_value ? "a parameter cannot have a default value" : "'*' is not supported in the parameters");
+    if (node->stars || !node->name) {
+        diag_error(ctx, node->span, "'*' is not supported in the parameters");
         return;
     }
+    if (node->default_value)
+        diag_warning(ctx, WARNING_DEFAULT_VALUE, node->span, "the default value of '%s' is ignored: a call from C gives all arguments",
+                     node->name);
     if (!node->annotation) {
         diag_error(ctx, node->span, "the parameter '%s' needs a type, such as T.handle, T.int32 or T.Buffer((16,), \"float32\")",
                    node->name);
