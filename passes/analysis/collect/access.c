@@ -9,6 +9,7 @@
 #include "passes/analysis/collect/kept.h"
 #include "passes/analysis/model/access_frame.h"
 #include "passes/analysis/model/call_regions.h"
+#include "passes/analysis/model/init_domain.h"
 #include "passes/analysis/normal/access_rows.h"
 
 /* The frames of a known part around the access that was copied last, and their copies, from the part's outside inwards. */
@@ -42,6 +43,7 @@ typedef struct {
     int item;   /* the number of the part that the walk is in; -1: of none */
     bool plain; /* that part, so far */
     bool may;   /* what is accessed now need not touch all of its region */
+    bool asked; /* an init asks it, perhaps, where the program's own condition does not */
     bool ends;  /* it touches the first and the last element of it */
     bool wraps; /* arithmetic in conditions and lets, by itself; else the program says where (see lower/wrapping.c) */
     const AccessList *known; /* the accesses of another function, and its parts */
@@ -154,6 +156,7 @@ static void add_access(Collector *collector, Region region, bool whole, bool wri
                      .write = write,
                      .may = collector->may,
                      .ends = collector->ends,
+                     .asked = collector->asked,
                      .viewed = region.buffer != buffer,
                      .never = frame_never_runs(collector->frame),
                      .order = write,
@@ -234,22 +237,10 @@ static void collect_own_reads(Collector *collector, const Stmt *stmt, Moment mom
 
 /* --- values --- */
 
-/* What the variables bound by the frames from DATA outwards may be. */
-static bool find_bound(const void *data, const Var *var, WrapBound *bound)
-{
-    const Frame *frame = data;
-    while (frame && frame->var != var)
-        frame = frame->outer;
-    WrapScope outside = {find_bound, frame ? frame->outer : NULL};
-    if (frame)
-        *bound = frame->range.min ? wrap_bound_of_range(&outside, frame->range) : wrap_bound(&outside, frame->value);
-    return frame;
-}
-
 /* VALUE, of a condition or let, whose arithmetic wraps. */
 static const Expr *wrapping(Collector *collector, const Expr *value)
 {
-    WrapScope scope = {find_bound, collector->frame};
+    WrapScope scope = {frame_bound, collector->frame};
     const Expr *wrapped = collector->wraps ? wrap_explicitly(collector->ctx, &scope, value) : value;
     collector->plain &= wrapped == value;
     return versioned(collector, wrapped);
@@ -277,6 +268,12 @@ static void collect_choice(Collector *collector, const Expr *expr)
     collect_under(collector, expr->args[0], expr->kind == EXPR_OR, expr->args[1]);
     if (expr->kind == EXPR_CALL)
         collect_under(collector, expr->args[0], true, expr->args[2]);
+    const Expr *heeded = expr->kind == EXPR_AND ? init_heeded_guard(collector->ctx, collector->stmt, collector->frame, expr->args[0]) : NULL;
+    if (!heeded)
+        return;
+    collector->asked = true;
+    collect_under(collector, heeded, false, expr->args[1]);
+    collector->asked = false;
 }
 
 /* A jump concerns the innermost loop. */

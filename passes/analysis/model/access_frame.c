@@ -146,6 +146,17 @@ void frame_assume(AffineSpace *space, const Frame *frame, const AffineEnv *env)
         affine_assume(space, env, frame->value, frame->negated);
 }
 
+bool frame_bound(const void *data, const Var *var, WrapBound *bound)
+{
+    const Frame *frame = data;
+    while (frame && frame->var != var)
+        frame = frame->outer;
+    WrapScope outside = {frame_bound, frame ? frame->outer : NULL};
+    if (frame)
+        *bound = frame->range.min ? wrap_bound_of_range(&outside, frame->range) : wrap_bound(&outside, frame->value);
+    return frame;
+}
+
 static const Frame *inside(Context *ctx, const Frame *outer, Frame frame)
 {
     frame.outer = outer;

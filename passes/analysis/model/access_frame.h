@@ -2,6 +2,7 @@
 #ifndef TIRC_PASSES_ANALYSIS_MODEL_ACCESS_FRAME_H
 #define TIRC_PASSES_ANALYSIS_MODEL_ACCESS_FRAME_H
 
+#include "ir/wrap.h"
 #include "passes/analysis/model/access.h"
 #include "passes/analysis/model/reduction.h"
 
@@ -22,6 +23,8 @@ bool loop_holds_lasting_init(const ForStmt *loop);
 /* The frame inside of STMT (NEGATED: in its else branch), a statement around FRAME's place, with all that STMT says as it stands. FRAME itself where it
    says nothing; so does a while loop. For those who walk a program themselves. */
 const Frame *frame_enter(Context *ctx, const Frame *frame, const Stmt *stmt, bool negated);
+/* What VAR, bound by a frame from DATA, a const Frame *, outwards, may be: for a WrapScope. */
+bool frame_bound(const void *data, const Var *var, WrapBound *bound);
 /* A block at or around FRAME has a reduce axis: only then do its updates claim to commute. */
 bool frame_reduces(const Frame *frame);
 /* The block around the block INNER, both around FRAME; NULL: none. */

@@ -1,6 +1,8 @@
 /* Which points a block's init runs for; see init_domain.h. */
 #include "passes/analysis/model/init_domain.h"
 
+#include "ir/walk.h"
+
 static const Expr *value_of_let(const void *data, const Var *var)
 {
     const Frame *frame = data;
@@ -36,15 +38,17 @@ ConditionKind init_condition_kind(const Frame *block, const Frame *frame, const 
     return kind.reducing || kind.others ? kind : (ConditionKind){units.reducing && !units.others, false};
 }
 
-/* A part of the condition at FRAME depends on the loop over VAR and on others that do not only reduce. */
+/* A part of the condition at FRAME depends on the loop over VAR, and is not about what is reduced over alone. */
 static bool condition_mixes(Context *ctx, const Frame *block, const Frame *frame, const Var *var)
 {
     if (!frame_depends(frame->outer, frame->value, var))
         return false;
     ConjunctList parts = frame_conditions(ctx, frame);
     bool found = false;
-    for (int i = 0; i < parts.count && !found; i++)
-        found = frame_depends(frame->outer, parts.data[i].expr, var) && init_condition_kind(block, frame, parts.data[i].expr).others;
+    for (int i = 0; i < parts.count && !found; i++) {
+        ConditionKind kind = init_condition_kind(block, frame, parts.data[i].expr);
+        found = frame_depends(frame->outer, parts.data[i].expr, var) && (!kind.reducing || kind.others);
+    }
     return found;
 }
 
@@ -83,4 +87,38 @@ bool init_heeds_condition(Context *ctx, const Frame *block, const Frame *innermo
         *(unit ? &units_visited : &visited) &= init_visits_loop(ctx, block, innermost, loop);
     }
     return longer ? visited : units_visited;
+}
+
+/* --- what inits ask --- */
+
+typedef struct {
+    const Frame *frame;
+    const Expr *part;
+    bool dropped;
+} GuardSearch;
+
+/* A block with an init that only reduces over something that the part is about. */
+static bool find_reducing(Visitor *visitor, const Stmt *stmt)
+{
+    GuardSearch *search = visitor->data;
+    for (const Frame *frame = search->frame; stmt->kind == STMT_BLOCK && stmt->as.block.init && frame && !search->dropped; frame = frame->outer)
+        search->dropped = frame->var && expr_uses_var(search->part, frame->var) && block_only_reduces_over(&stmt->as.block, frame->var);
+    return !search->dropped;
+}
+
+const Expr *init_heeded_guard(Context *ctx, const Stmt *stmt, const Frame *frame, const Expr *guard)
+{
+    ConjunctList parts = {0};
+    conjuncts_add(ctx->arena, guard, false, value_of_let, frame, &parts);
+    const Expr *heeded = expr_bool(ctx, true);
+    bool all = true;
+    for (int i = 0; i < parts.count; i++) {
+        GuardSearch search = {frame, parts.data[i].expr, false};
+        Visitor visitor = {.stmt = find_reducing, .data = &search};
+        visit_stmt(&visitor, stmt);
+        all &= !search.dropped;
+        if (!search.dropped)
+            heeded = op_and(ctx, heeded, conjunct_expr(ctx, parts.data[i]));
+    }
+    return all ? NULL : heeded;
 }

@@ -29,4 +29,8 @@ bool init_visits_loop(Context *ctx, const Frame *block, const Frame *innermost, 
    case: all loops that it depends on are visited, those of one iteration excepted. */
 bool init_heeds_condition(Context *ctx, const Frame *block, const Frame *innermost, const Frame *frame, const Expr *condition);
 
+/* GUARD stands before another part of a condition of STMT, at FRAME. An init in STMT may ask that part though GUARD does not hold, since some of
+   GUARD is about the reduction alone. What then holds of GUARD, as one condition; NULL: all of it. */
+const Expr *init_heeded_guard(Context *ctx, const Stmt *stmt, const Frame *frame, const Expr *guard);
+
 #endif
