@@ -39,6 +39,11 @@ static Buffer *rewrite_buffer_definition(Rewriter *rewriter, Buffer *buffer)
     return result;
 }
 
+void rewrite_buffer_layout(Rewriter *rewriter, Buffer *buffer)
+{
+    rewrite_fields(rewriter, buffer, buffer_fields());
+}
+
 /* --- expressions --- */
 
 /* LOAD of BUFFER instead, with the same arguments. */

@@ -66,6 +66,8 @@ const Expr *rewrite_expr_children(Rewriter *rewriter, const Expr *expr);
 const Stmt *rewrite_stmt(Rewriter *rewriter, const Stmt *stmt);
 const Stmt *rewrite_stmt_children(Rewriter *rewriter, const Stmt *stmt);
 Region rewrite_region(Rewriter *rewriter, Region region);
+/* Rewrites the shape, strides and offset of BUFFER, which nobody uses yet: for hooks that name another buffer. */
+void rewrite_buffer_layout(Rewriter *rewriter, Buffer *buffer);
 /* A copy of the array of regions, rewritten. */
 Region *rewrite_regions(Rewriter *rewriter, const Region *regions, int count);
 

@@ -372,6 +372,7 @@ static Buffer *shared_buffer(Rewriter *rewriter, Buffer *buffer)
         result = buffer_clone(r->ctx, buffer);
         result->data = allocation->memory->owner->stmt->as.allocate.var;
         subst_buffer(r->ctx, &r->subst, buffer, result);
+        rewrite_buffer_layout(rewriter, result);
     }
     return result;
 }

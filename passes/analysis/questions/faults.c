@@ -392,7 +392,7 @@ static bool is_element(const Region *region)
 
 static bool can_be_judged(const Access *access)
 {
-    bool lasting = !access->whole && !access->fence && access->stmt->kind != STMT_EVALUATE && is_counted(access->frame);
+    bool lasting = !access->whole && !access->fence && !access->asked && access->stmt->kind != STMT_EVALUATE && is_counted(access->frame);
     return lasting && (access->ends || is_element(&access->region));
 }
 
