@@ -292,6 +292,18 @@ static const Stmt *make_nest(const Einsum *step, const Operand *operand, bool pa
     return stmt;
 }
 
+/* REGIONS, COUNT of them, where those of padded buffers are the elements that the block accesses: the text may state more, over the old domain. */
+static Region *padded_regions(const Einsum *step, const Region *regions, int count)
+{
+    Context *ctx = step->sch->ctx;
+    Region *result = arena_copy(ctx->arena, regions, sizeof *regions * (size_t)count);
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < step->operand_count; k++)
+            if (result[i].buffer == step->operands[k].padded)
+                result[i] = region_point(ctx, step->operands[k].padded, step->operands[k].indices);
+    return result;
+}
+
 /* The block over its new domain, on the padded buffers, in its loops. */
 static const Stmt *pad_block(const Einsum *step)
 {
@@ -304,6 +316,8 @@ static const Stmt *pad_block(const Einsum *step)
     block.iters = arena_copy(ctx->arena, block.iters, sizeof *block.iters * (size_t)block.iter_count);
     for (int i = 0; i < block.iter_count; i++)
         block.iters[i].domain.extent = step->extents[i];
+    block.reads = padded_regions(step, block.reads, block.read_count);
+    block.writes = padded_regions(step, block.writes, block.write_count);
     const Stmt *stmt = stmt_block(ctx, block, step->node->stmt->span);
     for (int k = step->loop_count - 1; k >= 0; k--) {
         ForStmt loop = *node_loop(step->loops[k]);
