@@ -102,10 +102,25 @@ static bool reach_of_product(Reaching *reaching, const Expr *index, Reach *resul
     return true;
 }
 
+/* Lanes that lie STRIDE apart, a constant. */
+static bool reach_of_ramp(Reaching *reaching, const Expr *ramp, Reach *result)
+{
+    int64_t stride;
+    if (!expr_const_int(ramp->args[1], &stride) || stride > INT32_MAX || stride < INT32_MIN || !reach(reaching, ramp->args[0], result))
+        return false;
+    int64_t way = stride * (ramp->dtype.lanes - 1);
+    *(way < 0 ? &result->first : &result->last) = op_add_int(reaching->finder->ctx, way < 0 ? result->first : result->last, way);
+    return true;
+}
+
 static bool reach(Reaching *reaching, const Expr *index, Reach *result)
 {
-    if (index->dtype.code != DT_INT || index->dtype.lanes != 1 || index->dtype.bits < 32)
+    if (index->dtype.code != DT_INT || index->dtype.bits < 32)
         return false;
+    if (index->kind == EXPR_RAMP)
+        return reach_of_ramp(reaching, index, result);
+    if (index->dtype.lanes != 1)
+        return index->kind == EXPR_BROADCAST && reach(reaching, index->args[0], result);
     if (is_of_sizes(reaching->finder, index)) {
         *result = (Reach){in64(reaching->finder, index), in64(reaching->finder, index)};
         return true;
@@ -158,7 +173,7 @@ static bool find_access(Visitor *visitor, const Expr *expr)
     bool chooses = expr->kind == EXPR_SELECT || expr->kind == EXPR_AND || expr->kind == EXPR_OR || expr_is_call(expr, OP_IF_THEN_ELSE);
     if (chooses)
         visit_expr(visitor, expr->args[0]);
-    if (expr->kind == EXPR_LOAD && expr->dtype.lanes == 1 && load_index_count(expr) == expr->value.buffer->ndim)
+    if (expr->kind == EXPR_LOAD && !load_mask(expr) && load_index_count(expr) == expr->value.buffer->ndim)
         note_access(finder, expr->value.buffer, expr->args, expr->span);
     return !chooses && !expr_is_call(expr, OP_ADDRESS_OF);
 }
@@ -213,7 +228,7 @@ static void find_in_store(NeedFinder *finder, const Stmt *stmt)
     find_in_expr(finder, stmt->as.store.value);
     for (int i = 0; i < stmt->as.store.index_count; i++)
         find_in_expr(finder, stmt->as.store.indices[i]);
-    if (!stmt->as.store.mask && stmt->as.store.value->dtype.lanes == 1 && stmt->as.store.index_count == buffer->ndim)
+    if (!stmt->as.store.mask && stmt->as.store.index_count == buffer->ndim)
         note_access(finder, buffer, stmt->as.store.indices, stmt->span);
 }
 

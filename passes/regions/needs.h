@@ -4,8 +4,8 @@
      for i in range(T.max(n, m)):
          C[i] = A[i] + B[i]                   ->      T.max(n, m) - 1 < n,  T.max(n, m) - 1 < m
 
-   Known are accesses of parameters at sums of loop variables and sizes, outside of conditions: their first and last places are reached. Steps of
-   schedules hide some of them behind guards, so the needs are found before. */
+   Known are accesses of parameters at sums of loop variables, lanes and sizes, outside of conditions: their first and last places are reached.
+   Steps of schedules hide some of them behind guards, so the needs are found before. */
 #ifndef TIRC_PASSES_REGIONS_NEEDS_H
 #define TIRC_PASSES_REGIONS_NEEDS_H
 
