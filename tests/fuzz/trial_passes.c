@@ -44,10 +44,11 @@ static bool find_threads(Visitor *visitor, const Stmt *stmt)
     return true;
 }
 
-/* BLOCK touches global memory alone: other memory ends with the loops of its threads, and what fills or reads it may stand outside of these. */
+/* BLOCK touches global memory alone: other memory ends with the loops of its threads, and what fills or reads it may stand outside of these. What
+   its predicate reads no region names. */
 static bool touches_global_memory(const BlockStmt *block)
 {
-    bool global = true;
+    bool global = expr_is_pure(block->predicate);
     for (int i = 0; i < block->read_count + block->write_count; i++) {
         const Region *region = i < block->read_count ? &block->reads[i] : &block->writes[i - block->read_count];
         global &= scope_class(region->buffer->scope) == SCOPE_GLOBAL;
