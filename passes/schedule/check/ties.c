@@ -134,15 +134,18 @@ static bool counts_up(Context *ctx, const Expr *binding, const TreeNode *const *
     return true;
 }
 
-bool updates_follow_axes(Schedule *sch, const TreeNode *node)
+bool reduce_axes_count_up(Schedule *sch, const TreeNode *node)
 {
     const BlockStmt *block = node_block(node);
-    if (!order_warning(sch->ctx, block, false))
-        return true;
     int count, last = -1;
     const TreeNode **loops = schedule_loops_around(sch, node, &count);
     for (int i = 0; i < block->iter_count; i++)
         if (block->iters[i].kind == ITER_REDUCE && !counts_up(sch->ctx, block->bindings[i], loops, count, &last))
             return false;
     return true;
+}
+
+bool updates_follow_axes(Schedule *sch, const TreeNode *node)
+{
+    return !order_warning(sch->ctx, node_block(node), false) || reduce_axes_count_up(sch, node);
 }

@@ -16,8 +16,9 @@ void warn_of_shared_reduction(Schedule *sch, const TreeNode *node);
    NEW_ORDER. */
 void warn_of_reordered_loops(Schedule *sch, const TreeNode *const *chain, const TreeNode *const *new_order, int count);
 
-/* The updates of the block at NODE run in the order of its reduce axes' values, the first axis outermost, or it is no reduction whose result
-   depends on their order. */
+/* The updates of the block at NODE run in the order of its reduce axes' values, the first axis outermost: each binding grows with the loops. */
+bool reduce_axes_count_up(Schedule *sch, const TreeNode *node);
+/* The same, or it is no reduction whose result depends on their order. */
 bool updates_follow_axes(Schedule *sch, const TreeNode *node);
 
 #endif
