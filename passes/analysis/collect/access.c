@@ -228,11 +228,16 @@ static void collect_reads(Collector *collector, const Expr *expr)
     visit_expr(&visitor, expr);
 }
 
-/* The expressions of STMT itself, wherever they stand in it, that are evaluated at MOMENT. */
+/* The expressions of STMT itself, wherever they stand in it, that are evaluated at MOMENT; by inits in it too, whatever says nothing of these. */
 static void collect_own_reads(Collector *collector, const Stmt *stmt, Moment moment)
 {
+    const Frame *frame = collector->frame, *heeded = moment == MOMENT_ENTRY ? init_heeded_frame(collector->ctx, stmt, frame) : frame;
     Visitor visitor = {.expr = visit_read, .data = collector};
     visit_stmt_exprs(&visitor, stmt, moment);
+    collector->asked = heeded != frame, collector->frame = heeded;
+    if (collector->asked)
+        visit_stmt_exprs(&visitor, stmt, moment);
+    collector->asked = false, collector->frame = frame;
 }
 
 /* --- values --- */
@@ -269,11 +274,11 @@ static void collect_choice(Collector *collector, const Expr *expr)
     if (expr->kind == EXPR_CALL)
         collect_under(collector, expr->args[0], true, expr->args[2]);
     const Expr *heeded = expr->kind == EXPR_AND ? init_heeded_guard(collector->ctx, collector->stmt, collector->frame, expr->args[0]) : NULL;
-    if (!heeded)
-        return;
+    bool asked = collector->asked;
     collector->asked = true;
-    collect_under(collector, heeded, false, expr->args[1]);
-    collector->asked = false;
+    if (heeded)
+        collect_under(collector, heeded, false, expr->args[1]);
+    collector->asked = asked;
 }
 
 /* A jump concerns the innermost loop. */

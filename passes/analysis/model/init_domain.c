@@ -106,10 +106,11 @@ static bool find_reducing(Visitor *visitor, const Stmt *stmt)
     return !search->dropped;
 }
 
-const Expr *init_heeded_guard(Context *ctx, const Stmt *stmt, const Frame *frame, const Expr *guard)
+/* What a condition, or with NEGATED its opposite, says besides what is about the reduction of inits in STMT alone; NULL: all of it. */
+static const Expr *heeded_parts(Context *ctx, const Stmt *stmt, const Frame *frame, const Expr *condition, bool negated)
 {
     ConjunctList parts = {0};
-    conjuncts_add(ctx->arena, guard, false, value_of_let, frame, &parts);
+    conjuncts_add(ctx->arena, condition, negated, value_of_let, frame, &parts);
     const Expr *heeded = expr_bool(ctx, true);
     bool all = true;
     for (int i = 0; i < parts.count; i++) {
@@ -121,4 +122,23 @@ const Expr *init_heeded_guard(Context *ctx, const Stmt *stmt, const Frame *frame
             heeded = op_and(ctx, heeded, conjunct_expr(ctx, parts.data[i]));
     }
     return all ? NULL : heeded;
+}
+
+const Expr *init_heeded_guard(Context *ctx, const Stmt *stmt, const Frame *frame, const Expr *guard)
+{
+    return heeded_parts(ctx, stmt, frame, guard, false);
+}
+
+const Frame *init_heeded_frame(Context *ctx, const Stmt *stmt, const Frame *frame)
+{
+    if (!frame)
+        return NULL;
+    Frame copy = *frame;
+    copy.outer = init_heeded_frame(ctx, stmt, frame->outer);
+    const Expr *heeded = frame->kind == FRAME_CONDITION ? heeded_parts(ctx, stmt, frame->outer, frame->value, frame->negated) : NULL;
+    if (copy.outer == frame->outer && !heeded)
+        return frame;
+    if (heeded)
+        copy.value = heeded, copy.negated = false, copy.stmt = NULL;
+    return arena_copy(ctx->arena, &copy, sizeof copy);
 }

@@ -32,5 +32,8 @@ bool init_heeds_condition(Context *ctx, const Frame *block, const Frame *innermo
 /* GUARD stands before another part of a condition of STMT, at FRAME. An init in STMT may ask that part though GUARD does not hold, since some of
    GUARD is about the reduction alone. What then holds of GUARD, as one condition; NULL: all of it. */
 const Expr *init_heeded_guard(Context *ctx, const Stmt *stmt, const Frame *frame, const Expr *guard);
+/* The same of all conditions around STMT: FRAME, around it, as such an init runs there. FRAME itself where they say nothing of the reduction
+   alone. */
+const Frame *init_heeded_frame(Context *ctx, const Stmt *stmt, const Frame *frame);
 
 #endif
