@@ -71,19 +71,28 @@ static const Expr *ramp_arithmetic(Lanes *lanes, ExprKind kind, const Expr *a, c
     return expr_is_int(stride, 0) ? expr_broadcast(ctx, base, lanes->lanes) : expr_ramp(ctx, base, stride, lanes->lanes);
 }
 
-static const Expr *binary_lanes(Lanes *lanes, const Expr *expr)
+/* B, which A is divided by where the mask holds, as a divisor for all lanes: one number stays one, so that what it is part of stays the same in all
+   lanes, too. */
+static const Expr *safe_divisor(Lanes *lanes, const Expr *a, const Expr *b)
 {
     Context *ctx = lanes->ctx;
+    const Expr *one = expr_int(ctx, dtype_scalar(b->dtype), 1);
+    if (!is_vector(a) && !is_vector(b))
+        return expr_select(ctx, expr_binary(ctx, EXPR_EQ, b, expr_int(ctx, b->dtype, 0)), one, b);
+    return expr_select(ctx, lanes->mask, lanes_spread(lanes, b), expr_broadcast(ctx, one, lanes->lanes));
+}
+
+static const Expr *binary_lanes(Lanes *lanes, const Expr *expr)
+{
     const Expr *a = lanes_expr(lanes, expr->args[0]), *b = lanes_expr(lanes, expr->args[1]);
     if (lanes->mask && expr_division_may_fail(expr))
-        b = expr_select(ctx, lanes->mask, lanes_spread(lanes, b),
-                        expr_broadcast(ctx, expr_int(ctx, dtype_scalar(b->dtype), 1), lanes->lanes));
+        b = safe_divisor(lanes, a, b);
     if (!is_vector(a) && !is_vector(b)) {
         const Expr *args[] = {a, b};
-        return expr_with_args(ctx, expr, args);
+        return expr_with_args(lanes->ctx, expr, args);
     }
     const Expr *ramp = is_ramp(a) || is_ramp(b) ? ramp_arithmetic(lanes, expr->kind, a, b) : NULL;
-    return ramp ? ramp : expr_binary(ctx, expr->kind, lanes_spread(lanes, a), lanes_spread(lanes, b));
+    return ramp ? ramp : expr_binary(lanes->ctx, expr->kind, lanes_spread(lanes, a), lanes_spread(lanes, b));
 }
 
 /* --- Choices --- */
