@@ -200,6 +200,30 @@ static bool have_same_frames(Context *ctx, const Init *a, const Init *b)
     return have_same_conditions(ctx, a, b, false);
 }
 
+/* The conditions around INIT that decide of its points (HEEDED), or those that do not. */
+static ConjunctList conditions_by_role(Context *ctx, const Init *init, bool heeded)
+{
+    ConjunctList list = {0};
+    for (const Frame *frame = init->access->frame; frame; frame = frame->outer) {
+        ConjunctList parts = frame->kind == FRAME_CONDITION ? frame_conditions(ctx, frame) : (ConjunctList){0};
+        for (int i = 0; i < parts.count; i++)
+            if (init_heeds_condition(ctx, init->frame, init->access->frame, frame, parts.data[i].expr) == heeded)
+                vec_push(ctx->arena, &list, parts.data[i]);
+    }
+    return list;
+}
+
+/* A condition that says nothing of the points of A decides of those of B: what it speaks of is reduced over no more. */
+static bool condition_changes_role(Context *ctx, const Init *a, const Init *b)
+{
+    ConjunctList ignored = conditions_by_role(ctx, a, false), heeded = conditions_by_role(ctx, b, true);
+    for (int i = 0; i < ignored.count; i++)
+        for (int k = 0; k < heeded.count; k++)
+            if (ignored.data[i].negated == heeded.data[k].negated && expr_equal(ignored.data[i].expr, heeded.data[k].expr))
+                return true;
+    return false;
+}
+
 /* Why the sets of points may depend on what is reduced over; NULL: they do not. */
 static const char *why_dependent(Context *ctx, const Init *before, const Init *after)
 {
@@ -208,6 +232,8 @@ static const char *why_dependent(Context *ctx, const Init *before, const Init *a
         return arena_printf(ctx->arena, "loop '%s' comes around it and may have no iteration", gained->var->name);
     if (!have_same_conditions(ctx, before, after, true)) /* a loop of one iteration that reduces became its value, say */
         return "a condition no longer depends on a loop, or did not before";
+    if (condition_changes_role(ctx, before, after) || condition_changes_role(ctx, after, before))
+        return "a condition on what is reduced over becomes one on points, or was one before";
     const char *why = access_points_depend(ctx, after->access);
     return why ? why : access_points_depend(ctx, before->access);
 }
